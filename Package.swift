@@ -1,0 +1,163 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import PackageDescription
+
+/// What holds for every target of ours: the compiler is the first reviewer.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "reactord",
+    platforms: [.macOS(.v26)],
+    products: [
+        .library(name: "ReactorCore", targets: ["ReactorCore"]),
+        .library(name: "ReactorClient", targets: ["ReactorClient"]),
+        .library(name: "ReactorDaemon", targets: ["ReactorDaemon"]),
+        .library(name: "ReactorWire", targets: ["ReactorWire"]),
+        .library(name: "ReactorServer", targets: ["ReactorServer"]),
+        .library(name: "ReactorLoop", targets: ["ReactorLoop"]),
+        .library(name: "StockReactors", targets: ["StockReactors"]),
+        .executable(name: "reactord", targets: ["reactord"]),
+        .executable(name: "reactorctl", targets: ["reactorctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+    ],
+    targets: [
+        // Ground floor. libuv's headers, and nothing that is ours.
+        .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        // The compiler plug-in. Must not know run time.
+        .macro(
+            name: "ReactorMacros",
+            dependencies: [
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ],
+            swiftSettings: strict),
+        // Lock, doorbell queue, executor. Must not know anything above.
+        .target(name: "ReactorThreads", swiftSettings: strict),
+
+        // First floor. Bytes. Must not know sockets, reactors, Foundation.
+        .target(name: "ReactorWire", dependencies: ["ReactorMacros"], swiftSettings: strict),
+        // libuv in Swift. Must not know frames, reactors.
+        .target(
+            name: "ReactorLoop", dependencies: ["CLibUV", "ReactorThreads"],
+            swiftSettings: strict),
+
+        // Second floor. The authoring model. Must not know sockets, disks.
+        .target(
+            name: "ReactorCore",
+            dependencies: ["ReactorWire", "ReactorMacros", "ReactorThreads", collections],
+            swiftSettings: strict),
+
+        // Third floor. Ready-made reactors. Must not know the server.
+        .target(
+            name: "StockReactors", dependencies: ["ReactorCore", collections],
+            swiftSettings: strict),
+        // Durable batches. Must not know sockets.
+        .target(name: "ReactorJournal", dependencies: ["ReactorWire"], swiftSettings: strict),
+        // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
+        .target(
+            name: "ReactorServer", dependencies: ["ReactorCore", "ReactorWire", collections],
+            swiftSettings: strict),
+        // The pure machine and its thin shell. Must not know the server.
+        .target(
+            name: "ReactorClient",
+            dependencies: [
+                "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", collections,
+            ],
+            swiftSettings: strict),
+
+        // Fourth floor. Joins server, loop and journal. Must not know concrete reactors.
+        .target(
+            name: "ReactorDaemon",
+            dependencies: [
+                "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore", "ReactorWire",
+                "ReactorThreads", logging, .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+
+        // The roof. Argument parsing and little more.
+        .executableTarget(
+            name: "reactord",
+            dependencies: ["ReactorDaemon", "ReactorCore", "StockReactors", argumentParser, logging],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "reactorctl",
+            dependencies: ["ReactorClient", "ReactorCore", "ReactorWire", argumentParser],
+            swiftSettings: strict),
+
+        // Beside the house. For authors' tests.
+        .target(
+            name: "ReactorTesting",
+            dependencies: ["ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
+            swiftSettings: strict),
+
+        .testTarget(
+            name: "ReactorMacrosTests",
+            dependencies: [
+                "ReactorMacros",
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorThreadsTests", dependencies: ["ReactorThreads"], swiftSettings: strict),
+        .testTarget(
+            name: "ReactorWireTests", dependencies: ["ReactorWire"],
+            resources: [.copy("Golden")], swiftSettings: strict),
+        .testTarget(
+            name: "ReactorLoopTests", dependencies: ["ReactorLoop", "ReactorThreads"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorCoreTests", dependencies: ["ReactorCore"], swiftSettings: strict),
+        .testTarget(
+            name: "StockReactorsTests", dependencies: ["StockReactors", "ReactorCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorJournalTests", dependencies: ["ReactorJournal"], swiftSettings: strict),
+        .testTarget(
+            name: "ReactorServerTests",
+            dependencies: ["ReactorServer", "ReactorCore", "ReactorWire", "StockReactors"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorClientTests",
+            dependencies: [
+                "ReactorClient", "ReactorCore", "ReactorWire", "ReactorServer", "StockReactors",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorDaemonTests",
+            dependencies: [
+                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorWire", "StockReactors",
+                "reactord", "reactorctl",
+            ],
+            resources: [.copy("Python")], swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "ReactorTesting", "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire",
+                "StockReactors",
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,283 @@
+/// A place in the bytes being decoded, and how deep the decoder stands.
+///
+/// A struct cannot hold the span itself, so every call is handed it: the same span for one value,
+/// from the first call to the last.
+public struct WireCursor: Sendable {
+    /// Bytes from the start of the span to the next item.
+    public var offset: Int
+    /// Levels of nesting still allowed; starts at ``WireLimits/depthMax``.
+    public var depthLeft: Int
+
+    @inlinable
+    public init(offset: Int = 0) {
+        self.offset = offset
+        depthLeft = WireLimits.depthMax
+    }
+}
+
+/// An item's first byte and its argument (RFC 8949, section 3).
+public struct WireHead: Sendable {
+    /// Major type, 0 to 7.
+    public var major: UInt8
+    /// The low five bits of the first byte; 31 means an indefinite length, or a break.
+    public var info: UInt8
+    /// The value, the length, the count, the tag or the bits of a float.
+    public var argument: UInt64
+
+    @inlinable
+    public init(major: UInt8, info: UInt8, argument: UInt64) {
+        self.major = major
+        self.info = info
+        self.argument = argument
+    }
+
+    @inlinable public var isIndefinite: Bool { info == 31 }
+
+    /// What the item is, for an error's sentence.
+    public var kind: String {
+        switch major {
+        case 0, 1: "an integer"
+        case 2: "bytes"
+        case 3: "text"
+        case 4: "an array"
+        case 5: "a map"
+        case 6: "a tag"
+        default:
+            switch info {
+            case 20, 21: "a bool"
+            case 22: "null"
+            case 23: "undefined"
+            case 25, 26, 27: "a float"
+            case 31: "a break"
+            default: "a simple value"
+            }
+        }
+    }
+}
+
+// MARK: - Heads
+extension WireCursor {
+    /// Reads the next item's head, following no tag.
+    @inlinable
+    public mutating func rawHead(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+        guard offset >= 0, offset < bytes.count else { throw WireError(.truncated, at: offset) }
+        let first = bytes[offset]
+        let info = first & 0x1f
+        if info < 24 {
+            offset &+= 1
+            return WireHead(major: first &>> 5, info: info, argument: UInt64(info))
+        }
+        return try longHead(in: bytes, first: first)
+    }
+
+    @usableFromInline
+    mutating func longHead(
+        in bytes: Span<UInt8>, first: UInt8
+    ) throws(WireError) -> WireHead {
+        let major = first >> 5
+        let info = first & 0x1f
+        switch info {
+        case 24...27:
+            let byteCount = 1 << Int(info - 24)
+            guard bytes.count - offset > byteCount else { throw WireError(.truncated, at: offset) }
+            var argument: UInt64 = 0
+            for index in 1...byteCount { argument = argument << 8 | UInt64(bytes[offset + index]) }
+            // because RFC 8949, 3.3 forbids a two-byte simple value below 32
+            if major == 7, info == 24, argument < 32 {
+                throw WireError(.malformed(initialByte: first), at: offset)
+            }
+            offset += 1 + byteCount
+            return WireHead(major: major, info: info, argument: argument)
+        case 31 where major >= 2 && major <= 5 || major == 7:
+            offset += 1
+            return WireHead(major: major, info: info, argument: 0)
+        default:
+            throw WireError(.malformed(initialByte: first), at: offset)
+        }
+    }
+
+    /// Reads the next item's head, past any tags; bignum tags are refused, all others mean nothing
+    /// here.
+    @inlinable
+    public mutating func head(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+        let head = try rawHead(in: bytes)
+        if head.major != 6 { return head }
+        return try untagged(head, in: bytes)
+    }
+
+    @usableFromInline
+    mutating func untagged(
+        _ tag: WireHead, in bytes: Span<UInt8>
+    ) throws(WireError) -> WireHead {
+        var head = tag
+        var tagsLeft = depthLeft
+        while head.major == 6 {
+            if head.argument == 2 || head.argument == 3 {
+                throw WireError(.unsupportedTag(head.argument), at: offset - 1)
+            }
+            guard tagsLeft > 0 else { throw WireError(.tooDeep, at: offset) }
+            tagsLeft -= 1
+            head = try rawHead(in: bytes)
+        }
+        return head
+    }
+
+    /// The next item's head, without moving.
+    @inlinable
+    public func peek(in bytes: Span<UInt8>) throws(WireError) -> WireHead {
+        var copy = self
+        return try copy.head(in: bytes)
+    }
+
+    /// An error about the item that starts at `start`.
+    @usableFromInline
+    func mismatch(_ expected: String, _ head: WireHead, at start: Int) -> WireError {
+        // because a stray break, an indefinite length or a reserved form is not well-formed here
+        WireError(.mismatch(expected: expected, got: head.kind), at: start)
+    }
+}
+
+// MARK: - Scalars
+extension WireCursor {
+    /// Reads an integer as sign and magnitude: `value` or `-1 - value`.
+    @inlinable
+    public mutating func integer(
+        in bytes: Span<UInt8>
+    ) throws(WireError) -> (isNegative: Bool, magnitude: UInt64) {
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major <= 1 else { throw mismatch("an integer", head, at: start) }
+        return (head.major == 1, head.argument)
+    }
+
+    @inlinable
+    public mutating func unsigned(in bytes: Span<UInt8>) throws(WireError) -> UInt64 {
+        let start = offset
+        let (isNegative, magnitude) = try integer(in: bytes)
+        guard !isNegative else {
+            throw WireError(.outOfRange(expected: "an integer from 0"), at: start)
+        }
+        return magnitude
+    }
+
+    @inlinable
+    public mutating func bool(in bytes: Span<UInt8>) throws(WireError) -> Bool {
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major == 7, head.info == 20 || head.info == 21 else {
+            throw mismatch("a bool", head, at: start)
+        }
+        return head.info == 21
+    }
+
+    /// Reads a null (or `undefined`) if one is next, and says whether it did.
+    @inlinable
+    public mutating func takeNull(in bytes: Span<UInt8>) throws(WireError) -> Bool {
+        guard offset >= 0, offset < bytes.count else { throw WireError(.truncated, at: offset) }
+        let first = bytes[offset]
+        guard first == 0xf6 || first == 0xf7 else { return false }
+        offset &+= 1
+        return true
+    }
+
+    /// Reads a number: a float of any width, or an integer that a `Double` holds exactly.
+    public mutating func double(in bytes: Span<UInt8>) throws(WireError) -> Double {
+        let start = offset
+        let head = try head(in: bytes)
+        switch (head.major, head.info) {
+        case (7, 25): return Self.widened(HalfFloat.value(UInt16(head.argument)))
+        case (7, 26): return Self.widened(Float(bitPattern: UInt32(head.argument)))
+        case (7, 27): return Double(bitPattern: head.argument)
+        case (0, _), (1, _):
+            let magnitude = Double(exactly: head.argument)
+            guard let magnitude else {
+                throw WireError(.outOfRange(expected: "a number that a double holds"), at: start)
+            }
+            return head.major == 0 ? magnitude : -1 - magnitude
+        default: throw mismatch("a number", head, at: start)
+        }
+    }
+
+    /// `value` as a `Double`, with the payload of a NaN kept.
+    private static func widened(_ value: Float) -> Double {
+        guard value.isNaN else { return Double(value) }
+        let pattern = value.bitPattern
+        let sign = UInt64(pattern & 0x8000_0000) << 32
+        return Double(bitPattern: sign | 0x7ff0_0000_0000_0000 | UInt64(pattern & 0x7f_ffff) << 29)
+    }
+}
+
+// MARK: - Strings
+extension WireCursor {
+    /// Reads text, of definite or indefinite length.
+    public mutating func text(in bytes: Span<UInt8>) throws(WireError) -> String {
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major == 3 else { throw mismatch("text", head, at: start) }
+        guard head.isIndefinite else { return try textBody(head.argument, in: bytes, at: start) }
+        var whole = ""
+        while true {
+            let chunkStart = offset
+            let chunk = try rawHead(in: bytes)
+            if chunk.major == 7, chunk.isIndefinite { return whole }
+            guard chunk.major == 3, !chunk.isIndefinite else {
+                throw mismatch("a chunk of text", chunk, at: chunkStart)
+            }
+            whole += try textBody(chunk.argument, in: bytes, at: chunkStart)
+        }
+    }
+
+    private mutating func textBody(
+        _ byteCount: UInt64, in bytes: Span<UInt8>, at start: Int
+    ) throws(WireError) -> String {
+        let range = try take(byteCount, in: bytes, at: start)
+        do {
+            let view = try UTF8Span(validating: bytes.extracting(range))
+            return String(copying: view)
+        } catch {
+            throw WireError(.invalidText, at: start)
+        }
+    }
+
+    /// Reads a byte string, of definite or indefinite length.
+    public mutating func byteString(in bytes: Span<UInt8>) throws(WireError) -> [UInt8] {
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major == 2 else { throw mismatch("bytes", head, at: start) }
+        var whole: [UInt8] = []
+        guard head.isIndefinite else {
+            whole.append(contentsOf: bytes, try take(head.argument, in: bytes, at: start))
+            return whole
+        }
+        while true {
+            let chunkStart = offset
+            let chunk = try rawHead(in: bytes)
+            if chunk.major == 7, chunk.isIndefinite { return whole }
+            guard chunk.major == 2, !chunk.isIndefinite else {
+                throw mismatch("a chunk of bytes", chunk, at: chunkStart)
+            }
+            whole.append(contentsOf: bytes, try take(chunk.argument, in: bytes, at: chunkStart))
+        }
+    }
+
+    /// Moves past `byteCount` bytes and says where they stand.
+    @inlinable
+    mutating func take(
+        _ byteCount: UInt64, in bytes: Span<UInt8>, at start: Int
+    ) throws(WireError) -> Range<Int> {
+        let left = bytes.count &- offset
+        guard left >= 0, byteCount <= UInt64(left) else { throw WireError(.truncated, at: start) }
+        let range = offset..<(offset &+ Int(byteCount))
+        offset = range.upperBound
+        return range
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Appends the bytes that stand at `range` of `span`.
+    @inlinable
+    public mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
+        reserveCapacity(count + range.count)
+        for index in range { append(span[index]) }
+    }
+}

@@ -1,0 +1,44 @@
+/// A text key that is equal to another only if their bytes are.
+///
+/// Swift's `String` regards "é" in its two Unicode forms as one string; a key that came from
+/// another language must not meet another key that way.
+public struct WireKey: Sendable {
+    public var text: String
+
+    @inlinable
+    public init(_ text: String) {
+        self.text = text
+        self.text.makeContiguousUTF8()
+    }
+}
+
+extension WireKey: Hashable {
+    @inlinable
+    public static func == (left: WireKey, right: WireKey) -> Bool {
+        let left = left.text.utf8
+        let right = right.text.utf8
+        return left.count == right.count && left.elementsEqual(right)
+    }
+
+    @inlinable
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(0xff as UInt8)
+    }
+}
+
+extension WireKey: Comparable {
+    /// The order of encoded keys (RFC 8949, section 4.2.1): the shorter first, then by bytes.
+    @inlinable
+    public static func < (left: WireKey, right: WireKey) -> Bool {
+        let left = left.text.utf8
+        let right = right.text.utf8
+        return left.count != right.count
+            ? left.count < right.count : left.lexicographicallyPrecedes(right)
+    }
+}
+
+extension WireKey: ExpressibleByStringLiteral, CustomStringConvertible {
+    @inlinable public init(stringLiteral value: String) { self.init(value) }
+    public var description: String { text }
+}

@@ -1,0 +1,48 @@
+/// Why the daemon refused something: a closed connection, a request or an action.
+///
+/// A reactor's own rejections have codes of the author's choice, in lower case; these are the
+/// system's, in upper case.
+public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The bytes are not frames. Closes the connection.
+    public static let framing = FaultCode(rawValue: "PROTOCOL")
+    /// A frame that is not allowed at this point of the conversation. Closes the connection.
+    public static let state = FaultCode(rawValue: "STATE")
+    /// No version of the wire is spoken by both sides. Closes the connection.
+    public static let version = FaultCode(rawValue: "VERSION")
+    /// The handshake or a frame took too long. Closes the connection.
+    public static let timeout = FaultCode(rawValue: "TIMEOUT")
+    /// The daemon holds as many connections as it may. Closes the connection.
+    public static let busy = FaultCode(rawValue: "BUSY")
+    /// The daemon is going down. Closes the connection.
+    public static let draining = FaultCode(rawValue: "DRAINING")
+    /// The session is in use by another connection. Closes the connection.
+    public static let sessionBusy = FaultCode(rawValue: "SESSION_BUSY")
+    /// The bytes are a frame, but its body is not a valid value.
+    public static let decode = FaultCode(rawValue: "DECODE")
+    /// No node or field at the path.
+    public static let notFound = FaultCode(rawValue: "NOT_FOUND")
+    /// The path itself is not valid.
+    public static let path = FaultCode(rawValue: "PATH")
+    /// A limit of the connection or the user is reached.
+    public static let quota = FaultCode(rawValue: "QUOTA")
+    /// An ordinal that is neither new nor remembered.
+    public static let ordinal = FaultCode(rawValue: "ORDINAL")
+    /// The node is no longer at the expected revision.
+    public static let conflict = FaultCode(rawValue: "CONFLICT")
+    /// The action's deadline had passed when its turn came.
+    public static let deadline = FaultCode(rawValue: "DEADLINE")
+    /// The chain of followers is too deep or too long.
+    public static let loop = FaultCode(rawValue: "LOOP")
+    /// The action decided more mutations, or larger ones, than one transaction may hold.
+    public static let tooLarge = FaultCode(rawValue: "TOO_LARGE")
+    /// The journal has no room; reads go on.
+    public static let diskFull = FaultCode(rawValue: "DISK_FULL")
+}
+
+extension FaultCode: CustomStringConvertible {
+    public var description: String { rawValue }
+}

@@ -1,0 +1,146 @@
+/// The fixed part in front of every frame's body.
+///
+/// *Shape*, all little-endian:
+///
+/// | offset | bytes | field |
+/// |---|---|---|
+/// | 0 | 4 | `length`: bytes of the body, 0 to ``WireLimits/frameBytesMax`` |
+/// | 4 | 1 | `kind`: see ``FrameKind`` |
+/// | 5 | 1 | `flags`: see ``FrameFlags``; unknown bits are refused |
+/// | 6 | 2 | reserved, must be 0 |
+/// | 8 | 4 | `id`: a node or a slice, as the kind says |
+/// | 12 | 8 | `number`: an ordinal, a revision or a request number, as the kind says |
+public struct FrameHeader: Equatable, Sendable {
+    /// Bytes of a header.
+    public static let byteCount = 20
+
+    /// Bytes of the body that follows.
+    public var length: UInt32
+    /// The raw ``FrameKind``: a peer may send kinds that this side does not know.
+    public var kind: UInt8
+    public var flags: FrameFlags
+    public var id: UInt32
+    public var number: UInt64
+
+    @inlinable
+    public init(
+        length: UInt32 = 0, kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0,
+        number: UInt64 = 0
+    ) {
+        self.length = length
+        self.kind = kind.rawValue
+        self.flags = flags
+        self.id = id
+        self.number = number
+    }
+
+    @inlinable
+    init(length: UInt32, rawKind: UInt8, flags: FrameFlags, id: UInt32, number: UInt64) {
+        self.length = length
+        kind = rawKind
+        self.flags = flags
+        self.id = id
+        self.number = number
+    }
+
+    /// Reads the header that starts at `offset`, or says that it is not all there yet.
+    ///
+    /// *Throws*: ``FrameError`` as soon as the bytes cannot become a frame, before anything is
+    /// allocated for its body.
+    @inlinable
+    public static func decode(
+        _ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int
+    ) throws(FrameError) -> FrameHeader? {
+        guard bytes.count &- offset >= byteCount else { return nil }
+        let first = bytes.word(at: offset, byteCount: 8)
+        let length = UInt32(truncatingIfNeeded: first)
+        guard Int(length) <= frameBytesMax else {
+            throw FrameError(.tooLong(length: Int(length), max: frameBytesMax), at: offset)
+        }
+        let rest = first &>> 32
+        guard rest &>> 16 == 0 else { throw FrameError(.reservedBits, at: offset &+ 6) }
+        let flags = FrameFlags(rawValue: UInt8(truncatingIfNeeded: rest &>> 8))
+        guard flags.isSubset(of: .known) else { throw FrameError(.reservedBits, at: offset &+ 5) }
+        return FrameHeader(
+            length: length, rawKind: UInt8(truncatingIfNeeded: rest), flags: flags,
+            id: UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 4)),
+            number: bytes.word(at: offset &+ 12, byteCount: 8))
+    }
+}
+
+extension WireWriter {
+    /// Appends a header; `length` may be patched later with ``endFrame(at:)``.
+    @inlinable
+    public mutating func header(_ header: FrameHeader) {
+        let low = UInt64(header.kind) &<< 32 | UInt64(header.flags.rawValue) &<< 40
+        word(UInt64(header.length) | low, byteCount: 8)
+        word(UInt64(header.id), byteCount: 4)
+        word(header.number, byteCount: 8)
+    }
+
+    /// Appends a header whose body the caller appends next, and says where it starts.
+    @inlinable
+    public mutating func beginFrame(
+        _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64 = 0
+    ) -> Int {
+        let start = count
+        header(FrameHeader(kind: kind, flags: flags, id: id, number: number))
+        return start
+    }
+
+    /// Writes the length of the body into the header that starts at `start`.
+    @inlinable
+    public mutating func endFrame(at start: Int) {
+        patch(UInt32(truncatingIfNeeded: count &- start &- FrameHeader.byteCount), at: start)
+    }
+}
+
+/// Bits of a header that qualify its kind.
+public struct FrameFlags: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// More parts of the same value follow.
+    public static let more = FrameFlags(rawValue: 1 << 0)
+    /// A snapshot that replaces all the receiver knew: history was or may have been cut.
+    public static let fresh = FrameFlags(rawValue: 1 << 1)
+    /// Nothing stands at the slice's path now; the body is empty.
+    public static let absent = FrameFlags(rawValue: 1 << 2)
+    /// The body starts with ``DispatchOptions``; the action follows.
+    public static let options = FrameFlags(rawValue: 1 << 3)
+    /// The delta holds structural changes: children created or removed.
+    public static let structural = FrameFlags(rawValue: 1 << 4)
+
+    @usableFromInline static let known = FrameFlags(rawValue: 0x1f)
+}
+
+/// Why bytes cannot be a frame. The connection that sent them is closed.
+public struct FrameError: Error, Equatable, Sendable {
+    public enum Condition: Equatable, Sendable {
+        case tooLong(length: Int, max: Int)
+        case reservedBits
+        case unknownKind(UInt8)
+    }
+
+    public var condition: Condition
+    /// Bytes from the start of the span.
+    public var offset: Int
+
+    @inlinable
+    public init(_ condition: Condition, at offset: Int) {
+        self.condition = condition
+        self.offset = offset
+    }
+}
+
+extension FrameError: CustomStringConvertible {
+    public var description: String {
+        switch condition {
+        case .tooLong(let length, let max):
+            "frame at byte \(offset): length \(length) exceeds frameBytesMax \(max)"
+        case .reservedBits: "frame at byte \(offset): reserved bits are set"
+        case .unknownKind(let kind): "frame at byte \(offset): unknown kind \(kind)"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+/// The first frame of a client.
+@WireCodable
+public struct Hello: Equatable, Sendable {
+    /// `number` of a hello's header: "REACTORD" in ASCII, so that a stranger is told from a client
+    /// within one read.
+    public static let magic: UInt64 = 0x4452_4f54_4341_4552
+    /// The version of the wire that this side speaks.
+    public static let version: UInt16 = 1
+
+    /// Lowest version that the client speaks.
+    public var versionMin: UInt16 = 1
+    /// Highest version that the client speaks.
+    public var versionMax: UInt16 = 1
+    /// The session to go on with: 16 bytes from an earlier ``Welcome``; absent for a new one.
+    public var session: [UInt8]?
+    /// Highest ordinal up to which the client holds all outcomes of that session.
+    public var confirmed: UInt64 = 0
+    /// Name of the program, for people who look at the daemon; at most 64 bytes.
+    public var program: String = ""
+
+    public init(
+        versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
+        session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = ""
+    ) {
+        self.versionMin = versionMin
+        self.versionMax = versionMax
+        self.session = session
+        self.confirmed = confirmed
+        self.program = program
+    }
+}
+
+/// The daemon's answer to ``Hello``.
+@WireCodable
+public struct Welcome: Equatable, Sendable {
+    /// The version that both sides speak from here on.
+    public var version: UInt16
+    /// Name and version of the daemon.
+    public var daemon: String
+    /// The epoch: see ``Revision``.
+    public var epoch: UInt64
+    /// The sequence of the last applied action.
+    public var sequence: UInt64
+    /// Secret of the session, 16 bytes.
+    public var session: [UInt8]
+    /// Whether ``Hello/session`` goes on; if not, ``session`` is a new one.
+    public var isResumed: Bool
+    /// The client's public number, by which others see the origin of its changes.
+    public var client: UInt64
+    /// Highest ordinal that the session has seen; 0 if none.
+    public var ordinal: UInt64
+    public var limits: Limits
+
+    public init(
+        version: UInt16, daemon: String, epoch: UInt64, sequence: UInt64, session: [UInt8],
+        isResumed: Bool, client: UInt64, ordinal: UInt64, limits: Limits
+    ) {
+        self.version = version
+        self.daemon = daemon
+        self.epoch = epoch
+        self.sequence = sequence
+        self.session = session
+        self.isResumed = isResumed
+        self.client = client
+        self.ordinal = ordinal
+        self.limits = limits
+    }
+
+    /// What the daemon allows one connection.
+    @WireCodable
+    public struct Limits: Equatable, Sendable {
+        /// Longest body of a frame in bytes, either way.
+        public var frameBytesMax: UInt32
+        /// Most actions without an outcome.
+        public var inFlightMax: UInt32
+        /// Most nodes open at a time.
+        public var nodesMax: UInt32
+        /// Most subscriptions at a time.
+        public var subscriptionsMax: UInt32
+
+        public init(
+            frameBytesMax: UInt32, inFlightMax: UInt32, nodesMax: UInt32, subscriptionsMax: UInt32
+        ) {
+            self.frameBytesMax = frameBytesMax
+            self.inFlightMax = inFlightMax
+            self.nodesMax = nodesMax
+            self.subscriptionsMax = subscriptionsMax
+        }
+    }
+}
+
+/// Why the daemon closes a connection.
+@WireCodable
+public struct Closing: Equatable, Sendable {
+    public var code: FaultCode
+    public var message: String
+    /// Byte offset in the client's stream of the frame that caused it.
+    public var offset: UInt64?
+    /// For ``FaultCode/version``: the range that the daemon speaks.
+    public var versionMin: UInt16?
+    public var versionMax: UInt16?
+
+    public init(
+        _ code: FaultCode, _ message: String, offset: UInt64? = nil, versionMin: UInt16? = nil,
+        versionMax: UInt16? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.offset = offset
+        self.versionMin = versionMin
+        self.versionMax = versionMax
+    }
+}

@@ -1,0 +1,61 @@
+/// What became of an action.
+@WireCodable
+public enum Outcome: Equatable, Sendable {
+    /// Applied as the transaction with this sequence; `reply` is CBOR, if the reactor replied.
+    /// `ownerEnded` marks the outcome of an action that was sent on a connection that ended since:
+    /// what it owned is gone.
+    case applied(sequence: UInt64, reply: WireEmbedded? = nil, ownerEnded: Bool = false)
+    /// Refused before anything was changed, by the reactor or by the system.
+    case rejected(code: String, message: String)
+    /// The daemon could not say yes or no in an orderly way.
+    case failed(message: String)
+}
+
+/// News about an action whose outcome was told before.
+@WireCodable
+public struct Notice: Equatable, Sendable {
+    /// `effectFailed`, for now.
+    public var code: String
+    public var message: String
+
+    public init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// Who caused a change: a client's public number and the ordinal of its action; zeros when the
+/// daemon itself did.
+public struct Origin: Equatable, Hashable, Sendable {
+    public var client: UInt64
+    public var ordinal: UInt64
+
+    @inlinable
+    public init(client: UInt64, ordinal: UInt64) {
+        self.client = client
+        self.ordinal = ordinal
+    }
+
+    /// The daemon itself: a timer, an effect, a connection's end.
+    public static let daemon = Origin(client: 0, ordinal: 0)
+}
+
+extension Origin: WireCodable {
+    /// *Shape*: an array of two unsigned integers.
+    @inlinable
+    public func encode(into writer: inout WireWriter) {
+        writer.byte(0x82)
+        writer.unsigned(client)
+        writer.unsigned(ordinal)
+    }
+
+    @inlinable
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> Origin {
+        let pair = try UInt64Pair.decode(bytes, &cursor)
+        return Origin(client: pair.first, ordinal: pair.second)
+    }
+
+    public static var wireSchema: WireSchema { .array(UInt64.wireSchema) }
+}

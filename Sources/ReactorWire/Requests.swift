@@ -1,0 +1,169 @@
+/// Makes a node addressable by the header's `id`.
+@WireCodable
+public struct Open: Equatable, Sendable {
+    /// Path of the node, such as `/team/lock`.
+    public var path: String
+
+    public init(path: String) { self.path = path }
+}
+
+/// Answers ``Open``.
+@WireCodable
+public struct Opened: Equatable, Sendable {
+    /// The reactor's type, by the author's name.
+    public var reactor: String
+    /// Fingerprint of the reactor's types: see ``WireSchema/fingerprint``.
+    public var fingerprint: UInt64
+    /// Sequence of the last change of the node or of one below it.
+    public var sequence: UInt64
+
+    public init(reactor: String, fingerprint: UInt64, sequence: UInt64) {
+        self.reactor = reactor
+        self.fingerprint = fingerprint
+        self.sequence = sequence
+    }
+}
+
+/// Conditions and wishes that travel with an action.
+@WireCodable
+public struct DispatchOptions: Equatable, Sendable {
+    /// Apply only if the node is still at this revision.
+    public var expected: Revision?
+    /// Reject if it has not been applied within this many milliseconds after its arrival.
+    public var deadline: UInt32?
+    /// Name under which the action's effects can be cancelled; scoped to node and session.
+    public var cancel: String?
+
+    public init(expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil) {
+        self.expected = expected
+        self.deadline = deadline
+        self.cancel = cancel
+    }
+}
+
+/// Asks for a slice, now and at every change.
+@WireCodable
+public struct Subscribe: Equatable, Sendable {
+    /// Path of a node, followed by a path into its state in value mode.
+    public var path: String
+    public var mode: SubscriptionMode = .value
+    /// The revision that the client already holds of this slice.
+    public var from: Revision?
+
+    public init(path: String, mode: SubscriptionMode = .value, from: Revision? = nil) {
+        self.path = path
+        self.mode = mode
+        self.from = from
+    }
+}
+
+/// How a slice is kept up to date.
+@WireCodable
+public enum SubscriptionMode: String, Equatable, Sendable {
+    /// A snapshot, then every mutation: for a client that has the reactor's type.
+    case replica
+    /// The value, conflated to the latest.
+    case value
+}
+
+/// Answers ``Subscribe``.
+@WireCodable
+public struct Subscribed: Equatable, Sendable {
+    /// How the slice starts: nothing to send, the deltas since ``Subscribe/from``, or a snapshot.
+    public var start: Start
+    /// The reactor's type, by the author's name.
+    public var reactor: String
+    /// Fingerprint of the reactor's types.
+    public var fingerprint: UInt64
+    /// Sequence at which the subscription starts.
+    public var sequence: UInt64
+
+    public init(start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64) {
+        self.start = start
+        self.reactor = reactor
+        self.fingerprint = fingerprint
+        self.sequence = sequence
+    }
+
+    @WireCodable
+    public enum Start: String, Equatable, Sendable {
+        case unchanged
+        case deltas
+        case snapshot
+    }
+}
+
+/// A request that was not granted.
+@WireCodable
+public struct Refusal: Equatable, Sendable, Error {
+    public var code: FaultCode
+    public var message: String
+    /// For a path that does not exist: the nearest one that does.
+    public var nearest: String?
+
+    public init(_ code: FaultCode, _ message: String, nearest: String? = nil) {
+        self.code = code
+        self.message = message
+        self.nearest = nearest
+    }
+}
+
+/// A question that changes nothing.
+@WireCodable
+public enum Ask: Equatable, Sendable {
+    /// The value of a slice: the answer is a ``Revision``, a bool that says whether something
+    /// stands there, and the value.
+    case get(path: String)
+    /// What can be sent to a node and what it holds: the answer is a ``NodeDescription``.
+    case describe(path: String)
+    /// All nodes, parents before children: the answer is an array of ``TreeEntry``.
+    case tree
+    /// The daemon's counters: the answer is a map from name to number.
+    case stats
+    /// The daemon's limits: the answer is a map from name to number.
+    case limits
+}
+
+/// Answer to ``Ask/describe(path:)``.
+@WireCodable
+public struct NodeDescription: Equatable, Sendable {
+    public var path: String
+    public var reactor: String
+    public var doc: String
+    public var fingerprint: UInt64
+    public var action: WireSchema
+    public var state: WireSchema
+    public var mutation: WireSchema
+    public var reply: WireSchema?
+    public var children: [String]
+
+    public init(
+        path: String, reactor: String, doc: String, fingerprint: UInt64, action: WireSchema,
+        state: WireSchema, mutation: WireSchema, reply: WireSchema?, children: [String]
+    ) {
+        self.path = path
+        self.reactor = reactor
+        self.doc = doc
+        self.fingerprint = fingerprint
+        self.action = action
+        self.state = state
+        self.mutation = mutation
+        self.reply = reply
+        self.children = children
+    }
+}
+
+/// One node in the answer to ``Ask/tree``.
+@WireCodable
+public struct TreeEntry: Equatable, Sendable {
+    public var path: String
+    public var reactor: String
+    /// Sequence of the last change of the node or of one below it.
+    public var sequence: UInt64
+
+    public init(path: String, reactor: String, sequence: UInt64) {
+        self.path = path
+        self.reactor = reactor
+        self.sequence = sequence
+    }
+}

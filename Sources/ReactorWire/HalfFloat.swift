@@ -35,7 +35,8 @@ enum HalfFloat {
             }
             return sign * .infinity
         default:
-            return sign * Float(sign: .plus, exponent: exponent - 15, significand: 1 + fraction / 1024)
+            let significand = 1 + fraction / 1024
+            return sign * Float(sign: .plus, exponent: exponent - 15, significand: significand)
         }
     }
 }

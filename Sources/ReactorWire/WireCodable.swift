@@ -50,17 +50,20 @@ public enum WireReach: Sendable, Equatable {
 }
 
 extension WireCodable {
+    @inlinable
     public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         guard path.isEmpty else { return .impossible }
         encode(into: &writer)
         return .found
     }
 
+    @inlinable
     public static func encodeArray(_ array: [Self], into writer: inout WireWriter) {
         writer.array(count: array.count)
         for element in array { element.encode(into: &writer) }
     }
 
+    @inlinable
     public static func decodeArray(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> [Self] {
@@ -78,9 +81,10 @@ extension WireCodable {
 
     public static var wireArraySchema: WireSchema { .array(wireSchema) }
 
-    public static var wireAbsentValue: Self? { nil }
+    @inlinable public static var wireAbsentValue: Self? { nil }
 
     /// The value's CBOR form. *Cost*: allocates.
+    @inlinable
     public func wireBytes() -> [UInt8] {
         var writer = WireWriter()
         encode(into: &writer)
@@ -90,6 +94,7 @@ extension WireCodable {
     /// Reads exactly one value from `bytes`.
     ///
     /// *Throws*: ``WireError``, also if bytes are left over.
+    @inlinable
     public init(wireBytes bytes: Span<UInt8>) throws(WireError) {
         var cursor = WireCursor()
         self = try Self.decode(bytes, &cursor)
@@ -99,6 +104,7 @@ extension WireCodable {
     }
 
     /// Reads exactly one value from `bytes`.
+    @inlinable
     public init(wireBytes bytes: [UInt8]) throws(WireError) {
         try self.init(wireBytes: bytes.span)
     }

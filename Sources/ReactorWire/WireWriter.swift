@@ -206,4 +206,16 @@ extension WireWriter {
             word(UInt64(0xfa) | UInt64(single.bitPattern.byteSwapped) << 8, byteCount: 5)
         }
     }
+
+    /// Appends a floating-point number in half or single width, whichever keeps its value. The
+    /// default NaN is `f9 7e00`; any other NaN keeps its bits in single width.
+    public mutating func float(_ value: Float) {
+        if value.isNaN, value.bitPattern == Float.nan.bitPattern {
+            word(0x00_7e_f9, byteCount: 3)
+        } else if let half = HalfFloat.bits(exactly: value) {
+            word(UInt64(0xf9) | UInt64(half.byteSwapped) << 8, byteCount: 3)
+        } else {
+            word(UInt64(0xfa) | UInt64(value.bitPattern.byteSwapped) << 8, byteCount: 5)
+        }
+    }
 }

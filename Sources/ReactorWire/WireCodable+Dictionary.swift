@@ -1,0 +1,74 @@
+/// A dictionary is a map from text, written in ascending order of the encoded keys.
+///
+/// *Throws*: the same key twice is refused. So are two keys that the key's type regards as equal
+/// although their bytes differ (`String` does for the two forms of "é"), because one of the values
+/// would be lost in silence. Use ``WireKey`` as the key where both must live.
+extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
+    @inlinable
+    public func encode(into writer: inout WireWriter) {
+        writer.map(count: count)
+        if count == 1 {
+            for (key, value) in self {
+                writer.text(key.wireKeyText)
+                value.encode(into: &writer)
+            }
+            return
+        }
+        var order: [(key: WireKey, index: Index)] = []
+        order.reserveCapacity(count)
+        for index in indices { order.append((WireKey(self[index].key.wireKeyText), index)) }
+        order.sort { $0.key < $1.key }
+        for (key, index) in order {
+            writer.text(key.text)
+            self[index].value.encode(into: &writer)
+        }
+    }
+
+    @inlinable
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> [Key: Value] {
+        var dictionary: [Key: Value] = [:]
+        var pairs = try cursor.openMap(in: bytes)
+        while try cursor.nextElement(in: bytes, &pairs) {
+            let start = cursor.offset
+            let text = try cursor.text(in: bytes)
+            guard let key = Key(wireKeyText: text) else {
+                throw WireError(
+                    .mismatch(expected: Key.wireKeyKind, got: "the key \(text)"), at: start)
+            }
+            let value: Value
+            do throws(WireError) {
+                value = try Value.decode(bytes, &cursor)
+            } catch {
+                throw error.inside(text)
+            }
+            // because `updateValue` keeps the key that was there: the error compares its bytes
+            if dictionary.updateValue(value, forKey: key) != nil {
+                throw dictionary.secondKeyError(key, text, at: start)
+            }
+        }
+        return dictionary
+    }
+
+    @usableFromInline
+    func secondKeyError(_ key: Key, _ text: String, at start: Int) -> WireError {
+        let first = index(forKey: key).map { self[$0].key.wireKeyText } ?? text
+        return WireKey(text) == WireKey(first)
+            ? WireError(.duplicateKey(text), at: start) : WireError(.mergedKeys(text), at: start)
+    }
+
+    /// A component is a key, compared by bytes.
+    public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
+        guard let component = path.first else {
+            encode(into: &writer)
+            return .found
+        }
+        guard let key = Key(wireKeyText: component.text) else { return .impossible }
+        guard let index = index(forKey: key), WireKey(self[index].key.wireKeyText) == component
+        else { return .absent }
+        return self[index].value.encode(at: path.dropFirst(), into: &writer)
+    }
+
+    public static var wireSchema: WireSchema { .map(Value.wireSchema) }
+}

@@ -1,0 +1,153 @@
+/// A place in the tree: a reactor with its state, or a collection of them.
+///
+/// *Owner*: the tree's isolation; never used from another thread.
+public class AnyNode {
+    /// Unique while the tree lives; also the id of the node's replica slice.
+    public let number: UInt32
+    public let path: SlicePath
+    // because the tree takes its nodes apart when it goes, the cycle does not outlive it
+    @usableFromInline final let parent: AnyNode?
+    public internal(set) final var children: [WireKey: AnyNode] = [:]
+    /// Sequence of the last transaction that changed this node or one below it.
+    public internal(set) final var sequence: UInt64 {
+        @inlinable get { changedSequence }
+        set { changedSequence = newValue }
+    }
+    @usableFromInline final var changedSequence: UInt64 = 0
+    /// Whether somebody outside wants to know, once a turn, that the node changed at or below.
+    public final var isWatched = false
+    /// Whether somebody outside wants each delta of the node.
+    public final var isReplicated = false
+    /// The turn that listed the node as touched last.
+    @usableFromInline final var notedTurn: UInt64 = 0
+    /// Whether the node was removed from its tree.
+    public internal(set) final var isGone = false
+    /// Whether the parent wants to see this node's mutations.
+    @usableFromInline final let isObservedByParent: Bool
+
+    init(number: UInt32, path: SlicePath, parent: AnyNode?) {
+        self.number = number
+        self.path = path
+        self.parent = parent
+        isObservedByParent = parent?.isReacting ?? false
+    }
+
+    /// The last component of the path.
+    final var name: WireKey { path.components.last ?? "" }
+
+    final var childNames: [WireKey] { Array(children.keys) }
+
+    /// Records that the transaction numbered `sequence` changed this node.
+    @inlinable
+    final func touch(_ sequence: UInt64, _ turn: Turn) {
+        var node = self
+        while true {
+            node.changedSequence = sequence
+            if node.isWatched, node.notedTurn != turn.number { turn.note(node) }
+            guard let parent = node.parent else { return }
+            node = parent
+        }
+    }
+
+    // MARK: For subclasses
+
+    /// Whether the node's reactor reacts to its children's mutations.
+    var isReacting: Bool { false }
+    /// Name of the reactor's type.
+    public var reactorName: String { "collection" }
+    public var documentation: String { "" }
+    /// Fingerprint of the reactor's types: see ``Reactor/fingerprint``.
+    public var fingerprint: UInt64 { 0 }
+    public var actionSchema: WireSchema { NoReply.wireSchema }
+    public var mutationSchema: WireSchema { NoReply.wireSchema }
+    public var stateSchema: WireSchema {
+        .record(WireSchema.Record(name: "Collection", fields: []))
+    }
+    public var replySchema: WireSchema? { nil }
+
+    /// Decodes one action and carries it out, up to but not including followers.
+    @usableFromInline
+    func step(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        throw .rejected(
+            Rejection(.notFound, "\(path) takes no actions: address one of its children"))
+    }
+
+    /// Appends the node's own state, without its children.
+    public func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
+
+    /// Appends what stands at `field` of the node's own state.
+    func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
+        .impossible
+    }
+
+    func endConnection(_ owned: Owned, _ turn: Turn) {}
+
+    func react(to change: ChildChange, _ turn: Turn) {}
+
+    /// Makes the child under `key` of a collection; `nil` elsewhere.
+    func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
+
+    /// Mounts the static children.
+    func mountChildren(_ tree: Tree) {}
+}
+
+// MARK: - The composed value
+extension AnyNode {
+    /// Appends the state with all children composed into it: what `get` and value slices show.
+    public final func encodeValue(into writer: inout WireWriter) {
+        guard !children.isEmpty else { return encodeState(into: &writer) }
+        var own = WireWriter()
+        encodeState(into: &own)
+        var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
+            Self.entries(of: bytes)
+        }
+        for (key, child) in children {
+            var value = WireWriter()
+            child.encodeValue(into: &value)
+            entries.append((key, value.bytes))
+        }
+        entries.sort { $0.key < $1.key }
+        writer.map(count: entries.count)
+        for entry in entries {
+            writer.text(entry.key.text)
+            writer.raw(entry.value)
+        }
+    }
+
+    /// The pairs of an encoded state; a state that is no map stands under `state`.
+    private static func entries(of bytes: Span<UInt8>) -> [(key: WireKey, value: [UInt8])] {
+        var found: [(key: WireKey, value: [UInt8])] = []
+        var cursor = WireCursor()
+        do throws(WireError) {
+            var map = try cursor.openMap(in: bytes)
+            while let name = try cursor.nextName(in: bytes, &map) {
+                let start = cursor.offset
+                try cursor.skip(in: bytes)
+                var value: [UInt8] = []
+                value.append(contentsOf: bytes, start..<cursor.offset)
+                found.append((WireKey(bytes.text(name)), value))
+            }
+            return found
+        } catch {
+            var whole: [UInt8] = []
+            whole.append(contentsOf: bytes, 0..<bytes.count)
+            return [("state", whole)]
+        }
+    }
+
+    /// Appends the value at `field` below this node; an empty field is the composed value.
+    public final func encodeValue(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter
+    ) -> WireReach {
+        guard let first = field.first else {
+            encodeValue(into: &writer)
+            return .found
+        }
+        if let child = children[first] {
+            return child.encodeValue(at: field.dropFirst(), into: &writer)
+        }
+        return encodeState(at: field, into: &writer)
+    }
+}

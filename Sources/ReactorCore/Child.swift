@@ -1,0 +1,108 @@
+/// A reactor that is part of another, at a fixed name.
+///
+///     @Child var visits = Counter()
+///
+/// `$visits` is the handle by which the parent reads the child's state and addresses mutations.
+@propertyWrapper
+public struct Child<R: Reactor> {
+    public var wrappedValue: R
+    let slot = ChildSlot()
+
+    public init(wrappedValue: R) { self.wrappedValue = wrappedValue }
+
+    public var projectedValue: ChildHandle<R> { ChildHandle(slot: slot) }
+}
+
+/// Reactors of one type that are part of another, one per key.
+///
+///     @Children var rooms = { (key: WireKey) in Room(named: key.text) }
+///
+/// The parent creates and removes them with ``Mutations/creating(_:_:)`` and
+/// ``Mutations/removing(_:_:)``.
+@propertyWrapper
+public struct Children<R: Reactor> {
+    /// Makes the reactor for a key.
+    public var wrappedValue: (WireKey) -> R
+    let slot = ChildSlot()
+
+    public init(wrappedValue: @escaping (WireKey) -> R) { self.wrappedValue = wrappedValue }
+
+    public var projectedValue: KeyedHandle<R> { KeyedHandle(slot: slot) }
+}
+
+/// The name of a child, filled in when its parent is mounted.
+final class ChildSlot {
+    var name: WireKey = ""
+}
+
+/// A static child, seen from its parent.
+public struct ChildHandle<R: Reactor> {
+    let slot: ChildSlot
+
+    func node(below parent: AnyNode) -> Node<R> {
+        guard let node = parent.children[slot.name] as? Node<R> else {
+            preconditionFailure("\(parent.path) has no child of type \(R.self) here")
+        }
+        return node
+    }
+}
+
+/// A collection of children, seen from its parent.
+public struct KeyedHandle<R: Reactor> {
+    let slot: ChildSlot
+
+    func collection(below parent: AnyNode) -> AnyNode {
+        guard let node = parent.children[slot.name] else {
+            preconditionFailure("\(parent.path) has no collection of \(R.self) here")
+        }
+        return node
+    }
+
+    func node(below parent: AnyNode, _ key: WireKey) -> Node<R>? {
+        collection(below: parent).children[key] as? Node<R>
+    }
+}
+
+/// A child's mutation, as its parent sees it.
+public struct ChildChange {
+    let child: AnyNode
+    let mutation: any Sendable
+
+    /// The mutation, if it is `child`'s.
+    public func mutation<R: Reactor>(of child: ChildHandle<R>) -> R.Mutation? {
+        guard self.child.name == child.slot.name else { return nil }
+        return mutation as? R.Mutation
+    }
+
+    /// The key and the mutation, if it is that of a child of this collection.
+    public func mutation<R: Reactor>(
+        of children: KeyedHandle<R>
+    ) -> (key: WireKey, mutation: R.Mutation)? {
+        guard child.parent?.name == children.slot.name, let mutation = mutation as? R.Mutation
+        else { return nil }
+        return (child.name, mutation)
+    }
+}
+
+/// Receives the children of a reactor while it is mounted.
+public struct ChildVisitor {
+    let parent: AnyNode
+    let tree: Tree
+
+    /// Mounts a static child.
+    public mutating func child<R: Reactor>(_ name: WireKey, _ child: Child<R>) {
+        child.slot.name = name
+        tree.mount(child.wrappedValue, named: name, below: parent)
+    }
+
+    /// Mounts an empty collection.
+    public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
+        children.slot.name = name
+        tree.mountCollection(of: children.wrappedValue, named: name, below: parent)
+    }
+
+    /// Mounts a reactor that is known at run time only.
+    public mutating func child(_ name: WireKey, _ reactor: any Reactor) {
+        tree.mount(reactor, named: name, below: parent)
+    }
+}

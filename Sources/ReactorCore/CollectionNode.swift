@@ -1,0 +1,54 @@
+/// The node between a parent and its keyed children.
+final class CollectionNode<R: Reactor>: AnyNode {
+    let make: (WireKey) -> R
+
+    init(
+        _ make: @escaping (WireKey) -> R, number: UInt32, path: SlicePath, parent: AnyNode
+    ) {
+        self.make = make
+        super.init(number: number, path: path, parent: parent)
+    }
+
+    // because the children's mutations are for the parent to react to: this node passes them on
+    override var isReacting: Bool { parent?.isReacting ?? false }
+
+    override func react(to change: ChildChange, _ turn: Turn) { parent?.react(to: change, turn) }
+
+    override func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? {
+        Node(make(key), number: number, path: path.appending(key), parent: self)
+    }
+}
+
+/// A change of the tree itself, as it stands in a structural delta of a collection.
+@WireCodable
+public enum StructuralChange: Equatable, Sendable {
+    case create(key: WireKey)
+    case remove(key: WireKey)
+}
+
+/// A reactor that only holds others, known at run time.
+public struct Group: Reactor {
+    public typealias Action = NoReply
+    public typealias Mutation = NoReply
+
+    /// The children, in any order.
+    public var members: [(name: WireKey, reactor: any Reactor)]
+
+    public init(_ members: [(name: WireKey, reactor: any Reactor)]) { self.members = members }
+
+    public var initialState: State { State() }
+
+    public func children(_ visitor: inout ChildVisitor) {
+        for member in members { visitor.child(member.name, member.reactor) }
+    }
+
+    public func mutate(action: NoReply) throws(Rejection) -> Mutations<NoReply> { .none }
+
+    public static var documentation: String { "Holds other reactors and no state of its own." }
+
+    /// Nothing.
+    @WireCodable
+    public struct State: Sendable, Equatable {
+        public init() {}
+    }
+}

@@ -1,0 +1,17 @@
+/// Ceilings of the reactor model itself.
+public enum CoreLimits {
+    /// Most mutations of one reactor in one transaction.
+    public static let mutationsMax = 4_096
+    /// Largest encoded change of one node in one transaction, in bytes.
+    public static let deltaBytesMax = 4 << 20
+    /// Deepest chain of followers: an action, what it dispatched, what that dispatched.
+    public static let followerDepthMax = 64
+    /// Most followers that one action may cause.
+    public static let followersMax = 1_024
+    /// Most running effects in one tree.
+    public static let effectsMax = 1_024
+    /// Deepest nesting of nodes.
+    public static let nodeDepthMax = WireLimits.pathComponentsMax
+    /// Most nodes in one tree.
+    public static let nodesMax = 1 << 20
+}

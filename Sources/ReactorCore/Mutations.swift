@@ -1,0 +1,139 @@
+/// What an action was decided to do: mutations now, and effects that start once those are
+/// committed.
+///
+/// An array literal is a list of synchronous mutations; ``none`` is nothing at all.
+public struct Mutations<Mutation: Sendable> {
+    @usableFromInline var sync: Facts
+    /// Everything that is rare: absent on the common path.
+    @usableFromInline var extras: Extras?
+
+    // because one mutation is the common case, and an array of one costs an allocation
+    @usableFromInline
+    enum Facts {
+        case none
+        case one(Mutation)
+        case many([Mutation])
+
+        @usableFromInline var count: Int {
+            switch self {
+            case .none: 0
+            case .one: 1
+            case .many(let all): all.count
+            }
+        }
+    }
+
+    @usableFromInline
+    final class Extras {
+        var effects: [Effect<Mutation>] = []
+        var elsewhere: [ElsewhereChange] = []
+
+        @usableFromInline init() {}
+
+        init(copying other: Extras?) {
+            effects = other?.effects ?? []
+            elsewhere = other?.elsewhere ?? []
+        }
+    }
+
+    @inlinable
+    init(_ sync: Facts, extras: Extras? = nil) {
+        self.sync = sync
+        self.extras = extras
+    }
+
+    /// Nothing: the action is applied and changes no state.
+    @inlinable public static var none: Mutations { Mutations(.none) }
+
+    /// One synchronous mutation.
+    @inlinable
+    public init(_ mutation: Mutation) { self.init(.one(mutation)) }
+
+    /// Synchronous mutations, in order.
+    @inlinable
+    public init(sync mutations: [Mutation]) { self.init(.many(mutations)) }
+
+    /// Synchronous mutations, then effects whose emissions are transactions of their own.
+    public init(sync mutations: [Mutation] = [], async effects: Effect<Mutation>...) {
+        let extras = Extras()
+        extras.effects = effects
+        self.init(mutations.isEmpty ? .none : .many(mutations), extras: extras)
+    }
+
+    /// How many synchronous mutations of this reactor there are.
+    @inlinable public var count: Int { sync.count }
+}
+
+extension Mutations: ExpressibleByArrayLiteral {
+    @inlinable
+    public init(arrayLiteral elements: Mutation...) {
+        if elements.count == 1 {
+            self.init(.one(elements[0]))
+        } else {
+            self.init(elements.isEmpty ? .none : .many(elements))
+        }
+    }
+}
+
+// MARK: - Other nodes in the same transaction
+extension Mutations {
+    /// Adds a mutation of a child, applied after this reactor's own.
+    public func also<Child: Reactor>(
+        _ child: ChildHandle<Child>, _ mutation: Child.Mutation
+    ) -> Mutations {
+        adding(.mutation(of: child.slot, ErasedMutation<Child>(mutation)))
+    }
+
+    /// Adds a mutation of the child that stands under `key`, applied after this reactor's own.
+    public func also<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey, _ mutation: Child.Mutation
+    ) -> Mutations {
+        adding(.keyedMutation(of: children.slot, key, ErasedMutation<Child>(mutation)))
+    }
+
+    /// Adds the creation of a child under `key`; one that exists already stays as it is.
+    public func creating<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.create(in: children.slot, key))
+    }
+
+    /// Adds the removal of the child under `key` with all below it.
+    public func removing<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.remove(in: children.slot, key))
+    }
+
+    private func adding(_ change: ElsewhereChange) -> Mutations {
+        let extras = Extras(copying: extras)
+        extras.elsewhere.append(change)
+        return Mutations(sync, extras: extras)
+    }
+}
+
+/// A change of another node in the transaction of the one that decided it.
+enum ElsewhereChange {
+    case mutation(of: ChildSlot, any AnyMutation)
+    case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
+    case create(in: ChildSlot, WireKey)
+    case remove(in: ChildSlot, WireKey)
+}
+
+/// A mutation whose reactor is known to itself only.
+protocol AnyMutation {
+    func apply(to node: AnyNode, _ turn: Turn)
+}
+
+struct ErasedMutation<Target: Reactor>: AnyMutation {
+    let mutation: Target.Mutation
+
+    init(_ mutation: Target.Mutation) { self.mutation = mutation }
+
+    func apply(to node: AnyNode, _ turn: Turn) {
+        guard let node = node as? Node<Target> else {
+            preconditionFailure("node \(node.path) is not a \(Target.self)")
+        }
+        node.commit(Mutations(mutation), turn)
+    }
+}

@@ -1,0 +1,215 @@
+/// A mounted reactor and its state.
+public final class Node<R: Reactor>: AnyNode {
+    @usableFromInline let reactor: R
+    public internal(set) var state: R.State {
+        @inlinable get { currentState }
+        @inlinable set { currentState = newValue }
+        @inlinable _modify { yield &currentState }
+    }
+    @usableFromInline var currentState: R.State
+
+    init(_ reactor: R, number: UInt32, path: SlicePath, parent: AnyNode?) {
+        self.reactor = reactor
+        currentState = reactor.initialState
+        super.init(number: number, path: path, parent: parent)
+    }
+
+    override var isReacting: Bool { R.isReacting }
+    public override var reactorName: String { "\(R.self)" }
+    public override var documentation: String { R.documentation }
+    public override var fingerprint: UInt64 { R.fingerprint }
+    public override var actionSchema: WireSchema { R.Action.wireSchema }
+    public override var mutationSchema: WireSchema { R.Mutation.wireSchema }
+    public override var stateSchema: WireSchema { R.State.wireSchema }
+    public override var replySchema: WireSchema? {
+        R.Reply.self == NoReply.self ? nil : R.Reply.wireSchema
+    }
+
+    @usableFromInline
+    override func step(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        try R._step(self, bytes, &cursor, turn)
+    }
+
+    public override func encodeState(into writer: inout WireWriter) {
+        state.encode(into: &writer)
+    }
+
+    override func encodeState(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter
+    ) -> WireReach {
+        state.encode(at: field, into: &writer)
+    }
+
+    override func endConnection(_ owned: Owned, _ turn: Turn) {
+        commit(reactor.connectionEnded(owned, state: state, context: Context(turn, self)), turn)
+    }
+
+    override func react(to change: ChildChange, _ turn: Turn) {
+        let mutations = reactor.react(to: change, state: state)
+        if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
+    }
+
+    override func mountChildren(_ tree: Tree) {
+        var visitor = ChildVisitor(parent: self, tree: tree)
+        reactor.children(&visitor)
+    }
+}
+
+// MARK: - Carrying out
+extension Reactor {
+    @inlinable
+    public static func _step(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        let action: Action
+        do throws(WireError) {
+            action = try Action.decode(bytes, &cursor)
+            if cursor.offset != bytes.count {
+                throw WireError(.trailingBytes(bytes.count &- cursor.offset), at: cursor.offset)
+            }
+        } catch {
+            throw .decode(error)
+        }
+        do throws(Rejection) {
+            try _carryOut(action, node, turn)
+        } catch {
+            throw .rejected(error)
+        }
+    }
+
+    /// Decides and applies one action; not for authors.
+    @inlinable
+    public static func _carryOut(
+        _ action: Action, _ node: Node<Self>, _ turn: Turn
+    ) throws(Rejection) {
+        let mutations = try node.reactor.mutate(
+            action: action, state: node.currentState, context: Context(turn, node))
+        if turn.isPlain, !node.isObservedByParent, mutations.extras == nil,
+            case .one(let mutation) = mutations.sync
+        {
+            let sequence = turn.lastSequence &+ 1
+            if turn.recordsDeltas {
+                let start = turn.writer.beginFrame(.delta, id: node.number, number: sequence)
+                turn.origin.encode(into: &turn.writer)
+                mutation.encode(into: &turn.writer)
+                turn.writer.endFrame(at: start)
+                try turn.close(node, from: start)
+            }
+            node.reactor.reduce(state: &node.currentState, mutation: mutation)
+            node.touch(sequence, turn)
+        } else {
+            try turn.check(mutations.count)
+            try node.record(mutations, turn)
+        }
+    }
+}
+
+extension Turn {
+    /// Ends the frame of one node's mutations, unless it is too large.
+    @usableFromInline
+    func close(_ node: AnyNode, from start: Int) throws(Rejection) {
+        let end = writer.count
+        guard end &- start <= CoreLimits.deltaBytesMax else {
+            writer.truncate(to: start)
+            throw Rejection(
+                .tooLarge,
+                "\(node.path): \(end - start) bytes of mutations, at most "
+                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
+        }
+        if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
+    }
+
+    @usableFromInline
+    func check(_ mutationCount: Int) throws(Rejection) {
+        guard mutationCount <= CoreLimits.mutationsMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(mutationCount) mutations, at most \(CoreLimits.mutationsMax) fit a transaction")
+        }
+    }
+}
+
+extension Node {
+    /// Encodes and applies what was decided, in the transaction at hand; refuses what is too large
+    /// before anything is applied.
+    @usableFromInline
+    func record(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
+        let sequence = turn.lastSequence &+ 1
+        if mutations.count > 0 {
+            if turn.recordsDeltas {
+                let start = turn.writer.beginFrame(.delta, id: number, number: sequence)
+                turn.origin.encode(into: &turn.writer)
+                encode(mutations.sync, into: &turn.writer)
+                turn.writer.endFrame(at: start)
+                try turn.close(self, from: start)
+            }
+            if !turn.isPlain { saveForUndo(turn) }
+            apply(mutations.sync, turn)
+            touch(sequence, turn)
+        }
+        guard let extras = mutations.extras else { return }
+        for change in extras.elsewhere { carryOut(change, turn) }
+        for effect in extras.effects { turn.start(effect, on: self) }
+    }
+
+    /// Applies what was decided by a party that cannot be refused: a reaction, an effect, the end
+    /// of a connection.
+    func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn) {
+        do throws(Rejection) {
+            try turn.check(mutations.count)
+            try record(mutations, turn)
+        } catch {
+            turn.complaints.append("\(path): \(error)")
+        }
+    }
+
+    private func encode(_ facts: Mutations<R.Mutation>.Facts, into writer: inout WireWriter) {
+        switch facts {
+        case .none: break
+        case .one(let mutation): mutation.encode(into: &writer)
+        case .many(let mutations): for mutation in mutations { mutation.encode(into: &writer) }
+        }
+    }
+
+    private func apply(_ facts: Mutations<R.Mutation>.Facts, _ turn: Turn) {
+        switch facts {
+        case .none: break
+        case .one(let mutation): apply(mutation, turn)
+        case .many(let mutations): for mutation in mutations { apply(mutation, turn) }
+        }
+    }
+
+    private func apply(_ mutation: R.Mutation, _ turn: Turn) {
+        reactor.reduce(state: &currentState, mutation: mutation)
+        guard isObservedByParent, let parent else { return }
+        parent.react(to: ChildChange(child: self, mutation: mutation), turn)
+    }
+
+    private func saveForUndo(_ turn: Turn) {
+        let saved = currentState
+        let savedSequence = changedSequence
+        turn.undo.append { [self] in
+            currentState = saved
+            changedSequence = savedSequence
+        }
+    }
+
+    private func carryOut(_ change: ElsewhereChange, _ turn: Turn) {
+        switch change {
+        case .mutation(let slot, let mutation):
+            guard let child = children[slot.name] else { return }
+            mutation.apply(to: child, turn)
+        case .keyedMutation(let slot, let key, let mutation):
+            guard let child = children[slot.name]?.children[key] else { return }
+            mutation.apply(to: child, turn)
+        case .create(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            turn.create(key, in: collection)
+        case .remove(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            turn.remove(key, from: collection)
+        }
+    }
+}

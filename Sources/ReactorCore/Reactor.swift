@@ -1,0 +1,165 @@
+/// A node of shared state: actions come in, mutations are decided, state follows.
+///
+///     @Reactor
+///     struct Counter {
+///         enum Action { case increment(by: Int) }
+///         enum Mutation { case added(Int) }
+///         struct State { var count = 0 }
+///
+///         var initialState: State { State() }
+///
+///         func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+///             switch action {
+///             case .increment(let amount): [.added(amount)]
+///             }
+///         }
+///
+///         func reduce(state: inout State, mutation: Mutation) {
+///             switch mutation {
+///             case .added(let amount): state.count += amount
+///             }
+///         }
+///     }
+///
+/// `mutate` decides and may refuse; it changes nothing. `reduce` is the only place that changes
+/// state; it is given facts, cannot refuse, and runs again wherever the state is rebuilt: at
+/// replay, and in the mirror of every client. So `reduce` uses nothing but its arguments.
+public protocol Reactor<Action, State> {
+    /// What a client asks for.
+    associatedtype Action: WireCodable & Sendable
+    /// A decided fact; the only input of `reduce`.
+    associatedtype Mutation: WireCodable & Sendable = Action
+    associatedtype State: WireCodable & Sendable
+    /// What an action may be answered with, beyond "applied".
+    associatedtype Reply: WireCodable & Sendable = NoReply
+
+    /// The state before the first mutation. Read once, when the reactor is mounted.
+    var initialState: State { get }
+
+    /// Decides what an action does. Runs to its end before the first `reduce`.
+    ///
+    /// *Throws*: ``Rejection``; then nothing is applied and the revision does not move.
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation>
+
+    /// The form for reactors that need no context.
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation>
+
+    /// The form for reactors that need no state either.
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation>
+
+    /// Applies a fact in place.
+    func reduce(state: inout State, mutation: Mutation)
+
+    /// The form for those who like their reducers to return the new state.
+    func reduce(state: State, mutation: Mutation) -> State
+
+    /// Decides what follows from a child's mutation; stored as mutations of this reactor, in the
+    /// same transaction. Called only if ``isReacting`` says so.
+    func react(to change: ChildChange, state: State) -> Mutations<Mutation>
+
+    /// Decides what follows from the end of a connection that owned something here.
+    func connectionEnded(
+        _ owned: Owned, state: State, context: Context<Self>
+    ) -> Mutations<Mutation>
+
+    /// Shows the static children and keyed collections to `visitor`; the macro writes it.
+    func children(_ visitor: inout ChildVisitor)
+
+    /// Whether ``react(to:state:)`` is to be called; the macro says so where it is written.
+    static var isReacting: Bool { get }
+
+    /// The author's number for the meaning of `reduce`: raise it when the types stay the same but
+    /// the same mutations lead to another state.
+    static var version: UInt32 { get }
+
+    /// What the reactor is for, from the documentation comment of its type.
+    static var documentation: String { get }
+
+    // because a default body in a protocol extension is specialised in the author's module, where
+    // the concrete types are known: 45 ns an action against 100 and more through a generic class
+    /// Decodes one action and carries it out; not for authors.
+    static func _step(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure)
+}
+
+/// The reply of a reactor that never replies.
+public enum NoReply: WireCodable, Sendable {
+    public func encode(into writer: inout WireWriter) {}
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> NoReply {
+        throw WireError(.refused("this reactor sends no reply"), at: cursor.offset)
+    }
+
+    public static var wireSchema: WireSchema {
+        .choice(WireSchema.Choice(name: "NoReply", cases: []))
+    }
+}
+
+// MARK: - What a reactor does unless its author says otherwise
+extension Reactor {
+    @inlinable
+    public func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        try mutate(action: action, state: state)
+    }
+
+    @inlinable
+    public func mutate(
+        action: Action, state: State
+    ) throws(Rejection) -> Mutations<Mutation> {
+        try mutate(action: action)
+    }
+
+    @inlinable
+    public func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> { .none }
+
+    @inlinable
+    public func reduce(state: inout State, mutation: Mutation) {
+        let next: State = reduce(state: state, mutation: mutation)
+        state = next
+    }
+
+    @inlinable
+    public func reduce(state: State, mutation: Mutation) -> State { state }
+
+    public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
+
+    public func connectionEnded(
+        _ owned: Owned, state: State, context: Context<Self>
+    ) -> Mutations<Mutation> { .none }
+
+    public func children(_ visitor: inout ChildVisitor) {}
+
+    public static var isReacting: Bool { false }
+
+    public static var version: UInt32 { 1 }
+
+    public static var documentation: String { "" }
+
+    /// Fingerprint of the types that a replica must share: state, mutation and ``version``.
+    public static var fingerprint: UInt64 {
+        State.wireSchema.fingerprint &* 0x100_0000_01b3
+            ^ Mutation.wireSchema.fingerprint &+ UInt64(version)
+    }
+}
+
+extension Reactor where Mutation == Action {
+    /// Passes the action through as the mutation.
+    @inlinable
+    public func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        Mutations(action)
+    }
+}
+
+/// Makes a struct or a final class a ``Reactor``: its nested `Action`, `Mutation` and `State`
+/// become ``WireCodable``, its children are wired.
+@attached(memberAttribute)
+@attached(member, names: arbitrary)
+@attached(extension, conformances: Reactor)
+public macro Reactor() = #externalMacro(module: "ReactorMacros", type: "ReactorMacro")

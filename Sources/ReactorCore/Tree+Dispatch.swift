@@ -1,0 +1,163 @@
+/// What became of one dispatched action, inside the tree.
+public enum DispatchResult: Sendable {
+    /// Applied as the transaction with this sequence.
+    case applied(sequence: UInt64)
+    /// Applied, and answered.
+    case replied(sequence: UInt64, WireEmbedded)
+    /// Applied; the answer comes later, as a ``Resolution``.
+    case deferred(sequence: UInt64)
+    /// Nothing was applied.
+    case failed(StepFailure)
+}
+
+extension Tree {
+    /// Carries out the action that `bytes` are from `offset` to their end, then the followers it
+    /// caused.
+    ///
+    /// *Owner*: `bytes` is lent for the call.
+    public func dispatch(
+        to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int = 0, by caller: Caller,
+        ordinal: UInt64
+    ) -> DispatchResult {
+        var cursor = WireCursor(offset: offset)
+        if turn.caller !== caller { turn.caller = caller }
+        turn.origin = Origin(client: caller.client, ordinal: ordinal)
+        do throws(StepFailure) {
+            try node.step(bytes, &cursor, turn)
+            return complete()
+        } catch {
+            if turn.isEventful { turn.clearRequests() }
+            return .failed(error)
+        }
+    }
+
+    /// Ends the transaction at hand: gives it its sequence, and runs what it caused.
+    @inline(__always)
+    private func complete() -> DispatchResult {
+        turn.lastSequence &+= 1
+        let sequence = turn.lastSequence
+        if !turn.isEventful { return .applied(sequence: sequence) }
+        return completeEventful(sequence)
+    }
+
+    private func completeEventful(_ sequence: UInt64) -> DispatchResult {
+        let reply = turn.reply
+        let isDeferred = turn.isReplyDeferred
+        turn.settle(depth: 1)
+        runFollowers()
+        if let reply { return .replied(sequence: sequence, reply) }
+        return isDeferred ? .deferred(sequence: sequence) : .applied(sequence: sequence)
+    }
+
+    /// Runs queued followers, each a transaction of its own; a follower's followers go behind the
+    /// queue.
+    private func runFollowers() {
+        guard !turn.followers.isEmpty else { return }
+        var next = 0
+        while next < turn.followers.count {
+            let follower = turn.followers[next]
+            next += 1
+            guard follower.depth <= CoreLimits.followerDepthMax, next <= CoreLimits.followersMax
+            else {
+                turn.complaints.append(loopComplaint(follower, next))
+                break
+            }
+            run(follower)
+        }
+        turn.followers.removeAll(keepingCapacity: true)
+    }
+
+    private func run(_ follower: Turn.Follower) {
+        turn.origin = follower.origin
+        guard let node = node(at: follower.path) else {
+            turn.complaints.append("follower to \(follower.path): no such node")
+            return
+        }
+        var cursor = WireCursor()
+        do throws(StepFailure) {
+            try node.step(follower.action.bytes.span, &cursor, turn)
+            turn.lastSequence &+= 1
+            turn.settle(depth: follower.depth + 1)
+        } catch {
+            turn.clearRequests()
+            turn.complaints.append("follower to \(follower.path): \(error)")
+        }
+    }
+
+    private func loopComplaint(_ follower: Turn.Follower, _ ran: Int) -> String {
+        "\(FaultCode.loop): the chain of followers from client \(follower.origin.client) ordinal "
+            + "\(follower.origin.ordinal) is cut at depth \(follower.depth), \(ran) in all, "
+            + "before \(follower.path)"
+    }
+
+    /// Ends a connection: each reactor in which it owned something decides what follows, in a
+    /// transaction of its own.
+    public func endConnection(_ connection: UInt64) {
+        for (number, keys) in ownership.take(connection: connection) {
+            guard let node = node(number) else { continue }
+            turn.caller = .daemon
+            turn.origin = .daemon
+            node.endConnection(Owned(connection: connection, keys: keys), turn)
+            finishEmission()
+        }
+    }
+}
+
+extension Tree {
+    /// Ends a transaction that no caller waits for.
+    func finishEmission() {
+        turn.lastSequence &+= 1
+        turn.settle(depth: 1)
+        runFollowers()
+    }
+}
+
+// MARK: - Several actions as one transaction
+extension Tree {
+    /// One action of a batch.
+    public struct BatchItem {
+        public var node: AnyNode
+        /// Where the action's bytes stand in the batch's.
+        public var range: Range<Int>
+
+        public init(node: AnyNode, range: Range<Int>) {
+            self.node = node
+            self.range = range
+        }
+    }
+
+    /// Carries out several actions as one transaction: all of them, or none.
+    ///
+    /// Each action sees the state that those before it left. The rejection names the index.
+    public func transact(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64
+    ) -> DispatchResult {
+        turn.caller = caller
+        turn.origin = Origin(client: caller.client, ordinal: ordinal)
+        turn.isPlain = false
+        defer { turn.isPlain = true }
+        let mark = turn.mark
+        for (index, item) in items.enumerated() {
+            var cursor = WireCursor()
+            do throws(StepFailure) {
+                try item.node.step(bytes.extracting(item.range), &cursor, turn)
+            } catch {
+                turn.rollBack(to: mark)
+                return .failed(error.inBatch(at: index))
+            }
+        }
+        turn.undo.removeAll()
+        return complete()
+    }
+}
+
+extension StepFailure {
+    /// The same failure, told of the action at `index` of a batch.
+    fileprivate func inBatch(at index: Int) -> StepFailure {
+        switch self {
+        case .decode(let error): .decode(error.inside("\(index)"))
+        case .rejected(let rejection):
+            .rejected(Rejection(rejection.code, "action \(index): \(rejection.message)"))
+        }
+    }
+}

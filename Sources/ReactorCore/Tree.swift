@@ -1,0 +1,191 @@
+/// The authoritative tree of reactors: every change of state in a root happens here, one
+/// transaction after another.
+///
+/// *Place*: the server (or an in-process ``Store``) hands it actions; its ``turn`` collects what
+/// they did. *Owner*: one thread; nothing here is re-entrant.
+public final class Tree {
+    public private(set) var root: AnyNode
+    public let turn: Turn
+    public let environment: TreeEnvironment
+    /// All mounted nodes by ``AnyNode/number``; a removed node's place stays empty.
+    var nodes: [AnyNode?] = []
+    var nodeCount = 0
+    var ownership = OwnershipTable()
+    var running: [EffectID: RunningEffect] = [:]
+    var effectsStarted: UInt64 = 0
+    /// Told of every node that comes into being, after it stands in the tree.
+    public var onMount: ((AnyNode) -> Void)?
+
+    /// Mounts `reactor` as the root, with all its static children.
+    ///
+    /// `epoch` is a random number; `recordsDeltas` says whether anybody outside needs the encoded
+    /// changes.
+    public init(
+        _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool = true,
+        environment: TreeEnvironment = .inert
+    ) {
+        turn = Turn(epoch: epoch, sequence: 0, recordsDeltas: recordsDeltas)
+        self.environment = environment
+        root = Node(reactor, number: 0, path: .root, parent: nil)
+        nodes.append(root)
+        nodeCount = 1
+        turn.home = self
+        root.mountChildren(self)
+    }
+
+    deinit {
+        for effect in running.values { effect.cancel() }
+        for node in nodes { node?.children.removeAll() }
+    }
+
+    /// The revision after the last applied transaction.
+    public var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
+
+    /// The node with a number, if it is still there.
+    public func node(_ number: UInt32) -> AnyNode? {
+        number < UInt32(nodes.count) ? nodes[Int(number)] : nil
+    }
+
+    /// The deepest node that `path` leads to, and the rest of the path inside its state.
+    public func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
+        var node = root
+        var rest = path.components[...]
+        while let name = rest.first, let child = node.children[name] {
+            node = child
+            rest.removeFirst()
+        }
+        return (node, rest)
+    }
+
+    /// The node at exactly `path`.
+    public func node(at path: SlicePath) -> AnyNode? {
+        let (node, field) = resolve(path)
+        return field.isEmpty ? node : nil
+    }
+
+    /// The mounted nodes, parents before children, siblings in ascending order of their names.
+    public func forEachNode(_ body: (AnyNode) -> Void) { Self.visit(root, body) }
+
+    private static func visit(_ node: AnyNode, _ body: (AnyNode) -> Void) {
+        body(node)
+        for (_, child) in node.children.sorted(by: { $0.key < $1.key }) { visit(child, body) }
+    }
+}
+
+// MARK: - Mounting
+extension Tree {
+    func mount(_ reactor: some Reactor, named name: WireKey, below parent: AnyNode) {
+        insert(
+            Node(reactor, number: nextNumber, path: parent.path.appending(name), parent: parent),
+            named: name)
+    }
+
+    func mountCollection<R: Reactor>(
+        of make: @escaping (WireKey) -> R, named name: WireKey, below parent: AnyNode
+    ) {
+        insert(
+            CollectionNode(
+                make, number: nextNumber, path: parent.path.appending(name), parent: parent),
+            named: name)
+    }
+
+    var nextNumber: UInt32 { UInt32(nodes.count) }
+
+    func insert(_ node: AnyNode, named name: WireKey) {
+        guard let parent = node.parent else { preconditionFailure("a child has a parent") }
+        precondition(
+            parent.children[name] == nil, "\(parent.path) has two children named \(name)")
+        precondition(
+            !parent.stateSchema.hasField(name),
+            "\(parent.path): child \(name) has the name of a field of the state: rename one")
+        precondition(nodes.count < CoreLimits.nodesMax, "more than \(CoreLimits.nodesMax) nodes")
+        parent.children[name] = node
+        nodes.append(node)
+        nodeCount += 1
+        node.mountChildren(self)
+        onMount?(node)
+    }
+
+    /// Takes a node with all below it out of the tree; ``forget(_:)`` makes that final.
+    func unmount(_ node: AnyNode) {
+        for child in node.children.values { unmount(child) }
+        node.isGone = true
+        nodes[Int(node.number)] = nil
+        nodeCount -= 1
+        turn.leaving.append(node)
+        turn.isEventful = true
+    }
+
+    /// Puts a node with all below it back to where ``unmount(_:)`` took it from.
+    func remount(_ node: AnyNode) {
+        node.isGone = false
+        nodes[Int(node.number)] = node
+        nodeCount += 1
+        for child in node.children.values { remount(child) }
+    }
+
+    /// Ends what was tied to a removed node.
+    func forget(_ node: AnyNode) {
+        ownership.forget(node: node.number)
+        cancelEffects(of: node.number)
+    }
+}
+
+extension WireSchema {
+    /// Whether values of this shape have a field `name`.
+    fileprivate func hasField(_ name: WireKey) -> Bool {
+        guard case .record(let record) = self else { return false }
+        return record.fields.contains { WireKey($0.name) == name }
+    }
+}
+
+// MARK: - Keyed children in a transaction
+extension Turn {
+    /// Creates a child in a collection, as part of the transaction at hand.
+    func create(_ key: WireKey, in collection: AnyNode) {
+        guard collection.children[key] == nil else { return }
+        guard tree.nodeCount < CoreLimits.nodesMax, !key.text.isEmpty,
+            collection.path.components.count < CoreLimits.nodeDepthMax,
+            let child = collection.makeChild(key, number: tree.nextNumber)
+        else {
+            complaints.append("\(collection.path): no child can be created under \"\(key)\"")
+            return
+        }
+        recordStructure(.create(key: key), of: collection)
+        tree.insert(child, named: key)
+        if !isPlain {
+            undo.append { [self] in
+                collection.children[key] = nil
+                tree.unmount(child)
+            }
+        }
+        child.touch(lastSequence &+ 1, self)
+    }
+
+    /// Removes a child of a collection, as part of the transaction at hand.
+    func remove(_ key: WireKey, from collection: AnyNode) {
+        guard let child = collection.children[key] else { return }
+        recordStructure(.remove(key: key), of: collection)
+        child.touch(lastSequence &+ 1, self)
+        collection.children[key] = nil
+        tree.unmount(child)
+        if !isPlain {
+            undo.append { [self] in
+                collection.children[key] = child
+                tree.remount(child)
+            }
+        }
+    }
+
+    private func recordStructure(_ change: StructuralChange, of collection: AnyNode) {
+        guard recordsDeltas else { return }
+        let start = writer.beginFrame(
+            .delta, flags: .structural, id: collection.number, number: lastSequence &+ 1)
+        origin.encode(into: &writer)
+        change.encode(into: &writer)
+        writer.endFrame(at: start)
+        if collection.isReplicated {
+            changes.append(Change(node: collection, start: start, end: writer.count))
+        }
+    }
+}

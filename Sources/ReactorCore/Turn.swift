@@ -1,0 +1,203 @@
+/// What one pass of the loop does to a tree: deltas, sequence numbers, and everything that a
+/// transaction may ask for on the way.
+///
+/// *Place*: owned by a ``Tree``; nodes write into it, the server reads it when the turn ends.
+public final class Turn {
+    /// Delta frames of this turn, in the order of their sequences: these bytes travel, rest and
+    /// replay.
+    public var writer: WireWriter
+    /// Sequence of the last applied transaction.
+    @usableFromInline var lastSequence: UInt64
+    public internal(set) var epoch: UInt64
+    /// Whether deltas are encoded; a store that nobody watches from outside needs none.
+    @usableFromInline let recordsDeltas: Bool
+    /// Whether a client tries an action on its mirror.
+    var isPreview = false
+
+    public internal(set) var caller = Caller.daemon
+    @usableFromInline var origin = Origin.daemon
+
+    /// Where deltas of replicated nodes stand in ``writer``.
+    public internal(set) var changes: [Change] = []
+    /// Watched nodes that changed at or below, each once a turn.
+    public internal(set) var touched: [AnyNode] = []
+    /// Counts turns, so that a node knows whether it is listed in ``touched``.
+    @usableFromInline var number: UInt64 = 1
+    /// Nodes that this turn removed.
+    public internal(set) var removed: [AnyNode] = []
+    /// Answers to actions whose reply was deferred.
+    public internal(set) var resolutions: [Resolution] = []
+    /// Effects that start when their transactions are committed.
+    public internal(set) var effects: [PendingEffect] = []
+    /// Effects that threw.
+    public internal(set) var failures: [EffectFailure] = []
+    /// What went wrong without a caller to tell: for the log.
+    public internal(set) var complaints: [String] = []
+    // because a turn is a part of its tree: it never outlives it
+    weak var home: Tree?
+    var tree: Tree {
+        guard let home else { preconditionFailure("a turn is used without its tree") }
+        return home
+    }
+
+    /// Whether the transaction at hand asked for anything beyond mutations.
+    var isEventful = false
+    var reply: WireEmbedded? { didSet { isEventful = true } }
+    var isReplyDeferred = false { didSet { isEventful = true } }
+    /// Answers to deferred replies that the transaction at hand gives.
+    var answers: [Resolution] = []
+    /// Followers that the transaction at hand asks for.
+    var wishes: [(path: SlicePath, action: WireEmbedded)] = []
+    var ownerships: [OwnershipChange] = []
+    /// Nodes that the transaction at hand removes.
+    var leaving: [AnyNode] = []
+    /// Followers still to run, in order.
+    var followers: [Follower] = []
+    /// How the transaction at hand is taken back; only a batch keeps it.
+    var undo: [() -> Void] = []
+    /// Whether nodes may take the short way: no batch is under way.
+    @usableFromInline var isPlain = true
+
+    init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
+        self.epoch = epoch
+        lastSequence = sequence
+        self.recordsDeltas = recordsDeltas
+        writer = WireWriter(capacity: recordsDeltas ? 1 << 16 : 16)
+    }
+
+    /// Sequence of the last applied transaction.
+    @inlinable public var sequence: UInt64 { lastSequence }
+
+    /// A delta of a replicated node.
+    public struct Change {
+        public let node: AnyNode
+        /// First byte of the frame's header in ``Turn/writer``.
+        public let start: Int
+        /// One past the frame's last byte.
+        public let end: Int
+
+        @usableFromInline
+        init(node: AnyNode, start: Int, end: Int) {
+            self.node = node
+            self.start = start
+            self.end = end
+        }
+    }
+
+    struct Follower {
+        var path: SlicePath
+        var action: WireEmbedded
+        var origin: Origin
+        var depth: Int
+    }
+
+    enum OwnershipChange {
+        case own(node: UInt32, key: WireKey, connection: UInt64)
+        case disown(node: UInt32, key: WireKey, connection: UInt64)
+    }
+}
+
+// MARK: - What a transaction may ask for
+extension Turn {
+    func answer(_ ticket: ReplyTicket, reply: WireEmbedded) {
+        isEventful = true
+        answers.append(
+            Resolution(
+                ticket: ticket,
+                outcome: .applied(sequence: lastSequence &+ 1, reply: reply, ownerEnded: false)))
+    }
+
+    func refuse(_ ticket: ReplyTicket, _ rejection: Rejection) {
+        isEventful = true
+        answers.append(
+            Resolution(
+                ticket: ticket,
+                outcome: .rejected(code: rejection.code, message: rejection.message)))
+    }
+
+    func own(_ node: UInt32, _ key: WireKey, connection: UInt64) {
+        isEventful = true
+        ownerships.append(.own(node: node, key: key, connection: connection))
+    }
+
+    func disown(_ node: UInt32, _ key: WireKey, connection: UInt64) {
+        isEventful = true
+        ownerships.append(.disown(node: node, key: key, connection: connection))
+    }
+
+    func follow(_ path: SlicePath, _ action: WireEmbedded) {
+        isEventful = true
+        wishes.append((path, action))
+    }
+
+    /// Lists a watched node as changed, once a turn.
+    @usableFromInline
+    func note(_ node: AnyNode) {
+        node.notedTurn = number
+        touched.append(node)
+    }
+
+    /// Starts the next turn: forgets what the last one collected, and keeps the capacities.
+    ///
+    /// The caller has taken what it needs of ``writer`` and the lists before.
+    public func begin() {
+        number &+= 1
+        writer.removeAll()
+        changes.removeAll(keepingCapacity: true)
+        touched.removeAll(keepingCapacity: true)
+        if !removed.isEmpty { removed.removeAll() }
+        if !resolutions.isEmpty { resolutions.removeAll() }
+        if !effects.isEmpty { effects.removeAll() }
+        if !failures.isEmpty { failures.removeAll() }
+        if !complaints.isEmpty { complaints.removeAll() }
+    }
+}
+
+// MARK: - Ending a transaction
+extension Turn {
+    /// Makes what the transaction at hand asked for effective; its followers stand `depth` below
+    /// the action that started the chain.
+    func settle(depth: Int) {
+        guard isEventful else { return }
+        for change in ownerships { tree.ownership.apply(change) }
+        for wish in wishes {
+            followers.append(
+                Follower(path: wish.path, action: wish.action, origin: origin, depth: depth))
+        }
+        for node in leaving { tree.forget(node) }
+        removed.append(contentsOf: leaving)
+        resolutions.append(contentsOf: answers)
+        clearRequests()
+    }
+
+    /// Forgets what the transaction at hand asked for.
+    func clearRequests() {
+        answers.removeAll(keepingCapacity: true)
+        wishes.removeAll(keepingCapacity: true)
+        ownerships.removeAll(keepingCapacity: true)
+        leaving.removeAll(keepingCapacity: true)
+        reply = nil
+        isReplyDeferred = false
+        isEventful = false
+    }
+
+    /// What a batch may have added, so that it can be taken back.
+    struct Mark {
+        var bytes: Int
+        var changes: Int
+        var effects: Int
+    }
+
+    var mark: Mark {
+        Mark(bytes: writer.count, changes: changes.count, effects: effects.count)
+    }
+
+    /// Takes back what the transaction at hand changed and asked for.
+    func rollBack(to mark: Mark) {
+        while let step = undo.popLast() { step() }
+        writer.truncate(to: mark.bytes)
+        changes.removeSubrange(mark.changes...)
+        effects.removeSubrange(mark.effects...)
+        clearRequests()
+    }
+}

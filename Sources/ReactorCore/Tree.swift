@@ -189,3 +189,8 @@ extension Turn {
         }
     }
 }
+
+extension Tree {
+    /// Number of nodes in the tree.
+    public var mountedCount: Int { nodeCount }
+}

@@ -201,3 +201,12 @@ extension Turn {
         clearRequests()
     }
 }
+
+extension Turn {
+    /// Takes the answers given so far.
+    public func takeResolutions() -> [Resolution] {
+        let taken = resolutions
+        resolutions.removeAll()
+        return taken
+    }
+}

@@ -60,6 +60,10 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Answers request `number` of ``ask``; in parts, see ``FrameFlags/more``.
     case answer = 0x4d
     case pong = 0x4e
+    /// Updates were dropped because the receiver did not keep up; a snapshot of each slice follows
+    /// when it does, and outcomes that come before the next ``mark`` are ahead of the slices. No
+    /// body.
+    case lag = 0x4f
     /// ``Notice`` about the action with ordinal `number`, whose outcome was sent before.
     case notice = 0x80
 

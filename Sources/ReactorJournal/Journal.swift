@@ -1,0 +1,38 @@
+/// Where batches go to stay.
+///
+/// *Place*: the daemon hands it each turn's batch and releases the turn's outputs when the journal
+/// says so. *Owner*: the loop's thread; an implementation may commit on a thread of its own.
+public protocol Journal: AnyObject {
+    /// Told the turn of each batch that is as durable as the journal makes it, in order; called on
+    /// the owner's thread, from inside ``append(_:)`` at the earliest.
+    var onAppended: ((UInt64) -> Void)? { get set }
+
+    /// Takes a batch over; batches come in the order of their sequences, without gaps.
+    func append(_ batch: JournalBatch)
+}
+
+/// One turn's transactions, in the form in which they travel, rest and replay.
+public struct JournalBatch: Equatable, Sendable {
+    /// The turn, for ``Journal/onAppended``.
+    public var turn: UInt64
+    public var epoch: UInt64
+    /// Sequence before the batch's first transaction.
+    public var after: UInt64
+    /// Sequence of its last.
+    public var sequence: UInt64
+    /// Buffer that holds the delta frames at ``range``.
+    public var bytes: [UInt8]
+    public var range: Range<Int>
+
+    public init(
+        turn: UInt64, epoch: UInt64, after: UInt64, sequence: UInt64, bytes: [UInt8],
+        range: Range<Int>
+    ) {
+        self.turn = turn
+        self.epoch = epoch
+        self.after = after
+        self.sequence = sequence
+        self.bytes = bytes
+        self.range = range
+    }
+}

@@ -1,0 +1,101 @@
+import Collections
+
+/// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
+final class Connection {
+    let id: ConnectionID
+    let peer: Peer
+    /// When it was accepted, in nanoseconds.
+    let connectedAt: UInt64
+    var stage: Stage = .greeting
+    var session: Session?
+    var caller = Caller.daemon
+
+    // MARK: Input
+    /// The beginning of a frame whose end has not arrived.
+    var partial: [UInt8] = []
+    /// When ``partial`` began to wait, in nanoseconds.
+    var partialSince: UInt64 = 0
+    /// Bytes of whole frames received so far: the offset that errors name.
+    var receivedBytes: UInt64 = 0
+    /// Nodes by the client's numbers for them.
+    var nodes: [AnyNode?] = []
+    var openCount = 0
+    var isReadingPaused = false
+    var isInputEnded = false
+
+    // MARK: Subscriptions
+    /// By slice id.
+    var subscriptions: [UInt32: Subscription] = [:]
+    /// Whether a subscription waits for a snapshot or a value that was dropped.
+    var isBehind = false
+
+    // MARK: Output
+    var queue = Deque<Segment>()
+    /// Bytes of updates in ``queue``, which may be dropped.
+    var queuedUpdateBytes = 0
+    /// Bytes of outcomes and answers in ``queue``, which may not.
+    var queuedControlBytes = 0
+    var isWriting = false
+    /// What the turn at hand has for this connection.
+    var pending = PendingOutput()
+    /// The turn that listed the connection last.
+    var notedTurn: UInt64 = 0
+    /// Sequence of the last mark.
+    var markedSequence: UInt64 = 0
+    /// Whether the socket closes once the queue is empty.
+    var isClosing = false
+
+    init(id: ConnectionID, peer: Peer, connectedAt: UInt64) {
+        self.id = id
+        self.peer = peer
+        self.connectedAt = connectedAt
+    }
+
+    /// How far the conversation is.
+    enum Stage {
+        case greeting, open, closed
+    }
+
+    /// Bytes that wait to leave.
+    struct Segment {
+        var bytes: [UInt8]
+        var range: Range<Int>
+        /// The turn it is an output of: it leaves when that turn's batch is appended.
+        var turn: UInt64
+        var kind: Kind
+
+        enum Kind {
+            /// Outcomes, answers, marks: never dropped.
+            case control
+            /// Deltas and values: a snapshot can replace them.
+            case update
+            /// A snapshot: not dropped, for otherwise a slow reader would never see the end of one.
+            case snapshot
+        }
+    }
+
+    /// What a turn has for a connection, as places in the turn's buffers.
+    struct PendingOutput {
+        /// In the turn's deltas.
+        var deltas: [Range<Int>] = []
+        /// Whole chunks: values, snapshots.
+        var chunks: [(bytes: [UInt8], isSnapshot: Bool)] = []
+        /// In the turn's replies.
+        var replies: [Range<Int>] = []
+        /// In the turn's outcomes.
+        var outcomes: [Range<Int>] = []
+        /// Actions applied one after the other, not yet written as a frame.
+        var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
+
+        var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
+    }
+}
+
+/// One slice that a connection follows.
+struct Subscription {
+    var slice: Slice
+    /// A snapshot (or value) is owed, because deltas were dropped or none was sent yet.
+    var isSnapshotOwed: Bool
+    /// The owed snapshot replaces what the client kept from another history.
+    var isFresh = false
+}

@@ -1,0 +1,70 @@
+import Collections
+
+/// The delta frames of the last turns, for clients that come back.
+struct DeltaRing {
+    private struct Entry {
+        /// Sequence before the entry's first transaction.
+        var after: UInt64
+        var sequence: UInt64
+        var deltas: OutputSlice
+    }
+
+    private var entries = Deque<Entry>()
+    private(set) var byteCount = 0
+    let bytesMax: Int
+    // because a turn of one action costs an entry as well as its bytes
+    private static let entryBytes = 96
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    /// Keeps a turn's deltas, and forgets the oldest turns beyond the budget.
+    mutating func append(_ batch: Batch) {
+        entries.append(Entry(after: batch.after, sequence: batch.sequence, deltas: batch.deltas))
+        byteCount += batch.deltas.range.count + Self.entryBytes
+        while byteCount > bytesMax, let oldest = entries.popFirst() {
+            byteCount -= oldest.deltas.range.count + Self.entryBytes
+        }
+    }
+
+    /// The frames of node `number` after `sequence`, in order; `nil` if they are not all there.
+    func frames(of number: UInt32, after sequence: UInt64, upTo last: UInt64) -> [UInt8]? {
+        if sequence >= last { return [] }
+        guard let oldest = entries.first, oldest.after <= sequence else { return nil }
+        var frames: [UInt8] = []
+        for index in firstIndex(after: sequence)..<entries.count {
+            Self.copy(from: entries[index].deltas, of: number, after: sequence, into: &frames)
+        }
+        return frames
+    }
+
+    /// Index of the first entry that ends after `sequence`.
+    private func firstIndex(after sequence: UInt64) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func copy(
+        from deltas: OutputSlice, of number: UInt32, after sequence: UInt64,
+        into frames: inout [UInt8]
+    ) {
+        let bytes = deltas.bytes.span
+        var offset = deltas.range.lowerBound
+        while offset < deltas.range.upperBound {
+            // because these are our own frames: a header is always whole and valid
+            guard
+                let header = try? FrameHeader.decode(
+                    bytes, at: offset, frameBytesMax: Int(UInt32.max))
+            else { preconditionFailure("the ring holds \(offset) bytes of frames and no next") }
+            let end = offset + FrameHeader.byteCount + Int(header.length)
+            if header.id == number, header.number > sequence {
+                frames.append(contentsOf: bytes, offset..<end)
+            }
+            offset = end
+        }
+    }
+}

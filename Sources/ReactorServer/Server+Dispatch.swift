@@ -1,0 +1,254 @@
+import ReactorCore
+import ReactorWire
+
+// MARK: - Actions
+extension Server {
+    /// Makes a node addressable by a number of the client's choice.
+    func open(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        let request: Open
+        do throws(WireError) {
+            request = try Open(wireBytes: body)
+        } catch {
+            return refuse(header, Refusal(.decode, "open: \(error)"), of: connection)
+        }
+        guard header.id < UInt32(limits.nodesPerConnectionMax) else {
+            let text = "id \(header.id) is not below nodesPerConnectionMax "
+            return refuse(
+                header, Refusal(.quota, text + "\(limits.nodesPerConnectionMax)"), of: connection)
+        }
+        switch find(request.path) {
+        case .failure(let refusal): refuse(header, refusal, of: connection)
+        case .success((let node, let field)):
+            guard field.isEmpty else {
+                return refuse(header, notFound(request.path, node), of: connection)
+            }
+            let index = Int(header.id)
+            while connection.nodes.count <= index { connection.nodes.append(nil) }
+            connection.nodes[index] = node
+            let opened = Opened(
+                reactor: node.reactorName, fingerprint: node.fingerprint, sequence: node.sequence)
+            reply(to: connection) { writer in
+                let frame = writer.beginFrame(.opened, id: header.id, number: header.number)
+                opened.encode(into: &writer)
+                writer.endFrame(at: frame)
+            }
+        }
+    }
+
+    /// Carries out one action and notes its outcome.
+    @inline(__always)
+    func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        guard let session = connection.session else { return }
+        let ordinal = header.number
+        guard ordinal > session.ordinal else {
+            return repeatOutcome(of: ordinal, session, to: connection)
+        }
+        session.ordinal = ordinal
+        stats.actions &+= 1
+        let index = Int(header.id)
+        guard index < connection.nodes.count, let node = connection.nodes[index], !node.isGone
+        else {
+            let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
+            return conclude(.failed(.rejected(rejection)), ordinal, session, connection)
+        }
+        var offset = 0
+        if header.flags.contains(.options) {
+            do throws(StepFailure) {
+                offset = try checkConditions(body, of: node)
+            } catch {
+                return conclude(.failed(error), ordinal, session, connection)
+            }
+        }
+        let result = tree.dispatch(
+            to: node, body, from: offset, by: connection.caller, ordinal: ordinal)
+        if case .applied(let sequence) = result {
+            noteApplied(ordinal, sequence, session, connection)
+        } else {
+            conclude(result, ordinal, session, connection)
+        }
+        if !tree.turn.resolutions.isEmpty { resolve() }
+    }
+
+    @inline(__always)
+    private func noteApplied(
+        _ ordinal: UInt64, _ sequence: UInt64, _ session: Session, _ connection: Connection
+    ) {
+        session.noteApplied(ordinal, sequence: sequence, max: limits.outcomesPerSessionMax)
+        if connection.pending.run.count > 0,
+            connection.pending.run.isContinued(by: ordinal, sequence)
+        {
+            connection.pending.run.count &+= 1
+            return
+        }
+        flushRun(of: connection)
+        connection.pending.run = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
+        note(connection)
+    }
+
+    /// Reads the options in front of an action and checks them; says where the action starts.
+    private func checkConditions(
+        _ body: Span<UInt8>, of node: AnyNode
+    ) throws(StepFailure) -> Int {
+        var cursor = WireCursor()
+        let options: DispatchOptions
+        do throws(WireError) {
+            options = try DispatchOptions.decode(body, &cursor)
+        } catch {
+            throw .decode(error.inside("options"))
+        }
+        if let expected = options.expected {
+            let actual = Revision(epoch: tree.turn.epoch, sequence: node.sequence)
+            guard expected == actual else {
+                throw .rejected(
+                    Rejection(.conflict, "\(node.path) is at revision \(actual), not \(expected)"))
+            }
+        }
+        // because nothing waits inside the daemon yet, only a deadline of zero can have passed
+        if options.deadline == 0 {
+            throw .rejected(Rejection(.deadline, "the deadline passed before the action's turn"))
+        }
+        return cursor.offset
+    }
+
+    /// Notes every outcome but the plain one.
+    private func conclude(
+        _ result: DispatchResult, _ ordinal: UInt64, _ session: Session, _ connection: Connection
+    ) {
+        let outcome: Outcome
+        switch result {
+        case .applied(let sequence):
+            return noteApplied(ordinal, sequence, session, connection)
+        case .replied(let sequence, let reply):
+            outcome = .applied(sequence: sequence, reply: reply, ownerEnded: false)
+        case .deferred:
+            session.deferred.insert(ordinal)
+            return
+        case .failed(.decode(let error)):
+            stats.rejections &+= 1
+            outcome = .rejected(code: FaultCode.decode.rawValue, message: "\(error)")
+        case .failed(.rejected(let rejection)):
+            stats.rejections &+= 1
+            outcome = .rejected(code: rejection.code, message: rejection.message)
+        }
+        session.note(outcome, of: ordinal, max: limits.outcomesPerSessionMax)
+        send(outcome, of: ordinal, to: connection)
+    }
+
+    /// Appends an outcome to what a connection gets, behind those before it.
+    func send(_ outcome: Outcome, of ordinal: UInt64, to connection: Connection) {
+        flushRun(of: connection)
+        let frame = outcomes.beginFrame(.outcome, number: ordinal)
+        outcome.encode(into: &outcomes)
+        outcomes.endFrame(at: frame)
+        connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        note(connection)
+    }
+
+    /// Writes the run of plain outcomes that a connection has collected.
+    func flushRun(of connection: Connection) {
+        let run = connection.pending.run
+        guard run.count > 0 else { return }
+        let frame = outcomes.beginFrame(
+            .applied, id: UInt32(clamping: run.count), number: run.ordinal)
+        outcomes.unsigned(run.sequence)
+        outcomes.endFrame(at: frame)
+        connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        connection.pending.run.count = 0
+    }
+
+    /// Answers an ordinal that was seen before with what became of it then.
+    private func repeatOutcome(
+        of ordinal: UInt64, _ session: Session, to connection: Connection
+    ) {
+        stats.repeats &+= 1
+        if let outcome = session.outcome(of: ordinal) {
+            send(outcome, of: ordinal, to: connection)
+        } else if !session.deferred.contains(ordinal) {
+            let text = "ordinal \(ordinal) is not new, and its outcome is no longer remembered"
+            send(
+                .rejected(code: FaultCode.ordinal.rawValue, message: text), of: ordinal,
+                to: connection)
+        }
+    }
+
+    /// Sends the answers that transactions gave to actions before them.
+    func resolve() {
+        for resolution in tree.turn.takeResolutions() {
+            guard let session = sessions.find(client: resolution.ticket.client),
+                session.deferred.contains(resolution.ticket.ordinal)
+            else { continue }
+            let ordinal = resolution.ticket.ordinal
+            session.note(resolution.outcome, of: ordinal, max: limits.outcomesPerSessionMax)
+            if let connection = session.connection {
+                send(resolution.outcome, of: ordinal, to: connection)
+            }
+        }
+    }
+}
+
+// MARK: - Batches
+extension Server {
+    /// Carries out several actions as one transaction.
+    func dispatchBatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        guard let session = connection.session else { return }
+        let ordinal = header.number
+        guard ordinal > session.ordinal else {
+            return repeatOutcome(of: ordinal, session, to: connection)
+        }
+        session.ordinal = ordinal
+        stats.actions &+= 1
+        do throws(StepFailure) {
+            var offset = 0
+            if header.flags.contains(.options) {
+                offset = try checkConditions(body, of: tree.root)
+            }
+            let items = try batchItems(body, from: offset, of: connection)
+            let result = tree.transact(items, body, by: connection.caller, ordinal: ordinal)
+            conclude(result, ordinal, session, connection)
+        } catch {
+            conclude(.failed(error), ordinal, session, connection)
+        }
+        if !tree.turn.resolutions.isEmpty { resolve() }
+    }
+
+    private func batchItems(
+        _ body: Span<UInt8>, from offset: Int, of connection: Connection
+    ) throws(StepFailure) -> [Tree.BatchItem] {
+        var items: [Tree.BatchItem] = []
+        var cursor = WireCursor(offset: offset)
+        do throws(WireError) {
+            var list = try cursor.openArray(in: body)
+            while try cursor.nextElement(in: body, &list) {
+                var pair = try cursor.openArray(in: body)
+                guard try cursor.nextElement(in: body, &pair) else {
+                    throw WireError(.missingField("id"), at: cursor.offset)
+                }
+                let id = try cursor.unsigned(in: body)
+                guard try cursor.nextElement(in: body, &pair) else {
+                    throw WireError(.missingField("action"), at: cursor.offset)
+                }
+                let start = cursor.offset
+                try cursor.skip(in: body)
+                let range = start..<cursor.offset
+                guard try !cursor.nextElement(in: body, &pair) else {
+                    throw WireError(.refused("more than id and action"), at: cursor.offset)
+                }
+                guard items.count < limits.batchActionsMax else {
+                    throw WireError(
+                        .refused("more than batchActionsMax \(limits.batchActionsMax) actions"),
+                        at: cursor.offset)
+                }
+                guard id < UInt64(connection.nodes.count), let node = connection.nodes[Int(id)],
+                    !node.isGone
+                else { throw WireError(.refused("node \(id) is not open or is gone"), at: start) }
+                items.append(Tree.BatchItem(node: node, range: range))
+            }
+            guard cursor.offset == body.count else {
+                throw WireError(.trailingBytes(body.count - cursor.offset), at: cursor.offset)
+            }
+        } catch {
+            throw .decode(error.inside("batch"))
+        }
+        return items
+    }
+}

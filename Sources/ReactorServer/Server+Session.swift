@@ -1,0 +1,115 @@
+import ReactorCore
+import ReactorWire
+
+// MARK: - Handshake
+extension Server {
+    func greet(_ body: Span<UInt8>, of connection: Connection) {
+        guard connection.stage == .greeting else {
+            return fail(connection, .state, "a second hello")
+        }
+        let hello: Hello
+        do throws(WireError) {
+            hello = try Hello(wireBytes: body)
+        } catch {
+            return fail(connection, .decode, "hello: \(error)")
+        }
+        guard hello.versionMin <= Hello.version, hello.versionMax >= Hello.version else {
+            return refuseVersion(hello, of: connection)
+        }
+        var isResumed = false
+        var session: Session?
+        if let secret = hello.session, let known = sessions.find(secret, uid: connection.peer.uid) {
+            guard known.connection == nil else {
+                return fail(
+                    connection, .sessionBusy,
+                    "the session is in use by another connection: start a new one")
+            }
+            known.confirm(hello.confirmed)
+            session = known
+            isResumed = true
+        }
+        start(session ?? newSession(connection.peer.uid), on: connection, isResumed: isResumed)
+    }
+
+    private func refuseVersion(_ hello: Hello, of connection: Connection) {
+        let text =
+            "the client speaks versions \(hello.versionMin) to \(hello.versionMax), the daemon "
+            + "\(Hello.version)"
+        stats.faults &+= 1
+        outputs.append(.log(.closedForFault(connection.id, connection.peer, .version, text)))
+        close(
+            connection,
+            Closing(.version, text, versionMin: Hello.version, versionMax: Hello.version))
+    }
+
+    private func newSession(_ uid: UInt32) -> Session {
+        var secret: [UInt8] = []
+        for _ in 0..<2 {
+            var word = random()
+            for _ in 0..<8 {
+                secret.append(UInt8(truncatingIfNeeded: word))
+                word >>= 8
+            }
+        }
+        return sessions.make(uid: uid, secret: secret)
+    }
+
+    private func start(_ session: Session, on connection: Connection, isResumed: Bool) {
+        session.connection = connection
+        connection.session = session
+        connection.stage = .open
+        greetingCount -= 1
+        connection.caller = Caller(
+            connection: connection.id.rawValue, client: session.client, uid: connection.peer.uid,
+            gid: connection.peer.gid, pid: connection.peer.pid)
+        let welcome = Welcome(
+            version: Hello.version, daemon: daemonName, epoch: tree.turn.epoch,
+            sequence: tree.turn.sequence, session: session.secret, isResumed: isResumed,
+            client: session.client, ordinal: session.ordinal,
+            limits: Welcome.Limits(
+                frameBytesMax: UInt32(limits.frameBytesMax),
+                inFlightMax: UInt32(limits.inFlightMax),
+                nodesMax: UInt32(limits.nodesPerConnectionMax),
+                subscriptionsMax: UInt32(limits.subscriptionsPerConnectionMax)))
+        reply(to: connection) { writer in
+            let frame = writer.beginFrame(.welcome)
+            welcome.encode(into: &writer)
+            writer.endFrame(at: frame)
+        }
+    }
+
+    /// Forgets the session of a client that leaves for good.
+    func sayGoodbye(_ connection: Connection) {
+        if let session = connection.session {
+            sessions.remove(session)
+            session.connection = nil
+            connection.session = nil
+        }
+        connection.isClosing = true
+        note(connection)
+    }
+
+    /// Appends a frame to the turn's replies, for one connection.
+    func reply(to connection: Connection, _ write: (inout WireWriter) -> Void) {
+        let start = replies.count
+        write(&replies)
+        connection.pending.replies.appendJoined(start..<replies.count)
+        note(connection)
+    }
+
+    func refuse(_ header: FrameHeader, _ refusal: Refusal, of connection: Connection) {
+        reply(to: connection) { writer in
+            let frame = writer.beginFrame(.refused, id: header.id, number: header.number)
+            refusal.encode(into: &writer)
+            writer.endFrame(at: frame)
+        }
+    }
+
+    /// Lists a connection as one that the turn has something for.
+    func note(_ connection: Connection) {
+        if connection.notedTurn != turnNumber {
+            connection.notedTurn = turnNumber
+            noted.append(connection)
+        }
+    }
+}

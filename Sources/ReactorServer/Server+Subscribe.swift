@@ -1,0 +1,109 @@
+import ReactorCore
+import ReactorWire
+
+// MARK: - Paths
+extension Server {
+    /// The node and the field that a path leads to, or why there is none.
+    func find(
+        _ text: String
+    ) -> Result<(node: AnyNode, field: ArraySlice<WireKey>), Refusal> {
+        let path: SlicePath
+        do throws(SlicePathError) {
+            path = try SlicePath(text)
+        } catch {
+            return .failure(Refusal(.path, error.description))
+        }
+        let (node, field) = tree.resolve(path)
+        guard !field.isEmpty else { return .success((node, field)) }
+        var probe = WireWriter()
+        guard node.encodeValue(at: field, into: &probe) != .impossible else {
+            return .failure(notFound(text, node))
+        }
+        return .success((node, field))
+    }
+
+    /// "No such path", with the nearest one below the deepest node that exists.
+    func notFound(_ text: String, _ node: AnyNode) -> Refusal {
+        let asked = WireKey(text)
+        var nearest: (distance: Int, path: String)?
+        tree.forEachNode { other in
+            let path = other.path.description
+            let distance = EditDistance.between(asked.text, path)
+            if distance < nearest?.distance ?? Int.max { nearest = (distance, path) }
+        }
+        let isNear = (nearest?.distance ?? .max) <= max(2, text.utf8.count / 3)
+        return Refusal(
+            .notFound, "no node or field at \(text); the nearest node is \(node.path)",
+            nearest: isNear ? nearest?.path : nil)
+    }
+}
+
+// MARK: - Subscriptions
+extension Server {
+    func subscribe(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        let request: Subscribe
+        do throws(WireError) {
+            request = try Subscribe(wireBytes: body)
+        } catch {
+            return refuse(header, Refusal(.decode, "subscribe: \(error)"), of: connection)
+        }
+        guard connection.subscriptions.count < limits.subscriptionsPerConnectionMax else {
+            let count = limits.subscriptionsPerConnectionMax
+            let text = "subscriptionsPerConnectionMax \(count) reached"
+            return refuse(header, Refusal(.quota, text), of: connection)
+        }
+        switch find(request.path) {
+        case .failure(let refusal): refuse(header, refusal, of: connection)
+        case .success((let node, let field)):
+            guard request.mode == .value || field.isEmpty else {
+                let text = "\(request.path) is inside a state: subscribe to it in value mode"
+                return refuse(header, Refusal(.path, text), of: connection)
+            }
+            follow(node, field, request, header, connection)
+        }
+    }
+
+    private func follow(
+        _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
+        _ header: FrameHeader, _ connection: Connection
+    ) {
+        let wasReplicated = node.isReplicated
+        let slice = slices.slice(node, field, request.mode)
+        let old = connection.subscriptions[slice.id]
+        if old == nil { slice.followers.append(connection) }
+        var start = Subscribed.Start.snapshot
+        var kept: [UInt8] = []
+        if let from = request.from, from.epoch == tree.turn.epoch,
+            from.sequence <= tree.turn.sequence
+        {
+            if node.sequence <= from.sequence {
+                start = .unchanged
+            } else if request.mode == .replica, wasReplicated || node.sequence <= turnStart,
+                let frames = ring.frames(of: node.number, after: from.sequence, upTo: turnStart)
+            {
+                start = .deltas
+                kept = frames
+            }
+        }
+        connection.subscriptions[slice.id] = Subscription(
+            slice: slice, isSnapshotOwed: start == .snapshot,
+            isFresh: request.from.map { $0.epoch != tree.turn.epoch } ?? false)
+        if start == .snapshot { connection.isBehind = true }
+        let subscribed = Subscribed(
+            start: start, reactor: node.reactorName, fingerprint: node.fingerprint,
+            sequence: start == .snapshot ? tree.turn.sequence : request.from?.sequence ?? 0)
+        reply(to: connection) { writer in
+            let frame = writer.beginFrame(.subscribed, id: slice.id, number: header.number)
+            subscribed.encode(into: &writer)
+            writer.endFrame(at: frame)
+            // because these come before the deltas of this turn, and after "subscribed"
+            writer.raw(kept)
+        }
+        connection.markedSequence = 0
+    }
+
+    func unsubscribe(_ id: UInt32, of connection: Connection) {
+        guard let subscription = connection.subscriptions.removeValue(forKey: id) else { return }
+        slices.leave(subscription.slice, connection)
+    }
+}

@@ -1,0 +1,243 @@
+public import ReactorCore
+import ReactorWire
+
+// MARK: - The end of a turn
+extension Server {
+    /// Closes the turn: shares out what it caused, and hands its batch to the journal.
+    ///
+    /// Call it once per pass of the loop, after everything that arrived was received.
+    public func endTurn(at now: UInt64) {
+        let turn = tree.turn
+        for text in turn.complaints { outputs.append(.log(.complaint(text))) }
+        tellFailures()
+        if !turn.resolutions.isEmpty { resolve() }
+        guard turn.sequence != turnStart || !noted.isEmpty else {
+            turn.begin()
+            return
+        }
+        shareValues()
+        let batchEnd = turn.writer.count
+        let markFrame = appendMark()
+        shareChanges(markFrame)
+        shareGone()
+        let deltas = takeBytes(&turn.writer)
+        let batch = Batch(
+            turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
+            deltas: OutputSlice(bytes: deltas, range: 0..<batchEnd))
+        for connection in noted { payOwed(connection) }
+        let replies = takeBytes(&replies)
+        let outcomes = finishOutcomes()
+        for connection in noted {
+            enqueue(connection, deltas: deltas, markFrame, replies: replies, outcomes: outcomes)
+        }
+        seal(batch)
+    }
+
+    /// Records the turn, starts the next, and lets go what may leave.
+    private func seal(_ batch: Batch) {
+        let turn = tree.turn
+        let isChange = turn.sequence != turnStart
+        unreleased.append(
+            TurnRecord(
+                number: turnNumber, isAppended: !isChange, connections: noted,
+                effects: turn.effects))
+        if isChange {
+            stats.turns &+= 1
+            ring.append(batch)
+            outputs.append(.append(batch))
+        }
+        noted.removeAll(keepingCapacity: true)
+        turnNumber += 1
+        turnStart = turn.sequence
+        turn.begin()
+        release()
+    }
+
+    /// The journal holds the batch of turn `number`.
+    public func appended(_ number: UInt64) {
+        guard let index = unreleased.firstIndex(where: { $0.number == number }) else { return }
+        unreleased[index].isAppended = true
+        release()
+    }
+
+    private func release() {
+        while let record = unreleased.first, record.isAppended {
+            unreleased.removeFirst()
+            releasedTurn = record.number
+            for connection in record.connections { flush(connection) }
+            tree.start(record.effects)
+        }
+    }
+
+    private func tellFailures() {
+        for failure in tree.turn.failures {
+            guard let session = sessions.find(client: failure.origin.client),
+                let connection = session.connection
+            else { continue }
+            flushRun(of: connection)
+            let notice = Notice(code: "effectFailed", message: failure.message)
+            let frame = outcomes.beginFrame(.notice, number: failure.origin.ordinal)
+            notice.encode(into: &outcomes)
+            outcomes.endFrame(at: frame)
+            connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+            note(connection)
+        }
+    }
+
+    private func finishOutcomes() -> [UInt8] {
+        for connection in noted { flushRun(of: connection) }
+        return takeBytes(&outcomes)
+    }
+
+    /// The written bytes of a turn's buffer: copied out where they are few, so that the buffer
+    /// stays; handed over where they are many.
+    private func takeBytes(_ writer: inout WireWriter) -> [UInt8] {
+        if writer.count == 0 { return [] }
+        if writer.count < 16 << 10 {
+            let bytes = writer.bytes
+            writer.removeAll()
+            return bytes
+        }
+        return writer.take(replacement: [])
+    }
+}
+
+// MARK: - Sharing out
+extension Server {
+    /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
+    private func appendMark() -> Range<Int> {
+        let start = tree.turn.writer.count
+        tree.turn.writer.header(FrameHeader(kind: .mark, number: tree.turn.sequence))
+        return start..<tree.turn.writer.count
+    }
+
+    /// Gives each follower of a replica slice the places of its deltas.
+    private func shareChanges(_ markFrame: Range<Int>) {
+        let changes = tree.turn.changes
+        var index = 0
+        while index < changes.count {
+            let node = changes[index].node
+            let start = changes[index].start
+            var end = changes[index].end
+            index += 1
+            while index < changes.count, changes[index].node === node,
+                changes[index].start == end
+            {
+                end = changes[index].end
+                index += 1
+            }
+            guard let slice = slices.replica(of: node.number) else { continue }
+            for connection in slice.followers {
+                if connection.isBehind,
+                    connection.subscriptions[slice.id]?.isSnapshotOwed ?? true
+                {
+                    continue
+                }
+                connection.pending.deltas.appendJoined(start..<end)
+                note(connection)
+            }
+        }
+    }
+
+    /// Encodes each value slice that may have changed, once for all its followers.
+    private func shareValues() {
+        for node in tree.turn.touched {
+            for slice in slices.values(of: node.number) { share(slice) }
+        }
+    }
+
+    private func share(_ slice: Slice) {
+        var value = WireWriter()
+        let reach =
+            slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)
+        let bytes = reach == .found ? value.bytes : []
+        if slice.lastValue == bytes { return }
+        slice.lastValue = bytes
+        let frames = valueFrames(slice, bytes)
+        slice.cached = (tree.turn.sequence, frames)
+        for connection in slice.followers {
+            guard let subscription = connection.subscriptions[slice.id] else { continue }
+            if subscription.isSnapshotOwed { continue }
+            // because only the latest value counts: a reader that has not taken the last one is
+            // owed this one, and gets it when it reads
+            if connection.queuedUpdateBytes > 0 || connection.isBehind {
+                connection.subscriptions[slice.id]?.isSnapshotOwed = true
+                connection.isBehind = true
+            } else {
+                connection.pending.chunks.append((frames, false))
+                note(connection)
+            }
+        }
+    }
+
+    private func valueFrames(_ slice: Slice, _ bytes: [UInt8]) -> [UInt8] {
+        var writer = WireWriter(capacity: bytes.count + 64)
+        writer.parts(
+            .value, flags: bytes.isEmpty ? .absent : [], id: slice.id,
+            number: tree.turn.sequence, body: bytes.span)
+        return writer.bytes
+    }
+
+    /// Tells the followers of removed nodes, and forgets the slices.
+    private func shareGone() {
+        for node in tree.turn.removed {
+            for slice in slices.all(of: node.number) {
+                for connection in slice.followers {
+                    connection.subscriptions[slice.id] = nil
+                    reply(to: connection) { writer in
+                        writer.header(
+                            FrameHeader(
+                                kind: .gone, id: slice.id, number: tree.turn.sequence))
+                    }
+                }
+                for connection in slice.followers { slices.leave(slice, connection) }
+            }
+        }
+    }
+
+    /// Gives a connection that has caught up the snapshots it is owed.
+    private func payOwed(_ connection: Connection) {
+        guard connection.isBehind, connection.queuedUpdateBytes == 0, !connection.isWriting,
+            connection.stage == .open
+        else { return }
+        connection.isBehind = false
+        for (id, subscription) in connection.subscriptions.sorted(by: { $0.key < $1.key })
+        where subscription.isSnapshotOwed {
+            connection.subscriptions[id]?.isSnapshotOwed = false
+            connection.pending.chunks.append(
+                (snapshot(of: subscription.slice, isFresh: subscription.isFresh), true))
+            connection.subscriptions[id]?.isFresh = false
+        }
+    }
+
+    /// The frames of a slice as it is now; encoded once per change of its node.
+    private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
+        let sequence = tree.turn.sequence
+        if !isFresh, let cached = slice.cached, cached.sequence == sequence
+            || slice.node.sequence <= cached.sequence
+        {
+            return cached.frames
+        }
+        stats.snapshotsEncoded &+= 1
+        var value = WireWriter()
+        if slice.mode == .value {
+            let reach =
+                slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)
+            let bytes = reach == .found ? value.bytes : []
+            slice.lastValue = bytes
+            let frames = valueFrames(slice, bytes)
+            slice.cached = (sequence, frames)
+            return frames
+        }
+        slice.node.encodeState(into: &value)
+        var writer = WireWriter(capacity: value.count + 64)
+        value.withBytes { bytes in
+            writer.parts(
+                .snapshot, flags: isFresh ? .fresh : [], id: slice.id, number: sequence,
+                body: bytes)
+        }
+        let frames = writer.bytes
+        if !isFresh { slice.cached = (sequence, frames) }
+        return frames
+    }
+}

@@ -1,0 +1,179 @@
+import Collections
+public import ReactorCore
+
+/// The daemon's brain: bytes and ticks in, outputs out.
+///
+/// *Place*: a shell hands it what sockets and clocks say, and carries out ``takeOutputs()`` after
+/// each call. The same machine runs in the daemon over libuv and in the simulation over nothing.
+///
+/// *Owner*: one thread; no call may be made from inside another.
+///
+/// Within a turn, actions are applied as they are received; what they cause leaves after
+/// ``endTurn(at:)``, once the turn's batch and all before it are appended.
+public final class Server {
+    public let tree: Tree
+    public let limits: ServerLimits
+    let random: () -> UInt64
+    /// Name and version, for the welcome.
+    let daemonName: String
+
+    var connections: [ConnectionID: Connection] = [:]
+    var connectionsByUID: [UInt32: Int] = [:]
+    var greetingCount = 0
+    var sessions: SessionTable
+    var slices = SliceTable()
+    var ring: DeltaRing
+    var cachedSnapshotBytes = 0
+    public internal(set) var stats = ServerStats()
+
+    // MARK: The turn at hand
+    var turnNumber: UInt64 = 1
+    /// Sequence before the turn's first transaction.
+    var turnStart: UInt64 = 0
+    var replies = WireWriter(capacity: 4_096)
+    var outcomes = WireWriter(capacity: 4_096)
+    /// Connections that the turn has something for.
+    var noted: [Connection] = []
+
+    // MARK: Turns that wait for their batches
+    var unreleased = Deque<TurnRecord>()
+    /// Outputs of turns up to this one may leave.
+    var releasedTurn: UInt64 = 0
+    var outputs: [ServerOutput] = []
+    public internal(set) var isDraining = false
+
+    /// A turn whose outputs have not left.
+    struct TurnRecord {
+        var number: UInt64
+        var isAppended: Bool
+        var connections: [Connection]
+        var effects: [PendingEffect]
+    }
+
+    /// Serves `tree`; `random` yields random 64-bit numbers, for session secrets.
+    public init(
+        _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
+        random: @escaping () -> UInt64
+    ) {
+        self.tree = tree
+        self.limits = limits
+        self.daemonName = daemonName
+        self.random = random
+        sessions = SessionTable(sessionsMax: limits.sessionsMax)
+        ring = DeltaRing(bytesMax: limits.ringBytesMax)
+        turnStart = tree.turn.sequence
+    }
+
+    /// What the shell is to do, in order; empty when there is nothing more.
+    public func takeOutputs() -> [ServerOutput] {
+        if outputs.isEmpty { return [] }
+        let taken = outputs
+        outputs.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    /// Whether a turn would have something to share out, though nothing was received.
+    public var needsTurn: Bool { !noted.isEmpty || tree.turn.sequence != turnStart }
+
+    /// Number of open connections.
+    public var connectionCount: Int { connections.count }
+}
+
+// MARK: - Connections come and go
+extension Server {
+    /// A client connected.
+    public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
+        let connection = Connection(id: id, peer: peer, connectedAt: now)
+        if let (code, reason) = reasonToTurnAway(peer) {
+            stats.turnedAway += 1
+            outputs.append(.log(.turnedAway(peer, reason)))
+            connections[id] = connection
+            connectionsByUID[peer.uid, default: 0] += 1
+            greetingCount += 1
+            close(connection, Closing(code, reason))
+            return
+        }
+        connections[id] = connection
+        connectionsByUID[peer.uid, default: 0] += 1
+        greetingCount += 1
+        stats.connectionsAccepted += 1
+    }
+
+    private func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String)? {
+        if isDraining { return (.draining, "the daemon is going down") }
+        if connections.count >= limits.connectionsMax {
+            return (.busy, "connectionsMax \(limits.connectionsMax) reached, try again later")
+        }
+        if connectionsByUID[peer.uid, default: 0] >= limits.connectionsPerUIDMax {
+            return (
+                .busy, "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
+            )
+        }
+        if greetingCount >= limits.handshakesMax {
+            return (.busy, "handshakesMax \(limits.handshakesMax) reached, try again later")
+        }
+        return nil
+    }
+
+    /// The socket is closed; nothing more comes from it or goes to it.
+    public func disconnect(_ id: ConnectionID, at now: UInt64) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        let uid = connection.peer.uid
+        connectionsByUID[uid, default: 1] -= 1
+        if connectionsByUID[uid] == 0 { connectionsByUID[uid] = nil }
+        if connection.stage == .greeting { greetingCount -= 1 }
+        connection.stage = .closed
+        connection.queue.removeAll()
+        for subscription in connection.subscriptions.values {
+            slices.leave(subscription.slice, connection)
+        }
+        connection.subscriptions.removeAll()
+        connection.nodes.removeAll()
+        tree.endConnection(id.rawValue)
+        guard let session = connection.session else { return }
+        connection.session = nil
+        session.connection = nil
+        session.disconnectedAt = now
+        session.failDeferred(max: limits.outcomesPerSessionMax)
+        if session.isBlank { sessions.remove(session) }
+    }
+
+    /// The client sends nothing more; what it asked for is still answered.
+    public func endInput(_ id: ConnectionID) {
+        guard let connection = connections[id], !connection.isInputEnded else { return }
+        connection.isInputEnded = true
+        note(connection)
+    }
+
+    /// Stops accepting, tells everybody, and closes each connection once it has all its outcomes.
+    public func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            close(connection, Closing(.draining, "the daemon is going down"))
+        }
+    }
+
+    /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second.
+    public func tick(at now: UInt64) {
+        for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            if connection.isClosing { continue }
+            if connection.stage == .greeting,
+                now &- connection.connectedAt >= limits.handshakeDeadline
+            {
+                fail(connection, .timeout, "no hello within the handshake deadline")
+            } else if !connection.partial.isEmpty,
+                now &- connection.partialSince >= limits.partialFrameDeadline
+            {
+                fail(connection, .timeout, "a frame was begun and not completed in time")
+            } else if !connection.subscriptions.isEmpty,
+                connection.markedSequence < tree.turn.sequence
+            {
+                note(connection)
+            }
+        }
+    }
+
+    /// Runs a job that an effect posted.
+    public func perform(_ job: (Tree) -> Void) { job(tree) }
+}

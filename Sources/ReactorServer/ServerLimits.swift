@@ -1,0 +1,71 @@
+/// What one daemon allows its clients. Every queue, count and size that a client can drive has its
+/// ceiling here.
+public struct ServerLimits: Equatable, Sendable {
+    /// Longest body of a client's frame in bytes; a longer one is refused from its header.
+    public var frameBytesMax = WireLimits.frameBytesMax
+    /// Most connections at a time; the next is told BUSY and closed.
+    public var connectionsMax = 1_024
+    /// Most connections of one uid at a time.
+    public var connectionsPerUIDMax = 256
+    /// Most connections that have not said hello yet.
+    public var handshakesMax = 64
+    /// Nanoseconds within which a connection says hello.
+    public var handshakeDeadline: UInt64 = 5_000_000_000
+    /// Nanoseconds within which a frame that was begun is complete.
+    public var partialFrameDeadline: UInt64 = 30_000_000_000
+    /// Most subscriptions of one connection.
+    public var subscriptionsPerConnectionMax = 256
+    /// Most nodes that one connection holds open.
+    public var nodesPerConnectionMax = 4_096
+    /// Most sessions; beyond it the one that has been disconnected longest is evicted.
+    public var sessionsMax = 4_096
+    /// Most outcomes kept per session, as runs and exceptions, until the client confirms them.
+    public var outcomesPerSessionMax = 16_384
+    /// Most actions without an outcome that a client is told to have.
+    public var inFlightMax = 1_024
+    /// Most bytes of updates queued for one connection; beyond it they are dropped, and one
+    /// snapshot replaces them.
+    public var queueBytesMax = 1 << 20
+    /// Bytes of outcomes and answers queued for one connection above which nothing more is read
+    /// from it.
+    public var undrainedBytesMax = 64 << 10
+    /// Bytes of recent deltas kept for clients that come back.
+    public var ringBytesMax = 16 << 20
+    /// Bytes of encoded snapshots kept for the next who asks.
+    public var snapshotCacheBytesMax = 64 << 20
+    /// Most bytes handed to one connection's socket in one write.
+    public var writeBytesMax = 256 << 10
+    /// Most actions of one batch.
+    public var batchActionsMax = 1_024
+
+    public init() {}
+
+    /// Every limit by its name, for the answer to ``Ask/limits``.
+    var named: [String: UInt64] {
+        [
+            "frameBytesMax": UInt64(frameBytesMax),
+            "connectionsMax": UInt64(connectionsMax),
+            "connectionsPerUIDMax": UInt64(connectionsPerUIDMax),
+            "handshakesMax": UInt64(handshakesMax),
+            "handshakeDeadlineNanoseconds": handshakeDeadline,
+            "partialFrameDeadlineNanoseconds": partialFrameDeadline,
+            "subscriptionsPerConnectionMax": UInt64(subscriptionsPerConnectionMax),
+            "nodesPerConnectionMax": UInt64(nodesPerConnectionMax),
+            "sessionsMax": UInt64(sessionsMax),
+            "outcomesPerSessionMax": UInt64(outcomesPerSessionMax),
+            "inFlightMax": UInt64(inFlightMax),
+            "queueBytesMax": UInt64(queueBytesMax),
+            "undrainedBytesMax": UInt64(undrainedBytesMax),
+            "ringBytesMax": UInt64(ringBytesMax),
+            "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
+            "writeBytesMax": UInt64(writeBytesMax),
+            "batchActionsMax": UInt64(batchActionsMax),
+            "depthMax": UInt64(WireLimits.depthMax),
+            "pathBytesMax": UInt64(WireLimits.pathBytesMax),
+            "mutationsMax": UInt64(CoreLimits.mutationsMax),
+            "deltaBytesMax": UInt64(CoreLimits.deltaBytesMax),
+            "followerDepthMax": UInt64(CoreLimits.followerDepthMax),
+            "followersMax": UInt64(CoreLimits.followersMax),
+        ]
+    }
+}

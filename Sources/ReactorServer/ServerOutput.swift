@@ -1,0 +1,68 @@
+/// A socket, as the server names it; never used twice while the daemon runs.
+public struct ConnectionID: Hashable, Sendable {
+    public let rawValue: UInt64
+
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Who is at the other end of a socket, as the kernel says (`SO_PEERCRED`).
+public struct Peer: Equatable, Sendable {
+    public var uid: UInt32
+    public var gid: UInt32
+    public var pid: Int32
+
+    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+}
+
+/// Bytes to send, shared with everybody else who is sent them.
+public struct OutputSlice: Sendable {
+    public let bytes: [UInt8]
+    public let range: Range<Int>
+
+    public init(bytes: [UInt8], range: Range<Int>) {
+        self.bytes = bytes
+        self.range = range
+    }
+}
+
+/// A turn's mutations, committed together.
+public struct Batch: Sendable {
+    /// Turn that the batch is of; ``Server/appended(_:)`` is told it.
+    public let turn: UInt64
+    public let epoch: UInt64
+    /// Sequence of the last transaction before the batch.
+    public let after: UInt64
+    /// Sequence of the batch's last transaction.
+    public let sequence: UInt64
+    /// Delta frames, exactly as subscribers get them.
+    public let deltas: OutputSlice
+}
+
+/// An order from the server to its shell.
+public enum ServerOutput: Sendable {
+    /// Write these bytes, in one vectored write; then say ``Server/written(_:)``.
+    case write(ConnectionID, [OutputSlice])
+    /// Stop reading until told otherwise.
+    case pauseReading(ConnectionID)
+    case resumeReading(ConnectionID)
+    /// Close the socket; all that was to be written has been.
+    case close(ConnectionID)
+    /// Make the batch durable; then say ``Server/appended(_:)``, in the order of the turns.
+    case append(Batch)
+    /// Tell the operator.
+    case log(ServerEvent)
+}
+
+/// Something that an operator may want to know.
+public enum ServerEvent: Sendable, Equatable {
+    /// A peer sent what it must not, or took too long; it was told and closed.
+    case closedForFault(ConnectionID, Peer, FaultCode, String)
+    /// A connection was turned away at the door.
+    case turnedAway(Peer, String)
+    /// Something in the tree went wrong without a caller to tell.
+    case complaint(String)
+}

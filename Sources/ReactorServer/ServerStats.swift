@@ -1,0 +1,31 @@
+/// What the server has counted since it started.
+public struct ServerStats: Equatable, Sendable {
+    public var connectionsAccepted: UInt64 = 0
+    public var turnedAway: UInt64 = 0
+    /// Connections that were closed for what they sent.
+    public var faults: UInt64 = 0
+    public var bytesReceived: UInt64 = 0
+    /// Actions received for the first time.
+    public var actions: UInt64 = 0
+    public var rejections: UInt64 = 0
+    /// Actions received again.
+    public var repeats: UInt64 = 0
+    public var framesIgnored: UInt64 = 0
+    /// Turns that changed something.
+    public var turns: UInt64 = 0
+    /// Times that a connection's queued updates were dropped for a snapshot.
+    public var conflations: UInt64 = 0
+    public var snapshotsEncoded: UInt64 = 0
+
+    public init() {}
+
+    /// Every counter by its name.
+    var named: [String: UInt64] {
+        [
+            "connectionsAccepted": connectionsAccepted, "turnedAway": turnedAway,
+            "faults": faults, "bytesReceived": bytesReceived, "actions": actions,
+            "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
+            "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
+        ]
+    }
+}

@@ -3,5 +3,5 @@ import SwiftSyntaxMacros
 
 @main
 struct Plugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = []
+    let providingMacros: [any Macro.Type] = [WireCodableMacro.self, WireAliasMacro.self]
 }

@@ -112,7 +112,7 @@ extension WireCodable {
 
 /// Makes a struct or an enum ``WireCodable`` by its names.
 @attached(member, names: arbitrary)
-@attached(extension, conformances: WireCodable)
+@attached(extension, conformances: WireCodable, names: named(init(_wireValues:)), named(wireSchema))
 public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "WireCodableMacro")
 
 /// Names under which a field or case was known before: they are still read, never written.

@@ -1,0 +1,25 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// What an author cannot have, and what to do instead.
+struct MacroDiagnostic: DiagnosticMessage {
+    let message: String
+    let id: String
+    let severity: DiagnosticSeverity
+
+    var diagnosticID: MessageID { MessageID(domain: "ReactorMacros", id: id) }
+
+    init(_ id: String, _ message: String, severity: DiagnosticSeverity = .error) {
+        self.id = id
+        self.message = message
+        self.severity = severity
+    }
+}
+
+extension MacroExpansionContext {
+    /// Tells the author at `node`.
+    func refuse(_ node: some SyntaxProtocol, _ id: String, _ message: String) {
+        diagnose(Diagnostic(node: node, message: MacroDiagnostic(id, message)))
+    }
+}

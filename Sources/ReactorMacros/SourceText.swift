@@ -1,0 +1,37 @@
+/// Lines of Swift that an expansion consists of.
+typealias Lines = [String]
+
+extension [String] {
+    /// The lines, each one level deeper.
+    var indented: Lines { map { $0.isEmpty ? $0 : "    " + $0 } }
+
+    /// The lines as one text.
+    var text: String { joined(separator: "\n") }
+}
+
+/// `head {`, the body one level deeper, `}`.
+func block(_ head: String, _ body: Lines) -> Lines {
+    [head + " {"] + body.indented + ["}"]
+}
+
+/// A Swift string literal whose value is `content`.
+func stringLiteral(_ content: String) -> String {
+    var literal = "\""
+    for scalar in content.unicodeScalars {
+        switch scalar {
+        case "\"": literal += "\\\""
+        case "\\": literal += "\\\\"
+        case "\n": literal += "\\n"
+        case "\r": literal += "\\r"
+        case "\t": literal += "\\t"
+        case "\0": literal += "\\0"
+        default: literal.unicodeScalars.append(scalar)
+        }
+    }
+    return literal + "\""
+}
+
+/// A Swift array literal of string literals.
+func stringArrayLiteral(_ contents: [String]) -> String {
+    "[" + contents.map(stringLiteral).joined(separator: ", ") + "]"
+}

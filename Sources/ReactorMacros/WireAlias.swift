@@ -1,0 +1,62 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@WireAlias`: says nothing by itself; `@WireCodable` reads it.
+struct WireAliasMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        if !declaration.is(VariableDeclSyntax.self) && !declaration.is(EnumCaseDeclSyntax.self) {
+            context.refuse(
+                node, "aliasOnOther",
+                "@WireAlias renames a stored property or an enum case; put it on one of these")
+        }
+        return []
+    }
+}
+
+/// The older names that `attributes` give; `declared` is how many properties or cases stand in the
+/// same declaration.
+func wireAliases(
+    _ attributes: AttributeListSyntax, declared: Int, in context: some MacroExpansionContext
+) -> [WireBytes] {
+    var aliases: [WireBytes] = []
+    for case .attribute(let attribute) in attributes where attributeName(attribute) == "WireAlias" {
+        if declared != 1 {
+            context.refuse(
+                attribute, "aliasOnSeveral",
+                "@WireAlias would rename several at once; declare each on a line of its own")
+        }
+        guard case .argumentList(let arguments) = attribute.arguments else { continue }
+        for argument in arguments {
+            guard let literal = argument.expression.as(StringLiteralExprSyntax.self),
+                let name = plainContent(literal)
+            else {
+                context.refuse(
+                    argument, "aliasNotLiteral",
+                    "an alias is read when compiling; write it as a plain string literal")
+                continue
+            }
+            aliases.append(WireBytes(name))
+        }
+    }
+    return aliases
+}
+
+/// The content of a literal without interpolations and escapes.
+private func plainContent(_ literal: StringLiteralExprSyntax) -> String? {
+    guard literal.segments.count <= 1 else { return nil }
+    guard let first = literal.segments.first else { return "" }
+    guard case .stringSegment(let segment) = first, !segment.content.text.contains("\\") else {
+        return nil
+    }
+    return segment.content.text
+}
+
+/// The last component of an attribute's name.
+func attributeName(_ attribute: AttributeSyntax) -> String {
+    if let member = attribute.attributeName.as(MemberTypeSyntax.self) { return member.name.text }
+    if let plain = attribute.attributeName.as(IdentifierTypeSyntax.self) { return plain.name.text }
+    return attribute.attributeName.trimmedDescription
+}

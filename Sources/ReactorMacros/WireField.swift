@@ -1,0 +1,111 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// A stored property of a struct, or an associated value of a case.
+struct WireField {
+    var name: WireBytes
+    /// The name as source code writes it, perhaps in backticks.
+    var identifier: String
+    /// The type as source code writes it.
+    var type: String
+    var defaultValue: WireDefault?
+    var aliases: [WireBytes] = []
+    var doc = ""
+    /// Whether other modules may read and set it.
+    var isPublic = false
+
+    /// The type as the base of a member access.
+    var typeBase: String {
+        let isPlain = type.allSatisfy { $0.isLetter || $0.isNumber || "_.<>[], :?".contains($0) }
+        return isPlain && !type.hasPrefix("any ") && !type.hasPrefix("some ") ? type : "(\(type))"
+    }
+}
+
+/// The declared default of a field.
+enum WireDefault {
+    /// An expression that means the same everywhere.
+    case literal(String)
+    /// Any other expression: it gets a member of its own, because a local name of the generated
+    /// code could capture one of its names, and because an inlinable body may not name everything.
+    case expression(String)
+
+    init(_ expression: ExprSyntax) {
+        let text = expression.trimmedDescription
+        self = isLiteral(expression) ? .literal(text) : .expression(text)
+    }
+}
+
+private func isLiteral(_ expression: ExprSyntax) -> Bool {
+    if let array = expression.as(ArrayExprSyntax.self) {
+        return array.elements.allSatisfy { isLiteral($0.expression) }
+    }
+    if let dictionary = expression.as(DictionaryExprSyntax.self) {
+        return dictionary.content.is(TokenSyntax.self)
+    }
+    if let prefixed = expression.as(PrefixOperatorExprSyntax.self) {
+        return prefixed.operator.text == "-" && isLiteral(prefixed.expression)
+    }
+    if let string = expression.as(StringLiteralExprSyntax.self) {
+        return string.segments.allSatisfy { $0.is(StringSegmentSyntax.self) }
+    }
+    return expression.is(IntegerLiteralExprSyntax.self) || expression.is(FloatLiteralExprSyntax.self)
+        || expression.is(BooleanLiteralExprSyntax.self) || expression.is(NilLiteralExprSyntax.self)
+}
+
+/// The type that Swift gives a variable initialised with `expression`, where that is plain.
+func inferredType(_ expression: ExprSyntax) -> String? {
+    if let prefixed = expression.as(PrefixOperatorExprSyntax.self), prefixed.operator.text == "-" {
+        return inferredType(prefixed.expression)
+    }
+    if expression.is(IntegerLiteralExprSyntax.self) { return "Int" }
+    if expression.is(FloatLiteralExprSyntax.self) { return "Double" }
+    if expression.is(BooleanLiteralExprSyntax.self) { return "Bool" }
+    if expression.is(StringLiteralExprSyntax.self) { return "String" }
+    return nil
+}
+
+/// The type as written, or nothing if it has no form on the wire; the author is told why.
+func codableType(
+    _ type: TypeSyntax, of what: String, in context: some MacroExpansionContext
+) -> String? {
+    let finder = UncodableTypeFinder(viewMode: .sourceAccurate)
+    finder.walk(type)
+    if let (node, kind) = finder.found {
+        context.refuse(
+            node, "uncodableType",
+            kind == .tuple
+                ? "\(what) is a tuple, which has no names on the wire; declare a struct with "
+                    + "@WireCodable instead"
+                : "\(what) is a function, which cannot be coded; keep it outside, or make it a "
+                    + "computed property")
+        return nil
+    }
+    if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+        return unwrapped.wrappedType.trimmedDescription + "?"
+    }
+    return type.trimmedDescription
+}
+
+private final class UncodableTypeFinder: SyntaxVisitor {
+    enum Kind { case tuple, function }
+    var found: (Syntax, Kind)?
+
+    override func visit(_ node: TupleTypeSyntax) -> SyntaxVisitorContinueKind {
+        // because `(Int)` and `(any P)?` are parentheses, not tuples
+        guard node.elements.count != 1, found == nil else { return .visitChildren }
+        found = (Syntax(node), .tuple)
+        return .skipChildren
+    }
+
+    override func visit(_ node: FunctionTypeSyntax) -> SyntaxVisitorContinueKind {
+        found = found ?? (Syntax(node), .function)
+        return .skipChildren
+    }
+}
+
+/// A name without the backticks that source code may need.
+func plainName(_ token: TokenSyntax) -> String {
+    let text = token.text
+    guard text.count > 2, text.hasPrefix("`"), text.hasSuffix("`") else { return text }
+    return String(text.dropFirst().dropLast())
+}

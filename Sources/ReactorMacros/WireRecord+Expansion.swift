@@ -1,0 +1,161 @@
+/// The code for a map with known keys: a struct, or a case with labelled values.
+struct RecordExpansion {
+    var fields: [WireField]
+    /// What the generated support members of this record are called by, unique within the type.
+    var suffix: String
+    var access: WireAccess
+
+    /// Positions in the order in which the keys are written.
+    var wireOrder: [Int] {
+        fields.indices.sorted { WireBytes.precedes(fields[$0].name, fields[$1].name) }
+    }
+
+    /// The name of the local variable that holds field `index` while decoding.
+    func local(_ index: Int) -> String { "value\(index)" }
+}
+
+// MARK: - Encoding
+extension RecordExpansion {
+    /// Appends the map to `writer`, each value from what `expression` gives for its position.
+    func encode(to writer: inout ConstantWriter, _ expression: (Int) -> String) {
+        writer.constant(cborHead(major: 5, fields.count), fields.isEmpty ? "{}" : "{")
+        for (place, index) in wireOrder.enumerated() {
+            if place > 0 { writer.constant([], ",") }
+            writer.key(fields[index].name)
+            writer.value(expression(index))
+        }
+    }
+
+    /// The `switch` that follows the first component of `path` into a field.
+    func reach(_ expression: (Int) -> String) -> Lines {
+        guard !fields.isEmpty else { return ["return .impossible"] }
+        var lines = ["switch key {"]
+        for (index, field) in fields.enumerated() {
+            lines.append("case \(stringLiteral(field.name.text)):")
+            lines.append(
+                "    return \(expression(index)).encode(at: path.dropFirst(), into: &writer)")
+        }
+        return lines + ["default: return .impossible", "}"]
+    }
+}
+
+// MARK: - Decoding
+extension RecordExpansion {
+    /// Statements that read the map at `cursor`, and the expression of each field afterwards.
+    var decode: Lines {
+        var lines: Lines = []
+        if fields.contains(where: { needsStart($0) }) { lines.append("let start = cursor.offset") }
+        lines.append("var map = try cursor.openMap(in: bytes)")
+        for (index, field) in fields.enumerated() {
+            lines.append("var \(local(index)): (\(field.type))?  // \(field.name.text)")
+        }
+        guard !fields.isEmpty else {
+            return lines
+                + block(
+                    "while let name = try cursor.nextName(in: bytes, &map)",
+                    ["try cursor.skipStranger(name, in: bytes, &map)"])
+        }
+        var cases: Lines = ["switch \(indexCall("name")) {"]
+        for index in fields.indices {
+            cases.append(
+                "case \(index): try cursor.field(name, into: &\(local(index)), in: bytes)")
+        }
+        cases += ["default: try cursor.skipStranger(name, in: bytes, &map)", "}"]
+        return lines + block("while let name = try cursor.nextName(in: bytes, &map)", cases)
+    }
+
+    /// What field `index` decodes to, once the map is read.
+    func decoded(_ index: Int) -> String {
+        let field = fields[index]
+        switch field.defaultValue {
+        case .literal("nil"), nil:
+            return
+                "try cursor.required(\(local(index)), \(stringLiteral(field.name.text)), at: start)"
+        case .literal(let text): return "\(local(index)) ?? \(text)"
+        case .expression: return "\(local(index)) ?? Self.\(defaultName(index))"
+        }
+    }
+
+    private func needsStart(_ field: WireField) -> Bool {
+        switch field.defaultValue {
+        case .literal("nil"), nil: true
+        default: false
+        }
+    }
+
+    private func defaultName(_ index: Int) -> String { "_wireDefault\(suffix)_\(index)" }
+
+    /// Members that hold the defaults which are more than a literal.
+    var defaultMembers: [Lines] {
+        fields.indices.compactMap { index in
+            guard case .expression(let text) = fields[index].defaultValue else { return nil }
+            return block(
+                "\(access.supportOpaque)static var \(defaultName(index)): \(fields[index].type)",
+                text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+        }
+    }
+
+    /// The member that maps a name to the position of its field.
+    var indexMember: Lines {
+        guard !fields.isEmpty else { return [] }
+        return nameIndexMember(
+            indexName, fields.map { [$0.name] + $0.aliases }, access: access)
+    }
+
+    private var indexName: String { "_wireIndex\(suffix)" }
+
+    private func indexCall(_ name: String) -> String { "Self.\(indexName)(of: \(name), in: bytes)" }
+}
+
+// MARK: - Schema
+extension RecordExpansion {
+    /// The elements of an array of ``WireSchema/Field``.
+    var schemaFields: Lines {
+        fields.map { field in
+            var arguments = "\(stringLiteral(field.name.text)), (\(field.type)).self"
+            if field.defaultValue != nil { arguments += ", hasDefault: true" }
+            if !field.doc.isEmpty { arguments += ", doc: \(stringLiteral(field.doc))" }
+            if !field.aliases.isEmpty {
+                arguments += ", aliases: \(stringArrayLiteral(field.aliases.map(\.text)))"
+            }
+            return "WireSchema.field(\(arguments)),"
+        }
+    }
+}
+
+/// A function that maps a name in the decoded bytes to the position of its group in `names`, or
+/// to -1: by length first, then eight bytes at a time.
+func nameIndexMember(_ function: String, _ names: [[WireBytes]], access: WireAccess) -> Lines {
+    var byCount: [Int: [(name: WireBytes, index: Int)]] = [:]
+    for (index, group) in names.enumerated() {
+        for name in group { byCount[name.utf8.count, default: []].append((name, index)) }
+    }
+    var body: Lines = ["switch name.count {"]
+    for count in byCount.keys.sorted() {
+        body.append("case \(count):")
+        var tests: Lines = []
+        if count > 0 {
+            tests.append("let word = bytes.word(at: name.start, byteCount: \(min(count, 8)))")
+        }
+        for (name, index) in byCount[count, default: []] {
+            tests.append("\(nameTest(name))return \(index)\(count > 0 ? " }" : "")  // \(name.text)")
+        }
+        body += tests.indented
+    }
+    body += ["default: break", "}", "return -1"]
+    return block(
+        "\(access.support)static func \(function)(of name: WireName, "
+            + "in bytes: Swift.Span<Swift.UInt8>) -> Int",
+        body)
+}
+
+private func nameTest(_ name: WireBytes) -> String {
+    guard !name.utf8.isEmpty else { return "" }
+    let tests = words(name.utf8).map { word in
+        word.offset == 0
+            ? "word == \(wordLiteral(word.bytes))"
+            : "bytes.word(at: name.start &+ \(word.offset), byteCount: \(word.bytes.count)) "
+                + "== \(wordLiteral(word.bytes))"
+    }
+    return "if \(tests.joined(separator: ", ")) { "
+}

@@ -1,0 +1,94 @@
+/// The members that make a struct codable.
+struct StructExpansion {
+    var type: WireType
+    var fields: [WireField]
+
+    private var record: RecordExpansion {
+        RecordExpansion(fields: fields, suffix: "", access: type.access)
+    }
+
+    var members: [Lines] {
+        [valuesMember, encode, decode, reach, record.indexMember] + record.defaultMembers
+            + [schemaMember(type, "record", "fields", record.schemaFields)]
+    }
+
+    /// Because an initialiser in the body would take the memberwise one away, it stands in an
+    /// extension; and because an extension does not see the types beside this one, their names
+    /// stand here.
+    private var valuesMember: Lines {
+        let types = fields.map(\.type)
+        let tuple = types.count == 1 ? types[0] : "(\(types.joined(separator: ", ")))"
+        return ["\(type.access.supportOpaque)typealias _WireValues = \(tuple)"]
+    }
+
+    /// The extension's initialiser from decoded values.
+    var initializer: Lines {
+        let body = fields.enumerated().map { index, field in
+            "self.\(field.identifier) = values\(fields.count == 1 ? "" : ".\(index)")"
+        }
+        return block("\(type.access.support)init(_wireValues values: _WireValues)", body)
+    }
+
+    private var encode: Lines {
+        var writer = ConstantWriter()
+        record.encode(to: &writer) { "self.\(fields[$0].identifier)" }
+        writer.flush()
+        return block(
+            "\(type.access.hot)func encode(into writer: inout WireWriter)\(type.whereClause)",
+            writer.lines)
+    }
+
+    private var decode: Lines {
+        let values = fields.indices.map(record.decoded)
+        let body: Lines
+        switch values.count {
+        case 0: body = ["return Self(_wireValues: ())"]
+        case 1: body = ["return Self(_wireValues: \(values[0]))"]
+        default:
+            let list = values.dropLast().map { $0 + "," } + [values[values.count - 1]]
+            body = ["return Self(_wireValues: ("] + list.indented + ["))"]
+        }
+        return decodeMember(type, record.decode + body)
+    }
+
+    private var reach: Lines {
+        let start = block(
+            "guard let key = path.first else", ["encode(into: &writer)", "return .found"])
+        let body = fields.isEmpty
+            ? ["guard path.isEmpty else { return .impossible }", "encode(into: &writer)",
+                "return .found"]
+            : start + record.reach { "self.\(fields[$0].identifier)" }
+        return reachMember(type, body)
+    }
+}
+
+// MARK: - Members that structs and enums have alike
+/// The `decode` requirement.
+func decodeMember(_ type: WireType, _ body: Lines) -> Lines {
+    [
+        "\(type.access.hot)static func decode(",
+        "    _ bytes: Swift.Span<Swift.UInt8>, _ cursor: inout WireCursor",
+    ]
+        + block(") throws(WireError) -> Self\(type.whereClause)", body)
+}
+
+/// The `encode(at:into:)` requirement.
+func reachMember(_ type: WireType, _ body: Lines) -> Lines {
+    [
+        "\(type.access.modifier)func encode(",
+        "    at path: Swift.ArraySlice<WireKey>, into writer: inout WireWriter",
+    ]
+        + block(") -> WireReach\(type.whereClause)", body)
+}
+
+/// The `wireSchema` requirement; for a conditional conformance, the function that the extension's
+/// property calls, because a property cannot have a condition of its own.
+func schemaMember(_ type: WireType, _ kind: String, _ parts: String, _ elements: Lines) -> Lines {
+    let head = type.unconstrained.isEmpty
+        ? "\(type.access.modifier)static var wireSchema: WireSchema"
+        : "private static func _wireSchema() -> WireSchema\(type.whereClause)"
+    var arguments = "Self.self, name: \(stringLiteral(type.name))"
+    if !type.doc.isEmpty { arguments += ", doc: \(stringLiteral(type.doc))" }
+    let list = elements.isEmpty ? ["[]"] : ["["] + elements.indented + ["]"]
+    return block(head, block("WireSchema.\(kind)(\(arguments))", list))
+}

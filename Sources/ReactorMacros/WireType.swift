@@ -47,7 +47,7 @@ extension WireType {
                     + "object or a protocol has none")
             return nil
         }
-        guard let kind else { return nil }
+        guard let kind, isReachable(declaration, in: context) else { return nil }
         self.kind = kind
         name = qualifiedName(typeName, in: context.lexicalContext)
         doc = docComment(declaration)
@@ -58,6 +58,26 @@ extension WireType {
             access.isInlinable = false
         }
     }
+}
+
+/// Whether an extension at file scope, where the conformance stands, can name the type.
+private func isReachable(
+    _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+) -> Bool {
+    let nested = ([Syntax(declaration)] + context.lexicalContext).compactMap {
+        $0.asProtocol((any DeclGroupSyntax).self)
+    }
+    for group in nested.dropLast() {
+        let word = group.modifiers.first { $0.name.text == "private" && $0.detail == nil }
+        guard let word else { continue }
+        let place: any SyntaxProtocol = group.id == declaration.id ? word : declaration.introducer
+        context.refuse(
+            Syntax(place), "nestedPrivate",
+            "the conformance stands at file scope, where a private nested type cannot be named; "
+                + "make it fileprivate")
+        return false
+    }
+    return true
 }
 
 private let rawTypes: Set<String> = [

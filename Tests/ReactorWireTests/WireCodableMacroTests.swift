@@ -24,7 +24,7 @@ struct MacroShop {
     }
 
     @WireCodable
-    private struct Secret { private var a: Int = 4 }
+    fileprivate struct Secret { private var a: Int = 4 }
     @WireCodable
     enum One { case only(Int) }
     @WireCodable

@@ -3,7 +3,7 @@ public struct WireContainer: Sendable {
     /// Elements or pairs still to come; -1 until a break ends them.
     @usableFromInline var left: Int
     /// Names met in a map that its type does not know, to refuse a second of them.
-    @usableFromInline var strangers: [Range<Int>] = []
+    @usableFromInline var strangers: [WireStranger] = []
 
     @usableFromInline
     init(left: Int) { self.left = left }
@@ -48,6 +48,14 @@ extension WireCursor {
         let start = offset
         let head = try head(in: bytes)
         guard head.major == major else { throw mismatch(expected.description, head, at: start) }
+        return try enter(head, bytesPerElementMin: bytesPerElementMin, at: start, in: bytes)
+    }
+
+    /// Enters the array or map whose `head` stood at `start`.
+    @inlinable
+    mutating func enter(
+        _ head: WireHead, bytesPerElementMin: Int, at start: Int, in bytes: Span<UInt8>
+    ) throws(WireError) -> WireContainer {
         guard depthLeft > 0 else { throw WireError(.tooDeep, at: start) }
         depthLeft &-= 1
         if head.isIndefinite { return WireContainer(left: -1) }
@@ -97,122 +105,5 @@ extension WireCursor {
         }
         let range = try take(head.argument, in: bytes, at: start)
         return WireName(start: range.lowerBound, count: range.count)
-    }
-
-    /// Moves past the value of a name that the type does not know, and refuses a second value
-    /// under the same name.
-    public mutating func skipStranger(
-        _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
-    ) throws(WireError) {
-        for other in map.strangers where other.count == name.count {
-            if bytes.holds(other, name.range) {
-                throw WireError(.duplicateKey(bytes.text(name)), at: name.start)
-            }
-        }
-        // because the search above is linear: a map of many strangers is not one of ours
-        guard map.strangers.count < 256 else {
-            throw WireError(.refused("more than 256 unknown fields"), at: name.start)
-        }
-        map.strangers.append(name.range)
-        try skip(in: bytes)
-    }
-
-    /// Moves past one value of any shape, checking that it is well-formed.
-    public mutating func skip(in bytes: Span<UInt8>) throws(WireError) {
-        // because nesting is the peer's choice: an explicit stack of counts, never recursion
-        var open: [Int] = []
-        repeat {
-            let start = offset
-            let head = try head(in: bytes)
-            switch head.major {
-            case 0, 1: break
-            case 2, 3:
-                if head.isIndefinite {
-                    offset = start
-                    if head.major == 2 { _ = try byteString(in: bytes) } else {
-                        _ = try text(in: bytes)
-                    }
-                } else {
-                    let range = try take(head.argument, in: bytes, at: start)
-                    if head.major == 3, !bytes.isText(range) {
-                        throw WireError(.invalidText, at: start)
-                    }
-                }
-            case 4, 5:
-                guard open.count < depthLeft else { throw WireError(.tooDeep, at: start) }
-                let perElement = head.major == 4 ? 1 : 2
-                let left = bytes.count - offset
-                guard head.argument <= UInt64(left / perElement) else {
-                    throw WireError(.countExceedsBytes(head.argument), at: start)
-                }
-                // because an indefinite map must hold whole pairs: -1 array, -2 and -3 map
-                open.append(
-                    head.isIndefinite ? -perElement : Int(head.argument) * perElement)
-                try closeFinished(&open, in: bytes)
-                continue
-            default:
-                if head.isIndefinite { throw WireError(.malformed(initialByte: 0xff), at: start) }
-            }
-            countItem(&open)
-            try closeFinished(&open, in: bytes)
-        } while !open.isEmpty
-    }
-
-    private func countItem(_ open: inout [Int]) {
-        guard let last = open.indices.last else { return }
-        switch open[last] {
-        case -1: break
-        case -2: open[last] = -3
-        case -3: open[last] = -2
-        default: open[last] -= 1
-        }
-    }
-
-    private mutating func closeFinished(
-        _ open: inout [Int], in bytes: Span<UInt8>
-    ) throws(WireError) {
-        while let last = open.last {
-            if last > 0 { return }
-            if last < 0 {
-                guard offset < bytes.count else { throw WireError(.truncated, at: offset) }
-                guard bytes[offset] == 0xff else { return }
-                guard last != -3 else { throw WireError(.malformed(initialByte: 0xff), at: offset) }
-                offset += 1
-            }
-            open.removeLast()
-            countItem(&open)
-        }
-    }
-}
-
-// MARK: - Looking into spans
-extension Span where Element == UInt8 {
-    /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
-    @inlinable
-    public func word(at start: Int, byteCount: Int) -> UInt64 {
-        precondition(start >= 0 && byteCount >= 0 && count &- start >= byteCount)
-        var value: UInt64 = 0
-        for index in 0..<byteCount {
-            value |= UInt64(self[start &+ index]) &<< UInt64(8 &* index)
-        }
-        return value
-    }
-
-    /// The text of a name, with replacement characters where it is not UTF-8: for errors.
-    public func text(_ name: WireName) -> String {
-        var copy: [UInt8] = []
-        copy.append(contentsOf: self, name.range)
-        return String(decoding: copy, as: UTF8.self)
-    }
-
-    /// Whether the bytes at two ranges of equal length are the same.
-    func holds(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
-        for index in 0..<left.count
-        where self[left.lowerBound + index] != self[right.lowerBound + index] { return false }
-        return true
-    }
-
-    func isText(_ range: Range<Int>) -> Bool {
-        (try? UTF8Span(validating: extracting(range))) != nil
     }
 }

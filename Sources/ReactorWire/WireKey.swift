@@ -17,13 +17,13 @@ extension WireKey: Hashable {
     public static func == (left: WireKey, right: WireKey) -> Bool {
         let left = left.text.utf8
         let right = right.text.utf8
-        return left.count == right.count && left.elementsEqual(right)
+        return left.span.isEqual(to: right.span)
     }
 
     @inlinable
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-        hasher.combine(0xff as UInt8)
+        let utf8 = text.utf8
+        utf8.span.feed(&hasher)
     }
 }
 
@@ -34,7 +34,7 @@ extension WireKey: Comparable {
         let left = left.text.utf8
         let right = right.text.utf8
         return left.count != right.count
-            ? left.count < right.count : left.lexicographicallyPrecedes(right)
+            ? left.count < right.count : left.span.precedes(right.span)
     }
 }
 

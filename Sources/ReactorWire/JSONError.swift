@@ -1,0 +1,52 @@
+/// What is wrong with a JSON text, and where.
+public struct JSONError: Error, Equatable, Sendable {
+    public var condition: Condition
+    /// Line, from 1.
+    public var line: Int
+    /// Column in Unicode scalars, from 1.
+    public var column: Int
+
+    public enum Condition: Equatable, Sendable {
+        /// Something else than what JSON allows here.
+        case unexpected(String, expected: String)
+        /// The text ends where more must follow.
+        case unexpectedEnd(expected: String)
+        /// Nesting beyond ``WireLimits/depthMax``.
+        case tooDeep
+        /// The same key twice in one object, compared by bytes.
+        case duplicateKey(String)
+        /// An integer beyond -2^64 to 2^64 - 1.
+        case integerOutOfRange(String)
+        /// A number that is finite as it stands and infinite as a double.
+        case floatOutOfRange(String)
+        /// Bytes that are not UTF-8.
+        case invalidText
+        /// Half of a surrogate pair.
+        case loneSurrogate
+        /// An object with the single key `$bytes`, `$float` or `$map` and a value that this key
+        /// does not take.
+        case invalidWrapper(key: String, expected: String)
+    }
+}
+
+extension JSONError: CustomStringConvertible {
+    public var description: String { "line \(line), column \(column): \(condition)" }
+}
+
+extension JSONError.Condition: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unexpected(let got, let expected): "expected \(expected), got \(got.quoted())"
+        case .unexpectedEnd(let expected): "expected \(expected), got the end of the text"
+        case .tooDeep: "nested deeper than \(WireLimits.depthMax)"
+        case .duplicateKey(let key): "key \(key.quoted()) stands twice"
+        case .integerOutOfRange(let text):
+            "integer \(text.quoted()) is beyond -2^64 to 2^64 - 1, write a float (1e30) or text"
+        case .floatOutOfRange(let text): "number \(text.quoted()) is too large for a double"
+        case .invalidText: "text is not valid UTF-8"
+        case .loneSurrogate: "half of a surrogate pair stands alone"
+        case .invalidWrapper(let key, let expected):
+            "\"\(key)\" takes \(expected); a map with this single key is written {\"$map\":{…}}"
+        }
+    }
+}

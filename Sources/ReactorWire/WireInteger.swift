@@ -1,0 +1,56 @@
+/// An integer of CBOR's full range, -2^64 to 2^64 - 1.
+public struct WireInteger: Hashable, Sendable {
+    /// Whether the number is `-1 - magnitude` instead of `magnitude`.
+    public let isNegative: Bool
+    public let magnitude: UInt64
+
+    /// Makes `magnitude`, or `-1 - magnitude` if `isNegative`.
+    @inlinable
+    public init(isNegative: Bool, magnitude: UInt64) {
+        self.isNegative = isNegative
+        self.magnitude = magnitude
+    }
+
+    /// Makes the integer that is equal to `value`; `nil` beyond the range.
+    @inlinable
+    public init?(exactly value: some BinaryInteger) {
+        if value >= 0 {
+            guard let magnitude = UInt64(exactly: value) else { return nil }
+            self.init(isNegative: false, magnitude: magnitude)
+        } else {
+            // because `~value` is `-1 - value`, which no type overflows
+            guard let magnitude = UInt64(exactly: ~value) else { return nil }
+            self.init(isNegative: true, magnitude: magnitude)
+        }
+    }
+
+    /// The number, as wide as it needs.
+    public var value: Int128 {
+        isNegative ? -1 - Int128(magnitude) : Int128(magnitude)
+    }
+}
+
+extension BinaryInteger {
+    /// Makes the integer that is equal to `value`; `nil` if this type cannot hold it.
+    public init?(exactly value: WireInteger) { self.init(exactly: value.value) }
+}
+
+extension WireInteger: Comparable {
+    public static func < (left: WireInteger, right: WireInteger) -> Bool {
+        left.value < right.value
+    }
+}
+
+extension WireInteger: ExpressibleByIntegerLiteral {
+    /// *Traps* beyond the range.
+    public init(integerLiteral value: Int128) {
+        guard let integer = WireInteger(exactly: value) else {
+            preconditionFailure("\(value) is beyond the 65 bits of a wire integer")
+        }
+        self = integer
+    }
+}
+
+extension WireInteger: CustomStringConvertible {
+    public var description: String { value.description }
+}

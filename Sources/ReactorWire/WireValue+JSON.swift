@@ -1,0 +1,73 @@
+// JSON, exact in both directions: `WireValue(json: value.json())` is `value` for every value of
+// the depth that the wire allows.
+
+extension WireValue {
+    /// Reads a JSON text.
+    ///
+    /// *Shape*: a number without fraction and exponent is an integer of -2^64 to 2^64 - 1, any
+    /// other a double. What JSON has no form for stands in an object with one key:
+    /// `{"$bytes":"AAEC"}` (base64), `{"$float":"NaN"}` (also `Infinity`, `-Infinity`, and
+    /// `NaN:7ff8000000000001` for a NaN of other bits). A map with such a key alone is
+    /// `{"$map":{"$bytes":…}}`.
+    ///
+    /// *Throws*: ``JSONError`` with line and column; a key that stands twice, an integer beyond
+    /// the range, a lone surrogate and nesting beyond ``WireLimits/depthMax`` are errors.
+    public init(json text: String) throws(JSONError) {
+        self = try JSONParser.value(of: Array(text.utf8))
+    }
+
+    /// Reads a JSON text in UTF-8.
+    public init(json bytes: [UInt8]) throws(JSONError) {
+        self = try JSONParser.value(of: bytes)
+    }
+
+    /// The value as JSON, on one line unless `pretty`.
+    ///
+    /// Controls and characters that turn the direction of text are always escaped, so that a
+    /// peer's text does nothing to a terminal; with `ascii` everything beyond ASCII is.
+    public func json(pretty: Bool = false, ascii: Bool = false) -> String {
+        var printer = JSONPrinter(isPretty: pretty, isASCII: ascii)
+        printer.print(self)
+        return printer.string
+    }
+
+    /// An object of `pairs` as JSON in the order given, where a map's order would put short keys
+    /// first: for lines that people read.
+    ///
+    /// *Traps*: never; keys are not checked to differ.
+    public static func json(
+        object pairs: KeyValuePairs<String, WireValue>, pretty: Bool = false, ascii: Bool = false
+    ) -> String {
+        var printer = JSONPrinter(isPretty: pretty, isASCII: ascii)
+        printer.list("{", pairs, "}") { printer, pair in
+            printer.key(pair.key)
+            printer.print(pair.value)
+        }
+        return printer.string
+    }
+}
+
+extension WireValue: CustomStringConvertible {
+    /// The value as JSON on one line.
+    public var description: String { json() }
+}
+
+extension String {
+    /// The text in quotation marks, safe to print: controls escaped, cut after `bytesMax` bytes.
+    ///
+    /// What a peer sent goes into a log or onto a terminal only in this form.
+    public func quoted(bytesMax: Int = 256) -> String {
+        var printer = JSONPrinter(isPretty: false, isASCII: false)
+        guard utf8.count > bytesMax else {
+            printer.quote(self)
+            return printer.string
+        }
+        var head = ""
+        for scalar in unicodeScalars {
+            guard head.utf8.count + UTF8.width(scalar) <= bytesMax else { break }
+            head.unicodeScalars.append(scalar)
+        }
+        printer.quote(head)
+        return printer.string + "…"
+    }
+}

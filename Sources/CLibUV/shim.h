@@ -1,2 +1,10 @@
 #pragma once
+#include <sys/socket.h>
 #include <uv.h>
+
+/* Accepts one connection, non-blocking and close-on-exec from birth. Here because glibc shows
+ * accept4 only to code that asks for its GNU extensions, which Swift's importer does not. */
+extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int);
+static inline int reactor_accept(int listener) {
+    return accept4(listener, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}

@@ -1,0 +1,49 @@
+/// A run of bytes inside a shared array, counted by reference and never copied.
+///
+/// *Place*: one encoded delta goes to the journal and to a thousand subscribers as a thousand
+/// slices of one array.
+///
+/// *Shape*: `range` lies within `storage`; may be empty.
+public struct ByteSlice: Sendable {
+    /// The array that holds the bytes, and possibly others.
+    public let storage: [UInt8]
+    /// Where in `storage` the bytes lie.
+    public let range: Range<Int>
+
+    /// Refers to `range` of `storage`. *Traps*: when it reaches outside.
+    @inlinable
+    public init(_ storage: [UInt8], range: Range<Int>) {
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= storage.count,
+            "slice \(range) of \(storage.count) bytes")
+        self.storage = storage
+        self.range = range
+    }
+
+    /// Refers to the whole of `storage`.
+    @inlinable
+    public init(_ storage: [UInt8]) {
+        self.storage = storage
+        range = 0..<storage.count
+    }
+
+    /// Number of bytes.
+    @inlinable
+    public var count: Int { range.count }
+
+    /// The slice without its first `byteCount` bytes.
+    func dropping(_ byteCount: Int) -> ByteSlice {
+        ByteSlice(storage, range: (range.lowerBound + byteCount)..<range.upperBound)
+    }
+
+    /// The address of the first byte.
+    ///
+    /// *Owner*: valid while the slice, or another reference to the same array, is alive. That
+    /// holds because an array on Linux is one heap object that is never moved, and a write through
+    /// another reference copies it first.
+    var address: UnsafePointer<UInt8>? {
+        unsafe storage.withUnsafeBufferPointer { buffer in
+            unsafe buffer.baseAddress.map { unsafe $0 + range.lowerBound }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import CLibUV
+
+/// How a turn behaves when nothing is there to do.
+public enum TurnMode: Sendable {
+    /// Waits, without using the processor, until something happens.
+    case wait
+    /// Returns at once.
+    case noWait
+}
+
+extension EventLoop {
+    /// Turns the loop until ``stop()`` or ``LoopHandle/stop()``.
+    ///
+    /// A stop that came earlier, when nothing ran, ends it before the first turn; each stop ends
+    /// one run.
+    public func run() {
+        while !doorbell.takeStopRequest() {
+            turn(.wait)
+        }
+    }
+
+    /// Ends ``run()`` after this turn. *Owner*: the loop's thread; others use the handle's.
+    public func stop() {
+        handle.stop()
+    }
+
+    /// Makes one turn: timers, I/O callbacks, posted jobs, then ``onTurnEnd``.
+    ///
+    /// *Place*: for a client that steps its loop instead of giving it a thread.
+    /// *Traps*: inside a turn, and on a closed loop. *C*: `uv_run`.
+    public func turn(_ mode: TurnMode) {
+        precondition(!isTurning, "a loop cannot be turned from inside its own turn")
+        precondition(!isClosed, "a closed loop cannot be turned")
+        isTurning = true
+        doorbell.enterTurn()
+        if mode == .noWait || doorbell.isRung {
+            pass(UV_RUN_NOWAIT)
+        } else if !poll() {
+            pass(UV_RUN_ONCE)
+        }
+        doorbell.leaveTurn()
+        isTurning = false
+    }
+
+    /// Polls while traffic is likely to come soon; answers whether anything did.
+    private func poll() -> Bool {
+        guard let deadline = spin.deadline else { return false }
+        var now = uv_hrtime()
+        guard now < deadline, processors.areSeveral(at: now) else { return false }
+        repeat {
+            if pass(UV_RUN_NOWAIT) { return true }
+            now = uv_hrtime()
+        } while now < deadline
+        return false
+    }
+
+    /// Makes one pass of libuv's loop; answers whether anything happened.
+    @discardableResult
+    private func pass(_ mode: uv_run_mode) -> Bool {
+        turnCount &+= 1
+        isActive = false
+        hasTraffic = false
+        unsafe uv_run(raw, mode)
+        // because a turn's jobs run once, after its I/O: a job that posts waits for the next turn
+        if doorbell.isRung { runJobs() }
+        guard isActive else { return false }
+        if hasTraffic, spin.limit > 0 { spin.noteTraffic(at: uv_hrtime()) }
+        onTurnEnd?()
+        return true
+    }
+
+    /// Runs what was posted so far.
+    func runJobs() {
+        doorbell.drain(into: &jobs)
+        guard !jobs.isEmpty else { return }
+        noteTraffic()
+        let executor = handle.executor
+        for job in jobs {
+            switch job {
+            case .call(let body): body()
+            case .swift(let job): executor.run(job)
+            }
+        }
+        jobs.removeAll(keepingCapacity: true)
+    }
+}

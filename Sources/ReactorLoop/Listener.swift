@@ -1,0 +1,180 @@
+import CLibUV
+import Glibc
+
+/// A listening Unix socket on a loop.
+///
+/// *Place*: the daemon opens one per address, while it holds the address's ``LockFile``, and gets
+/// a ``Connection`` per client.
+///
+/// Polls and accepts by itself instead of through `uv_listen`, because libuv's accept loop takes
+/// and drops every waiting client when descriptors run out, or spins if its spare one is gone.
+/// Here they wait in the backlog.
+///
+/// *Owner*: the loop's thread.
+public final class Listener: LoopResource {
+    /// Clients accepted in one turn at most; the rest waits for the next.
+    public static let acceptsPerTurnMax = 64
+    /// For how long it does not accept after the process ran out of descriptors.
+    public static let parkDuration = Duration.milliseconds(100)
+    /// Clients that may wait to be accepted, by default; the system's `somaxconn` may cut it.
+    public static let backlogDefault: Int32 = 4_096
+
+    /// Receives each new connection, paused.
+    public var onAccept: ((Connection) -> Void)?
+    /// Tells, as the last callback, that it is closed, and which error closed it, if one did.
+    public var onClosed: ((LoopError?) -> Void)?
+
+    /// Where it listens; nil for an inherited socket without a path.
+    public let address: UnixAddress?
+    /// The socket file it made; nil when it was inherited.
+    public let identity: FileIdentity?
+    /// How often it was parked because descriptors ran out.
+    public private(set) var parkCount = 0
+    /// Whether it accepts, apart from being parked.
+    public private(set) var isAccepting = false
+
+    private let descriptor: Int32
+    private let parking: LoopTimer
+    private var failure: LoopError?
+
+    /// Binds `address`, with mode 0600 from birth, and listens; ``resumeAccepting()`` begins.
+    ///
+    /// A file that is in the way makes it throw `EADDRINUSE`: see ``SocketFile``.
+    public convenience init(
+        at address: UnixAddress, on loop: EventLoop, backlog: Int32 = backlogDefault
+    ) throws(LoopError) {
+        try loop.checkIsOpen(for: address.path)
+        let descriptor = try UnixSocket.listen(at: address, backlog: backlog)
+        try self.init(
+            on: loop, descriptor: descriptor, address: address,
+            identity: FileIdentity(at: address.path))
+    }
+
+    /// Takes over the listening socket `descriptor` that a supervisor or predecessor opened.
+    ///
+    /// *Throws*: ``LoopError/notAListener(descriptor:)``; the descriptor then stays the caller's.
+    public convenience init(
+        on loop: EventLoop, adopting descriptor: Int32
+    ) throws(LoopError) {
+        try loop.checkIsOpen(for: "listener")
+        let address = try UnixSocket.inheritListener(descriptor)
+        try self.init(on: loop, descriptor: descriptor, address: address, identity: nil)
+    }
+
+    private init(
+        on loop: EventLoop, descriptor: Int32, address: UnixAddress?, identity: FileIdentity?
+    ) throws(LoopError) {
+        self.descriptor = descriptor
+        self.address = address
+        self.identity = identity
+        parking = try LoopTimer(on: loop)
+        unsafe super.init(on: loop, as: uv_poll_t.self)
+        let code = unsafe uv_poll_init(loop.raw, poll, descriptor)
+        guard code == 0 else {
+            parking.close()
+            Glibc.close(descriptor)
+            throw .call(CallFailure(call: "uv_poll_init", code: code, subject: "listener"))
+        }
+        adopt()
+        parking.onFire = { [unowned self] in watch() }
+    }
+
+    private var poll: UnsafeMutablePointer<uv_poll_t> {
+        unsafe memory.assumingMemoryBound(to: uv_poll_t.self)
+    }
+
+    /// Whether it waits for descriptors to become free.
+    public var isParked: Bool { parking.isStarted }
+
+    /// Accepts clients from now on.
+    public func resumeAccepting() {
+        guard !isAccepting, !isClosed else { return }
+        isAccepting = true
+        watch()
+    }
+
+    /// Leaves new clients in the backlog.
+    public func pauseAccepting() {
+        guard isAccepting else { return }
+        isAccepting = false
+        parking.stop()
+        unsafe uv_poll_stop(poll)
+    }
+
+    /// Whether the path still leads to the socket it made; false once a cleaner or a successor
+    /// took it.
+    public var isPathOurs: Bool {
+        guard let address, let identity else { return false }
+        return FileIdentity(at: address.path) == identity
+    }
+
+    /// Removes the socket file, unless the path leads to another by now.
+    ///
+    /// Call it while the ``LockFile`` is held, because only that keeps a successor from binding
+    /// between the look and the removal. ``close()`` never removes anything.
+    @discardableResult
+    public func unlinkIfOurs() -> Bool {
+        guard isPathOurs, let address else { return false }
+        return unsafe unlink(address.path) == 0
+    }
+
+    override func willClose() {
+        isAccepting = false
+        parking.close()
+        unsafe uv_poll_stop(poll)
+        Glibc.close(descriptor)
+    }
+
+    override func didClose() {
+        let onClosed = onClosed
+        onAccept = nil
+        self.onClosed = nil
+        onClosed?(failure)
+    }
+
+    private func watch() {
+        guard isAccepting, !isClosed else { return }
+        let code = unsafe uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { poll, status, _ in
+            guard let data = unsafe poll?.pointee.data else { return }
+            let listener = unsafe Unmanaged<Listener>.fromOpaque(data).takeUnretainedValue()
+            listener.acceptWaiting(status)
+        }
+        if code != 0 { fail("uv_poll_start", code) }
+    }
+
+    private func acceptWaiting(_ status: Int32) {
+        loop.noteTraffic()
+        guard status == 0 else { return fail("uv_poll", status) }
+        for _ in 0..<Self.acceptsPerTurnMax where isAccepting && !isParked {
+            let accepted = reactor_accept(descriptor)
+            if accepted >= 0 {
+                welcome(accepted)
+            } else {
+                switch errno {
+                case EAGAIN: return
+                case EINTR, ECONNABORTED: continue
+                case EMFILE, ENFILE, ENOBUFS, ENOMEM: park()
+                default: return fail("accept4", -errno)
+                }
+            }
+        }
+    }
+
+    // because a client whose connection cannot be opened costs only itself
+    private func welcome(_ accepted: Int32) {
+        guard let connection = try? Connection(on: loop, adopting: accepted) else { return }
+        if let onAccept { onAccept(connection) } else { connection.close() }
+    }
+
+    private func park() {
+        parkCount += 1
+        unsafe uv_poll_stop(poll)
+        parking.start(after: Self.parkDuration)
+    }
+
+    private func fail(_ call: String, _ code: Int32) {
+        failure = .call(
+            CallFailure(call: call, code: code, subject: address?.path ?? "inherited listener"))
+        close()
+    }
+}

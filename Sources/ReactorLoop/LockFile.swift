@@ -1,0 +1,84 @@
+import Glibc
+
+/// The right to serve one socket path: a lock held for the life of the process.
+///
+/// *Place*: the daemon takes it before it looks at, removes or binds the path, and keeps it until
+/// the process ends. The system frees it when the process ends in any way, so it is never stale;
+/// the file itself stays, because removing it would let two processes hold a lock each.
+///
+/// *Shape*: the file holds the holder's process id in decimal and a line feed.
+@safe
+public final class LockFile {
+    /// Where the lock is.
+    public let path: String
+    private let descriptor: Int32
+
+    /// Takes the lock for `address`: a file of its name with `.lock` after it, in `directory`.
+    ///
+    /// *Throws*: ``LoopError/alreadyRunning(lockPath:pid:)`` while another process holds it.
+    /// *C*: `openat(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`.
+    public convenience init(
+        for address: UnixAddress, in directory: RuntimeDirectory
+    ) throws(LoopError) {
+        try self.init(named: address.name + ".lock", in: directory)
+    }
+
+    /// Takes the lock file `name` in `directory`.
+    public init(named name: String, in directory: RuntimeDirectory) throws(LoopError) {
+        path = directory.path + "/" + name
+        while true {
+            let candidate = try Self.lock(name, in: directory, path: path)
+            // because somebody may have removed the file between our open and our lock: then we
+            // hold a lock that nobody else can see
+            if Self.isAt(name, in: directory, candidate) {
+                descriptor = candidate
+                break
+            }
+            close(candidate)
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0,
+            unsafe pwrite(descriptor, text, text.count, 0) == text.count
+        else {
+            throw .call(.system("pwrite", path))
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func lock(
+        _ name: String, in directory: RuntimeDirectory, path: String
+    ) throws(LoopError) -> Int32 {
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe openat(directory.descriptor, name, flags, 0o600)
+        guard descriptor >= 0 else { throw .call(.system("openat", path)) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            let failure = CallFailure.system("flock", path)
+            defer { close(descriptor) }
+            guard failure.errnoCode == EWOULDBLOCK else { throw .call(failure) }
+            throw .alreadyRunning(lockPath: path, pid: holder(in: descriptor))
+        }
+        return descriptor
+    }
+
+    private static func holder(in descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let digits = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+        return Int32(String(decoding: digits, as: UTF8.self))
+    }
+
+    private static func isAt(
+        _ name: String, in directory: RuntimeDirectory, _ descriptor: Int32
+    ) -> Bool {
+        var ours = stat()
+        var there = stat()
+        return unsafe fstat(descriptor, &ours) == 0
+            && fstatat(directory.descriptor, name, &there, AT_SYMLINK_NOFOLLOW) == 0
+            && FileIdentity(ours) == FileIdentity(there)
+    }
+}

@@ -1,0 +1,74 @@
+import CLibUV
+import Glibc
+
+/// A signal of the process, delivered as a loop callback.
+///
+/// *Place*: the daemon drains on `.terminate` and `.interrupt`, and reloads on `.hangUp`. While it
+/// is open, the signal's default action is off.
+///
+/// *Owner*: the loop's thread.
+public final class SignalSource: LoopResource {
+    /// Runs each time the signal arrives; signals that arrive together may run it once.
+    public var onSignal: (() -> Void)?
+    /// The signal it waits for.
+    public let signal: Signal
+
+    /// Waits for `signal`. *C*: `uv_signal_init`, `uv_signal_start`.
+    public init(_ signal: Signal, on loop: EventLoop) throws(LoopError) {
+        try loop.checkIsOpen(for: "\(signal)")
+        self.signal = signal
+        unsafe super.init(on: loop, as: uv_signal_t.self)
+        let source = unsafe memory.assumingMemoryBound(to: uv_signal_t.self)
+        var code = unsafe uv_signal_init(loop.raw, source)
+        guard code == 0 else {
+            throw .call(CallFailure(call: "uv_signal_init", code: code, subject: "\(signal)"))
+        }
+        adopt()
+        code = unsafe uv_signal_start(
+            source,
+            { source, _ in
+                guard let data = unsafe source?.pointee.data else { return }
+                unsafe Unmanaged<SignalSource>.fromOpaque(data).takeUnretainedValue().arrive()
+            }, signal.rawValue)
+        guard code == 0 else {
+            close()
+            throw .call(CallFailure(call: "uv_signal_start", code: code, subject: "\(signal)"))
+        }
+    }
+
+    override func didClose() {
+        onSignal = nil
+    }
+
+    private func arrive() {
+        loop.noteActivity()
+        onSignal?()
+    }
+}
+
+/// A signal's number.
+public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The system's number.
+    public let rawValue: Int32
+
+    /// Names the signal with the system's number `rawValue`.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// SIGTERM: end in an orderly way.
+    public static let terminate = Signal(rawValue: SIGTERM)
+    /// SIGINT: Ctrl-C.
+    public static let interrupt = Signal(rawValue: SIGINT)
+    /// SIGHUP: the terminal went, or reload.
+    public static let hangUp = Signal(rawValue: SIGHUP)
+    /// SIGUSR1: ours to define.
+    public static let user1 = Signal(rawValue: SIGUSR1)
+    /// SIGUSR2: ours to define.
+    public static let user2 = Signal(rawValue: SIGUSR2)
+    /// SIGWINCH: the terminal changed its size.
+    public static let windowChange = Signal(rawValue: SIGWINCH)
+
+    /// The number, for messages.
+    public var description: String { "signal \(rawValue)" }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// What lies at a socket's path, and whether it may be removed.
+///
+/// *Place*: the daemon asks before it binds, while it holds the path's ``LockFile``.
+public enum SocketFile {
+    /// Removes the socket that a former process of ours left at `address`; answers whether one was
+    /// there.
+    ///
+    /// Taking the lock as a parameter states the rule: without it, the socket could be that of a
+    /// living daemon. *Throws*: ``LoopError/unsafeSocketFile(path:_:)`` for anything that is not
+    /// a socket of ours, which then stays. *C*: `fstatat`, `unlinkat`.
+    @discardableResult
+    public static func removeStale(
+        at address: UnixAddress, in directory: RuntimeDirectory, holding lock: borrowing LockFile
+    ) throws(LoopError) -> Bool {
+        var status = stat()
+        let name = address.name
+        guard unsafe fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard errno == ENOENT else { throw .call(.system("fstatat", address.path)) }
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .unsafeSocketFile(
+                path: address.path, .isNotASocket(kind: kind(of: status.st_mode)))
+        }
+        guard status.st_uid == geteuid() else {
+            throw .unsafeSocketFile(
+                path: address.path, .isOwnedBy(owner: status.st_uid, expected: geteuid()))
+        }
+        guard unsafe unlinkat(directory.descriptor, name, 0) == 0 else {
+            throw .call(.system("unlinkat", address.path))
+        }
+        return true
+    }
+
+    private static func kind(of mode: mode_t) -> String {
+        switch mode & S_IFMT {
+        case S_IFDIR: "directory"
+        case S_IFLNK: "symbolic link"
+        case S_IFIFO: "fifo"
+        case S_IFREG: "regular file"
+        case S_IFCHR, S_IFBLK: "device"
+        default: "file of an unknown kind"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CLibUV
+import Glibc
+
+/// The system calls behind listeners and connections, each with its error.
+///
+/// Done by hand because libuv cuts long paths, binds without a mode, and unlinks on close the path
+/// of whoever listens there by then.
+enum UnixSocket {
+    /// Makes a socket bound to `address` with mode 0600 from birth, and listens.
+    static func listen(at address: UnixAddress, backlog: Int32) throws(LoopError) -> Int32 {
+        let descriptor = try make(for: address)
+        // because bind gives the file the socket's own mode: 0600 from birth without touching the
+        // umask, which belongs to the whole process
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw refusing(descriptor, "fchmod", address)
+        }
+        guard unsafe address.withSocketAddress({ unsafe Glibc.bind(descriptor, $0, $1) }) == 0 else {
+            throw refusing(descriptor, "bind", address)
+        }
+        guard Glibc.listen(descriptor, backlog) == 0 else {
+            throw refusing(descriptor, "listen", address)
+        }
+        return descriptor
+    }
+
+    /// Makes a socket connected to `address`.
+    ///
+    /// A Unix socket connects at once or is refused at once: `EAGAIN` means a full backlog.
+    static func connect(to address: UnixAddress) throws(LoopError) -> Int32 {
+        let descriptor = try make(for: address)
+        while unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
+            if errno == EINTR { continue }
+            throw refusing(descriptor, "connect", address)
+        }
+        return descriptor
+    }
+
+    /// Makes `descriptor` non-blocking and close-on-exec, if it is a listening Unix stream socket;
+    /// answers its address, if it has a path.
+    static func inheritListener(_ descriptor: Int32) throws(LoopError) -> UnixAddress? {
+        guard option(SO_ACCEPTCONN, of: descriptor) == 1,
+            option(SO_DOMAIN, of: descriptor) == AF_UNIX,
+            option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+        else { throw .notAListener(descriptor: descriptor) }
+        guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { throw .call(.system("fcntl", "descriptor \(descriptor)")) }
+        return path(of: descriptor)
+    }
+
+    private static func path(of descriptor: Int32) -> UnixAddress? {
+        var address = sockaddr_un()
+        var byteCount = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &byteCount)
+            }
+        }
+        guard code == 0 else { return nil }
+        let path = unsafe withUnsafeBytes(of: address.sun_path) { field in
+            unsafe String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return try? UnixAddress(path)
+    }
+
+    /// Reads an integer option of `descriptor`, or nil where it has none.
+    static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var byteCount = socklen_t(MemoryLayout<Int32>.size)
+        let code = unsafe getsockopt(descriptor, SOL_SOCKET, name, &value, &byteCount)
+        return code == 0 ? value : nil
+    }
+
+    private static func make(for address: UnixAddress) throws(LoopError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { throw .call(.system("socket", address.path)) }
+        return descriptor
+    }
+
+    private static func refusing(
+        _ descriptor: Int32, _ call: String, _ address: UnixAddress
+    ) -> LoopError {
+        let failure = CallFailure.system(call, address.path)
+        close(descriptor)
+        return .call(failure)
+    }
+}

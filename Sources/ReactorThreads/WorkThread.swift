@@ -1,0 +1,95 @@
+import Glibc
+
+/// A named thread that runs one closure to its end.
+///
+/// *Place*: carries a client's background loop, the journal's writer, and tests.
+///
+/// *Owner*: any one thread joins it, once. A thread that nobody joined is detached when its
+/// `WorkThread` is released, and runs on.
+public final class WorkThread: @unchecked Sendable {
+    /// The name that debuggers and `/proc` show, of which Linux keeps the first 15 bytes.
+    public let name: String
+    private let thread: pthread_t
+    private let lock = Lock()
+    private var isJoined = false
+
+    /// Starts a thread called `name` that runs `body`.
+    ///
+    /// *Throws*: when the system has no thread to give.
+    public init(
+        name: String, stackByteCount: Int = 2 << 20, _ body: sending @escaping () -> Void
+    ) throws(WorkThreadError) {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, stackByteCount)
+
+        let task = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
+        var started = pthread_t()
+        let code = unsafe pthread_create(
+            &started, &attributes, { unsafe ThreadBody.start($0) }, task.toOpaque())
+        guard code == 0 else {
+            unsafe task.release()
+            throw WorkThreadError(name: name, code: code)
+        }
+        self.name = name
+        thread = started
+    }
+
+    deinit {
+        if !isJoined { pthread_detach(thread) }
+    }
+
+    /// Waits until the closure has returned. *Traps*: when joined twice, or from itself.
+    public func join() {
+        let isFirst = lock.withLock {
+            defer { isJoined = true }
+            return !isJoined
+        }
+        precondition(isFirst, "thread \(name) is joined twice")
+        let code = pthread_join(thread, nil)
+        precondition(code == 0, "thread \(name): pthread_join answered \(code)")
+    }
+}
+
+/// A thread could not be started.
+public struct WorkThreadError: Error, Equatable, CustomStringConvertible {
+    /// The name the thread was to have.
+    public let name: String
+    /// The `errno` value that `pthread_create` answered.
+    public let code: Int32
+
+    /// What failed, and on what.
+    public var description: String {
+        "pthread_create of thread \(name): \(unsafe String(cString: strerror(code)))"
+    }
+}
+
+/// What a new thread takes with it.
+private final class ThreadBody {
+    let name: String
+    let run: () -> Void
+
+    init(name: String, run: @escaping () -> Void) {
+        self.name = name
+        self.run = run
+    }
+
+    static func start(_ raw: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let raw = unsafe raw else { return nil }
+        let body = unsafe Unmanaged<ThreadBody>.fromOpaque(raw).takeRetainedValue()
+        nameCurrentThread(body.name)
+        body.run()
+        return nil
+    }
+
+    // because `pthread_setname_np` hides behind a feature macro that Swift's Glibc does not set,
+    // and a nameless thread is no reason to fail
+    private static func nameCurrentThread(_ name: String) {
+        let descriptor = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        let bytes = Array(name.utf8.prefix(15))
+        _ = unsafe write(descriptor, bytes, bytes.count)
+        close(descriptor)
+    }
+}

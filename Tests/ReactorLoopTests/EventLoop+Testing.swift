@@ -1,0 +1,60 @@
+import Glibc
+import ReactorLoop
+import Testing
+
+extension EventLoop {
+    /// Turns until `condition` holds; a watchdog ends a test that would wait for ever.
+    func turn(
+        until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        var isTired = false
+        let watchdog = try LoopTimer(on: self)
+        watchdog.onFire = { isTired = true }
+        watchdog.start(after: .seconds(30))
+        while !condition(), !isTired { turn(.wait) }
+        watchdog.close()
+        #expect(!isTired, "waited 30 s in vain", sourceLocation: location)
+    }
+
+    /// Two connections to each other on this loop.
+    func pair() throws -> (Connection, Connection) {
+        let (left, right) = Descriptors.pair()
+        return (try Connection(on: self, adopting: left), try Connection(on: self, adopting: right))
+    }
+}
+
+/// Raw sockets, for the side of a test that must not be ours.
+enum Descriptors {
+    /// Two connected sockets, blocking.
+    static func pair() -> (Int32, Int32) {
+        var both: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &both) == 0 else {
+            preconditionFailure("socketpair: \(errno)")
+        }
+        return (both[0], both[1])
+    }
+
+    /// Writes all of `bytes`; answers false when the other end is gone.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue)) == bytes.count
+    }
+
+    /// Reads up to `byteCount` bytes, without waiting; nil when nothing is there, empty at the end.
+    static func read(_ byteCount: Int, from descriptor: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        let count = unsafe recv(descriptor, &bytes, byteCount, Int32(MSG_DONTWAIT.rawValue))
+        return count < 0 ? nil : Array(bytes[..<count])
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// A copy that outlives the callback.
+    var array: [UInt8] {
+        var copy: [UInt8] = []
+        copy.reserveCapacity(count)
+        for index in indices { copy.append(self[index]) }
+        return copy
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import ReactorLoop
+import Testing
+
+@Suite struct LoopErrorTests {
+    @Test("a refused call tells its name, its subject, and the system's symbol and words")
+    func describesACall() {
+        let failure = CallFailure(call: "connect", code: -ECONNREFUSED, subject: "/run/r.sock")
+        #expect(failure.name == "ECONNREFUSED")
+        #expect(failure.errnoCode == ECONNREFUSED)
+        let text = "connect on /run/r.sock: connection refused (ECONNREFUSED)"
+        #expect(failure.description == text)
+        #expect(LoopError.call(failure).description == text)
+        #expect(LoopError.call(failure).failure == failure)
+        #expect(LoopError.pathIsEmpty.failure == nil)
+    }
+
+    @Test(
+        "each refusal says what it is about, what was found and what helps",
+        arguments: [
+            (
+                LoopError.unsafeDirectory(path: "/d", .isWritableByOthers(mode: 0o777)),
+                "socket directory /d has mode 0777, writable by group or others; chmod it to 0700"
+            ),
+            (
+                .unsafeDirectory(path: "/d", .isOwnedBy(owner: 1, expected: 0)),
+                "socket directory /d is owned by uid 1, expected 0"
+            ),
+            (.unsafeDirectory(path: "/d", .isMissing),
+                "socket directory /d is missing; create it with mode 0700"),
+            (
+                .unsafeSocketFile(path: "/s", .isNotASocket(kind: "fifo")),
+                "socket path /s is a fifo, not a socket; not removed,"
+                    + " choose another path or remove it by hand"
+            ),
+            (.alreadyRunning(lockPath: "/l", pid: 7), "already running pid 7, which holds /l"),
+            (
+                .alreadyRunning(lockPath: "/l", pid: nil),
+                "already running (pid not written yet), which holds /l"
+            ),
+            (.loopIsClosed(subject: "timer"), "timer: the loop is closed"),
+            (
+                .notAListener(descriptor: 3),
+                "descriptor 3 is not a listening Unix stream socket"
+            ),
+        ])
+    func describes(_ error: LoopError, _ text: String) {
+        #expect(error.description == text)
+    }
+}

@@ -1,0 +1,38 @@
+import ReactorThreads
+import Testing
+
+@Suite struct LockTests {
+    @Test("four threads that count under a lock lose no count")
+    func countsUnderTheLock() throws {
+        let counter = Counter()
+        let threads = try (0..<4).map { index in
+            try WorkThread(name: "lock-\(index)") {
+                for _ in 0..<50_000 { counter.increment() }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(counter.value == 200_000)
+    }
+
+    @Test("a body that throws leaves the lock free")
+    func throwingBodyUnlocks() {
+        struct Refusal: Error, Equatable {}
+        let lock = Lock()
+        #expect(throws: Refusal()) {
+            try lock.withLock { () throws(Refusal) in throw Refusal() }
+        }
+        #expect(lock.withLock { 7 } == 7)
+    }
+}
+
+/// A count that relies on a lock alone.
+final class Counter: @unchecked Sendable {
+    private let lock = Lock()
+    private var count = 0
+
+    func increment() {
+        lock.withLock { count += 1 }
+    }
+
+    var value: Int { lock.withLock { count } }
+}

@@ -34,7 +34,9 @@ struct WordRule {
             remedy: "give ReactorLoop a Swift name for it"),
         WordRule(
             name: "traps", scope: ["Sources"],
-            needles: [Needle("try!"), Needle("as!"), Needle("fatalError("), Needle("assertionFailure(")],
+            needles: [
+                Needle("try!"), Needle("as!"), Needle("fatalError("), Needle("assertionFailure("),
+            ],
             remedy: "a precondition with a sentence for our own bug, a typed error for all else"),
         WordRule(
             name: "printing", scope: ["Sources"],

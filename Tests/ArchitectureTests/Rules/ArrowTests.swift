@@ -9,7 +9,8 @@ struct ArrowTests {
             findings.append(
                 Finding(
                     path: "Package.swift", line: line + 1, what: what,
-                    remedy: "draw the arrow in both places, Package.swift and the plan, or neither"))
+                    remedy: "draw the arrow in both places, Package.swift and the plan, or neither")
+            )
         }
         let rooms = manifest.targets.filter { $0.kind != "testTarget" }
         for target in rooms {

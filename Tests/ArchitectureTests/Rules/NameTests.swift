@@ -8,7 +8,8 @@ struct NameTests {
             if type.name == file.room {
                 return file.finding(
                     at: type.line, "the type \(type.name) hides its module",
-                    remedy: "rename it, because nothing in the module can be named in full any more")
+                    remedy: "rename it, because nothing in the module can be named in full any more"
+                )
             }
             guard HollowNames.suffixes.contains(where: type.name.hasSuffix) else { return nil }
             return file.finding(
@@ -43,7 +44,9 @@ struct NameTests {
     func types() { expectNone(Repository.current.files(in: "Sources").flatMap(Self.typeFindings)) }
 
     @Test("every limit is documented")
-    func limits() { expectNone(Repository.current.files(in: "Sources").flatMap(Self.limitFindings)) }
+    func limits() {
+        expectNone(Repository.current.files(in: "Sources").flatMap(Self.limitFindings))
+    }
 
     @Test("a type named like its module, a manager and a helper are found")
     func plantedTypes() {

@@ -9,7 +9,8 @@ struct SettingTests {
             guard needles.contains(where: { $0.isFound(in: code) }) else { return nil }
             return file.finding(
                 at: line, "unsafe flags or experimental features",
-                remedy: "find the stable form, because a package that has them is a poor dependency")
+                remedy: "find the stable form, because a package that has them is a poor dependency"
+            )
         }
     }
 

@@ -1,0 +1,110 @@
+/// The plan of the house: every room, the floor it stands on, and whom it may know.
+///
+/// The manifest draws the same arrows for the compiler; this copy is what they are compared with,
+/// so that a new arrow is a decision made in two places.
+enum Plan {
+    /// One target of `Sources`.
+    struct Room {
+        let name: String
+        /// Ground floor 0; an arrow leads to a lower floor, always.
+        let floor: Int
+        /// Rooms of ours that it may import.
+        var rooms: Set<String> = []
+        /// Modules of other packages that it may import.
+        var products: Set<String> = []
+        /// Modules of the tool chain and the system that it may import.
+        var system: Set<String> = []
+        /// Folders of `Tests` that hold its tests.
+        var tests: [String]
+
+        init(
+            _ name: String, floor: Int, rooms: Set<String> = [], products: Set<String> = [],
+            system: Set<String> = [], tests: [String]? = nil
+        ) {
+            self.name = name
+            self.floor = floor
+            self.rooms = rooms
+            self.products = products
+            self.system = system
+            self.tests = tests ?? ["\(name)Tests"]
+        }
+
+        /// Everything that a file of the room may import.
+        var importable: Set<String> { rooms.union(products).union(system) }
+    }
+
+    static let rooms: [Room] = [
+        // libuv's headers; everything else is above it.
+        Room("CLibUV", floor: 0, tests: ["ReactorLoopTests"]),
+        // The compiler plug-in; must not know run time.
+        Room(
+            "ReactorMacros", floor: 0,
+            products: [
+                "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder",
+                "SwiftSyntaxMacros",
+            ]),
+        // Lock, doorbell queue, executor; must not know anything above.
+        Room("ReactorThreads", floor: 0, system: ["Glibc", "Darwin", "Synchronization"]),
+        // Bytes; must not know sockets, reactors, Foundation.
+        Room("ReactorWire", floor: 1, rooms: ["ReactorMacros"]),
+        // libuv in Swift; must not know frames, reactors.
+        Room(
+            "ReactorLoop", floor: 1, rooms: ["CLibUV", "ReactorThreads"],
+            system: ["Glibc", "Darwin"]),
+        // The authoring model; must not know sockets, disks.
+        Room(
+            "ReactorCore", floor: 2, rooms: ["ReactorWire", "ReactorMacros", "ReactorThreads"],
+            products: ["Collections"]),
+        // Ready-made reactors; must not know the server.
+        Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["Collections"]),
+        // Durable batches; must not know sockets.
+        Room("ReactorJournal", floor: 3, rooms: ["ReactorWire"]),
+        // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
+        Room(
+            "ReactorServer", floor: 3, rooms: ["ReactorCore", "ReactorWire"],
+            products: ["Collections"]),
+        // The client's machine and its thin shell; must not know the server.
+        Room(
+            "ReactorClient", floor: 3,
+            rooms: ["ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads"],
+            products: ["Collections"], system: ["Glibc", "Darwin", "Observation"]),
+        // Joins server, loop and journal; must not know concrete reactors.
+        Room(
+            "ReactorDaemon", floor: 4,
+            rooms: [
+                "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore", "ReactorWire",
+                "ReactorThreads",
+            ],
+            products: ["Logging", "Yams"], system: ["Glibc", "Darwin", "Foundation"]),
+        // Argument parsing and little more.
+        Room(
+            "reactord", floor: 5, rooms: ["ReactorDaemon", "ReactorCore", "StockReactors"],
+            products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin", "Foundation"],
+            tests: ["ReactorDaemonTests"]),
+        Room(
+            "reactorctl", floor: 5, rooms: ["ReactorClient", "ReactorCore", "ReactorWire"],
+            products: ["ArgumentParser"], system: ["Glibc", "Darwin", "Foundation"],
+            tests: ["ReactorDaemonTests"]),
+        // Beside the house: what authors' tests need.
+        Room(
+            "ReactorTesting", floor: 5,
+            rooms: ["ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
+            tests: ["SimulationTests"]),
+    ]
+
+    /// Test targets that belong to no single room.
+    static let houseTests: Set = ["SimulationTests", "ArchitectureTests"]
+
+    /// What may stand at the top, besides names that begin with a dot.
+    static let topLevel: Set = [
+        "Package.swift", "Sources", "Tests", "Config", "Benchmarks", "README.md",
+    ]
+
+    /// The most lines of a Swift file.
+    static let fileLinesMax = 500
+    /// The most lines of a function, from its first word to its last brace.
+    static let functionLinesMax = 70
+
+    /// The room called `name`.
+    static func room(_ name: String) -> Room? { rooms.first { $0.name == name } }
+}

@@ -1,0 +1,84 @@
+/// Words that code must not hold, and where they may stand all the same.
+struct WordRule {
+    /// What the rule is called in its test.
+    let name: String
+    /// The folders it holds for: `Sources`, `Tests/`, `Sources/ReactorServer`.
+    let scope: [String]
+    /// The words.
+    let needles: [Needle]
+    /// Folders or files in the scope where the words may stand, each with the reason.
+    var allowed: [String: String] = [:]
+    /// What to write instead.
+    let remedy: String
+
+    /// Every rule about words.
+    static let all: [WordRule] = [
+        WordRule(
+            name: "unsafe code", scope: ["Sources"],
+            needles: [
+                Needle("unsafe", isPart: true), Needle("Unsafe", isPart: true),
+                Needle("@unchecked"),
+            ],
+            allowed: [
+                "Sources/ReactorLoop": "libuv is a C library",
+                "Sources/ReactorThreads": "locks, the executor and the breadcrumb are C",
+            ],
+            remedy: "use Span, or move it down to ReactorLoop or ReactorThreads behind a safe type"),
+        WordRule(
+            name: "libuv", scope: ["Sources"],
+            needles: [Needle("uv_", isPart: true), Needle("UV_", isPart: true)],
+            allowed: [
+                "Sources/ReactorLoop": "the one room that speaks libuv",
+                "Sources/CLibUV": "its headers",
+            ],
+            remedy: "give ReactorLoop a Swift name for it"),
+        WordRule(
+            name: "traps", scope: ["Sources"],
+            needles: [
+                Needle("try!"), Needle("as!"), Needle("fatalError("), Needle("assertionFailure("),
+            ],
+            remedy: "a precondition with a sentence for our own bug, a typed error for all else"),
+        WordRule(
+            name: "printing", scope: ["Sources"],
+            needles: [Needle("print("), Needle("debugPrint("), Needle("dump("), Needle("NSLog(")],
+            remedy: "log through swift-log in the daemon; write to the descriptor in reactorctl"),
+        WordRule(
+            name: "clocks, threads, tasks and chance in the server",
+            scope: ["Sources/ReactorServer"],
+            needles: [
+                Needle("ContinuousClock"), Needle("SuspendingClock"), Needle("Date("),
+                Needle("DispatchQueue"), Needle("DispatchTime"), Needle("clock_gettime("),
+                Needle("Thread"), Needle("Lock"), Needle("Mutex"), Needle("Task"), Needle("await"),
+                Needle("actor"), Needle("random("), Needle("randomElement("), Needle("shuffled("),
+                Needle("SystemRandomNumberGenerator"), Needle("UUID("),
+            ],
+            remedy: "the server is handed ticks, identifiers and bytes, and returns outputs"),
+        WordRule(
+            name: "clocks, threads and chance on the wire", scope: ["Sources/ReactorWire"],
+            needles: [
+                Needle("ContinuousClock"), Needle("SuspendingClock"), Needle("Date("),
+                Needle("Thread"), Needle("Task"), Needle("await"), Needle("random("),
+            ],
+            remedy: "the wire is a function of its bytes"),
+        WordRule(
+            name: "re-exports", scope: ["Sources"], needles: [Needle("@_exported")],
+            allowed: ["Sources/ReactorCore": "an author imports one module"],
+            remedy: "import the module where its types are used"),
+        WordRule(
+            name: "waiting in tests", scope: ["Tests"],
+            needles: [Needle("sleep("), Needle("usleep("), Needle("nanosleep(")],
+            remedy: "await the event itself, or turn a manual clock"),
+    ]
+}
+
+/// Words that comments must not hold.
+enum Reminders {
+    /// Reminders for later, which no one reads later.
+    static let needles = [Needle("TODO"), Needle("FIXME"), Needle("XXX"), Needle("HACK")]
+}
+
+/// Names that say nothing about what a type is for.
+enum HollowNames {
+    /// Last words of such names.
+    static let suffixes = ["Manager", "Helper", "Helpers", "Util", "Utils", "Base", "Impl"]
+}

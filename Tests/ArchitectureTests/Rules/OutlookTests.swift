@@ -1,0 +1,98 @@
+import Testing
+
+/// The tree stands for itself: what it holds at the top, and what it points to.
+struct OutlookTests {
+    /// Entries at the top that the plan does not know.
+    static func topFindings(_ entries: [String]) -> [Finding] {
+        entries.filter { !Plan.topLevel.contains($0) }.map { entry in
+            Finding(
+                path: entry, line: 1, what: "stands at the top level",
+                remedy: "move it into one of \(Plan.topLevel.sorted().joined(separator: ", "))")
+        }
+    }
+
+    /// Places in a file's text that lead out of the tree: to documents that it does not hold, to
+    /// folders of somebody's machine, to the number of a ticket.
+    static func pointers(in text: String, path: String, holding names: Set<String>) -> [Finding] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.enumerated().flatMap { number, line in
+            outside(String(line), holding: names).map { word in
+                Finding(
+                    path: path, line: number + 1, what: "\(word) is not in this tree",
+                    remedy: "say it here, or point to something that a reader of the tree has")
+            }
+        }
+    }
+
+    private static func outside(_ line: String, holding names: Set<String>) -> [String] {
+        let words = line.split { !($0.isLetter || $0.isNumber || "_-./:~+#".contains($0)) }
+        let paths = words.map { String($0).trimmingPoints }.filter { word in
+            if machineFolders.contains(where: word.hasPrefix) { return true }
+            let name = word.split(separator: "/").last.map(String.init) ?? word
+            return word.hasSuffix(".md") && !word.contains("://") && !names.contains(name)
+        }
+        let tickets = line.matches(of: /\b(issue|ticket) #?[0-9]+/.ignoresCase())
+        return paths + tickets.map { String(line[$0.range]) }
+    }
+
+    // because these are places on the machine of whoever wrote the line
+    private static let machineFolders = ["/home/", "/Users/", "/root/", "/wor" + "k/", "/tmp/w/"]
+
+    @Test("the top level holds what the plan says and nothing else")
+    func topLevel() { expectNone(Self.topFindings(Repository.current.topLevel)) }
+
+    @Test("no file points out of the tree")
+    func tree() {
+        let paths = Repository.current.paths
+        let names = Plan.topLevel.union(
+            paths.compactMap { $0.split(separator: "/").last.map(String.init) })
+        let readable = paths.filter { path in
+            Self.textSuffixes.contains(where: path.hasSuffix) || !path.contains(".")
+                || path.hasPrefix(".")
+        }
+        .filter { !$0.hasSuffix("OutlookTests.swift") }
+        expectNone(
+            readable.flatMap {
+                Self.pointers(in: Repository.text(at: $0), path: $0, holding: names)
+            })
+    }
+
+    private static let textSuffixes = [
+        ".swift", ".md", ".yaml", ".json", ".py", ".sh", ".h", ".modulemap", ".service", ".txt",
+    ]
+
+    @Test("a stray folder at the top is found")
+    func plantedEntry() {
+        #expect(Self.topFindings(["Sources", "Scripts", "README.md"]).map(\.path) == ["Scripts"])
+    }
+
+    @Test(
+        "a pointer that leads out of the tree is found",
+        arguments: [
+            "// see notes.md for why", "// as in /home/ada/reactord/plan", "// for issue 12",
+            "// mended for Issue #7.", "see [the plan](../plan/PLAN.md)",
+        ])
+    func plantedPointer(line: String) {
+        let found = Self.pointers(in: "a\n\(line)\n", path: "x.swift", holding: ["README.md"])
+        #expect(found.map(\.line) == [2])
+    }
+
+    @Test(
+        "a pointer into the tree or the open world is let through",
+        arguments: [
+            "see README.md.", "/tmp/reactord-1000/reactord.sock", "an issue of trust",
+            "https://example.org/guide.md", "/var/lib/reactord", "one issue, 3 causes",
+        ])
+    func passedPointer(line: String) {
+        #expect(Self.pointers(in: line, path: "x.swift", holding: ["README.md"]).isEmpty)
+    }
+}
+
+extension String {
+    /// The word without the points that end its sentence.
+    fileprivate var trimmingPoints: String {
+        var word = self
+        while word.hasSuffix(".") { word.removeLast() }
+        return word
+    }
+}

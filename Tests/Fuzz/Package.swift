@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own because its products are linked with a fuzzer's driver. What that takes is
+// given on the command line by `run`, which is how to build it.
+let package = Package(
+    name: "fuzz",
+    platforms: [.macOS(.v26)],
+    dependencies: [.package(name: "reactord", path: "../..")],
+    targets: [
+        // libFuzzer's entry, declared for Swift.
+        .target(name: "CFuzzer"),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "CFuzzer", .product(name: "ReactorWire", package: "reactord"),
+            ],
+            path: "Sources/Fuzz",
+            swiftSettings: [
+                .treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny"),
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,62 @@
+import ReactorServer
+
+/// Reads the `limits:` section by the ``LimitTable``.
+struct ConfigLimits {
+    /// What the section says; what it does not name keeps its default.
+    private(set) var limits = ServerLimits()
+    /// What is wrong with it.
+    private(set) var problems: [ConfigProblem] = []
+    private var written: [String: ConfigSection.Entry] = [:]
+
+    /// Reads a section.
+    ///
+    /// A default that would exceed a limit which encloses it shrinks to that limit; one that was
+    /// written and does so is a problem, because its writer expects it to hold.
+    init(_ section: ConfigSection) {
+        for entry in section.entries {
+            do throws(ConfigProblem) {
+                try read(entry, of: section)
+            } catch {
+                problems.append(error)
+            }
+        }
+        for (inner, outer) in LimitTable.nested { nest(inner, in: outer) }
+    }
+
+    private mutating func read(
+        _ entry: ConfigSection.Entry, of section: ConfigSection
+    ) throws(ConfigProblem) {
+        guard let limit = LimitTable.entry(named: entry.name) else {
+            throw section.unknown(entry, known: LimitTable.entries.map(\.name))
+        }
+        let scalar = ConfigScalar(entry, in: section.document)
+        switch limit.slot {
+        case .count(let path, let range): limits[keyPath: path] = try scalar.count(in: range)
+        case .bytes(let path, let range): limits[keyPath: path] = try scalar.byteSize(in: range)
+        case .duration(let path, let range):
+            limits[keyPath: path] = UInt64(try scalar.duration(in: range) / .nanoseconds(1))
+        }
+        written[entry.name] = entry
+    }
+
+    private mutating func nest(_ inner: String, in outer: String) {
+        guard let innerPath = Self.path(inner), let outerPath = Self.path(outer),
+            limits[keyPath: innerPath] > limits[keyPath: outerPath]
+        else { return }
+        if let entry = written[inner] {
+            problems.append(
+                ConfigProblem(
+                    expected: "at most \(outer), which is \(limits[keyPath: outerPath])",
+                    got: "\(limits[keyPath: innerPath])", key: entry.key, at: entry.place))
+        } else {
+            limits[keyPath: innerPath] = limits[keyPath: outerPath]
+        }
+    }
+
+    private static func path(_ name: String) -> WritableKeyPath<ServerLimits, Int>? {
+        switch LimitTable.entry(named: name)?.slot {
+        case .count(let path, _), .bytes(let path, _): path
+        case .duration, nil: nil
+        }
+    }
+}

@@ -1,0 +1,126 @@
+public import Logging
+import ReactorLoop
+public import ReactorServer
+import ReactorWire
+
+/// What the operator wants of the daemon: socket, log, limits, loop and the tree of reactors.
+///
+/// *Place*: read once at start from a YAML file; ``ReactorCatalog`` makes the tree of it, the shell
+/// takes the rest. `Config/reactord.yaml` shows every key.
+public struct DaemonConfig: Equatable, Sendable {
+    /// The file's name as the operator gave it.
+    public var file: String
+    /// The socket's path; nil lets ``SocketCandidates`` choose.
+    public var socket: String?
+    /// What is worth a line in the log.
+    public var logLevel = Logger.Level.info
+    public var limits = ServerLimits()
+    /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
+    public var spin = Duration.zero
+    /// The reactors below the root, in the order of the file; never empty.
+    public var reactors: [ReactorSpec]
+
+    /// Longest time that the loop may be told to poll.
+    static let spinMax = Duration.milliseconds(10)
+    private static let keys = ["socket", "log", "limits", "loop", "reactors"]
+
+    /// Reads the configuration in the file at a path.
+    ///
+    /// *Throws*: ``ConfigError`` with every mistake in the file, each with its line and column.
+    public init(file: String) throws(ConfigError) {
+        try self.init(yaml: try ConfigFile.text(at: file), file: file)
+    }
+
+    /// Reads a configuration from YAML text; `file` is the name that errors give it.
+    ///
+    /// *Throws*: as ``init(file:)``.
+    public init(yaml text: String, file: String) throws(ConfigError) {
+        self.file = file
+        reactors = []
+        let document = try ConfigDocument(text: text, file: file)
+        let top: ConfigSection
+        do throws(ConfigProblem) {
+            top = try ConfigSection(document)
+        } catch {
+            throw ConfigError(error)
+        }
+        var problems: [ConfigProblem] = []
+        for entry in top.entries {
+            do throws(ConfigProblem) {
+                try read(entry, of: top, problems: &problems)
+            } catch {
+                problems.append(error)
+            }
+        }
+        let entry = top.entries.first { $0.name == "reactors" }
+        if reactors.isEmpty, problems.isEmpty {
+            problems.append(
+                ConfigProblem(
+                    "expected at least one reactor, such as `visits: { kind: counter }`",
+                    key: "reactors", at: entry?.place ?? ConfigPlace(file: file)))
+        }
+        guard problems.isEmpty else { throw ConfigError(problems) }
+    }
+
+    private mutating func read(
+        _ entry: ConfigSection.Entry, of top: ConfigSection, problems: inout [ConfigProblem]
+    ) throws(ConfigProblem) {
+        let document = top.document
+        switch entry.name {
+        case "socket":
+            socket = try Self.socket(ConfigScalar(entry, in: document))
+        case "log":
+            let section = try ConfigSection(entry, in: document, expected: "`level:`")
+            try read(section, "level", problems: &problems) {
+                (config, scalar) throws(ConfigProblem) in
+                config.logLevel = try Self.level(scalar)
+            }
+        case "loop":
+            let section = try ConfigSection(entry, in: document, expected: "`spin:`")
+            try read(section, "spin", problems: &problems) {
+                (config, scalar) throws(ConfigProblem) in
+                config.spin = try scalar.duration(in: .zero...Self.spinMax)
+            }
+        case "limits":
+            let read = ConfigLimits(
+                try ConfigSection(entry, in: document, expected: "limits such as `inFlightMax:`"))
+            limits = read.limits
+            problems += read.problems
+        case "reactors":
+            reactors = ReactorSpec.read(
+                try ConfigSection(entry, in: document, expected: "a mapping of names to reactors"),
+                problems: &problems)
+        default:
+            throw top.unknown(entry, known: Self.keys)
+        }
+    }
+
+    /// Reads a section that knows a single key.
+    private mutating func read(
+        _ section: ConfigSection, _ name: String, problems: inout [ConfigProblem],
+        set: (inout DaemonConfig, ConfigScalar) throws(ConfigProblem) -> Void
+    ) throws(ConfigProblem) {
+        for entry in section.entries where entry.name != name {
+            problems.append(section.unknown(entry, known: [name]))
+        }
+        if let entry = section.entries.first(where: { $0.name == name }) {
+            try set(&self, ConfigScalar(entry, in: section.document))
+        }
+    }
+
+    private static func socket(_ scalar: ConfigScalar) throws(ConfigProblem) -> String {
+        let path = try scalar.text(
+            expected: "an absolute path, or no `socket:` to let the environment choose")
+        if let refusal = SocketPathError(path) { throw scalar.problem(refusal.description) }
+        return path
+    }
+
+    private static func level(_ scalar: ConfigScalar) throws(ConfigProblem) -> Logger.Level {
+        let names = Logger.Level.allCases.map(\.rawValue)
+        let expectation = "one of \(names.joined(separator: ", "))"
+        guard let level = Logger.Level(rawValue: try scalar.text(expected: expectation)) else {
+            throw scalar.problem(expected: expectation)
+        }
+        return level
+    }
+}

@@ -1,0 +1,74 @@
+/// The kinds of reactors that a daemon can make from its configuration.
+///
+/// *Place*: `reactord` fills it with the ready-made kinds, an author's own daemon with further
+/// ones; it turns the ``ReactorSpec`` tree into reactors, and reports what it cannot make with the
+/// place in the file. `Product` is whatever a factory makes.
+public struct ReactorCatalog<Product> {
+    /// Makes a reactor from its options.
+    public typealias Factory = (inout ReactorOptions) throws(ConfigProblem) -> Product
+
+    private var factories: [String: Factory] = [:]
+
+    /// A catalog without kinds.
+    public init() {}
+
+    /// The names of all kinds, sorted.
+    public var kinds: [String] { factories.keys.sorted() }
+
+    /// Adds a kind.
+    ///
+    /// *Traps*: where the kind is there already, because which one wins would be chance.
+    public mutating func register(_ kind: String, _ factory: @escaping Factory) {
+        precondition(factories[kind] == nil, "kind \(kind) is registered twice")
+        factories[kind] = factory
+    }
+
+    /// Makes the whole tree.
+    ///
+    /// *Throws*: every unknown kind, unknown option and refused value at once.
+    public func make(_ specs: [ReactorSpec]) throws(ConfigError) -> [MadeReactor<Product>] {
+        var problems: [ConfigProblem] = []
+        let made = specs.map { make($0, problems: &problems) }
+        guard problems.isEmpty else { throw ConfigError(problems) }
+        return made
+    }
+
+    private func make(
+        _ spec: ReactorSpec, problems: inout [ConfigProblem]
+    ) -> MadeReactor<Product> {
+        var product: Product?
+        if let kind = spec.kind {
+            do throws(ConfigProblem) {
+                product = try make(kind, spec, problems: &problems)
+            } catch {
+                problems.append(error)
+            }
+        }
+        return MadeReactor(
+            name: spec.name, reactor: product,
+            children: spec.children.map { make($0, problems: &problems) })
+    }
+
+    private func make(
+        _ kind: String, _ spec: ReactorSpec, problems: inout [ConfigProblem]
+    ) throws(ConfigProblem) -> Product {
+        guard let factory = factories[kind] else {
+            throw .unknown("kind", kind, known: kinds, key: "\(spec.key).kind", at: spec.kindMark)
+        }
+        var options = ReactorOptions(spec)
+        let product = try factory(&options)
+        problems += options.unread()
+        return product
+    }
+}
+
+/// A node of the tree that a ``ReactorCatalog`` made.
+public struct MadeReactor<Product> {
+    public let name: String
+    /// Nil for a mere group.
+    public let reactor: Product?
+    /// In the order of the file.
+    public let children: [MadeReactor<Product>]
+}
+
+extension MadeReactor: Sendable where Product: Sendable {}

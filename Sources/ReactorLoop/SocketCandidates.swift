@@ -1,0 +1,158 @@
+/// Where the daemon's socket may be, in the order in which daemon and clients look.
+///
+/// *Place*: pure; the daemon binds ``forDaemon(environment:uid:isOwnDirectory:)``, clients try all
+/// of ``list(environment:uid:)`` and use the first that accepts.
+public enum SocketCandidates {
+    /// The variable that overrides every other place.
+    public static let variable = "REACTORD_SOCKET"
+
+    /// All candidates for this environment and user, usable or not, best first.
+    ///
+    /// An empty variable counts as unset.
+    public static func list(environment: [String: String], uid: UInt32) -> [SocketCandidate] {
+        var candidates: [SocketCandidate] = []
+        if let path = environment[variable], !path.isEmpty {
+            candidates.append(SocketCandidate(path: path, reason: .variable))
+        }
+        if let directory = environment["XDG_RUNTIME_DIR"], !directory.isEmpty {
+            let slash = directory.hasSuffix("/") ? "" : "/"
+            candidates.append(
+                SocketCandidate(
+                    path: "\(directory)\(slash)reactord.sock", reason: .runtimeDirectory))
+        }
+        candidates.append(SocketCandidate(path: "/run/reactord/reactord.sock", reason: .system))
+        candidates.append(
+            SocketCandidate(path: "/tmp/reactord-\(uid)/reactord.sock", reason: .temporary))
+        return candidates
+    }
+
+    /// The candidate that a daemon run by this user binds.
+    ///
+    /// That is the variable's path if it is set; else the first whose directory exists and is the
+    /// user's own; else the one under `/tmp`, whose directory the daemon creates with mode 0700.
+    /// `isOwnDirectory` looks at the file system; nothing here does.
+    ///
+    /// *Throws*: where the variable asks for a path that cannot be a socket's, because quietly
+    /// using another would leave the operator looking for it.
+    public static func forDaemon(
+        environment: [String: String], uid: UInt32, isOwnDirectory: (String) -> Bool
+    ) throws(SocketPathError) -> SocketCandidate {
+        let candidates = list(environment: environment, uid: uid)
+        for candidate in candidates {
+            switch candidate.reason {
+            case .variable:
+                if let refusal = candidate.refusal { throw refusal }
+                return candidate
+            case .runtimeDirectory, .system:
+                if candidate.refusal == nil, isOwnDirectory(candidate.directory) {
+                    return candidate
+                }
+            case .temporary:
+                return candidate
+            }
+        }
+        preconditionFailure("the candidate under /tmp is always listed, got \(candidates)")
+    }
+}
+
+/// One place where the daemon's socket may be, and why it is one.
+public struct SocketCandidate: Equatable, Sendable {
+    /// Why a path is a candidate.
+    public enum Reason: Equatable, Sendable {
+        /// `$REACTORD_SOCKET` names it.
+        case variable
+        /// The user's own run-time directory, `$XDG_RUNTIME_DIR`.
+        case runtimeDirectory
+        /// The system service's directory.
+        case system
+        /// The last resort; the daemon creates its directory with mode 0700.
+        case temporary
+    }
+
+    public let path: String
+    public let reason: Reason
+    /// Why no socket can be there, or nil.
+    public let refusal: SocketPathError?
+
+    init(path: String, reason: Reason) {
+        self.path = path
+        self.reason = reason
+        refusal = SocketPathError(path)
+    }
+
+    /// The directory that holds the socket; `/` for one at the top.
+    public var directory: String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Whether the daemon creates ``directory`` where it is missing.
+    public var isDirectoryCreated: Bool { reason == .temporary }
+}
+
+extension SocketCandidate: CustomStringConvertible {
+    public var description: String {
+        let why =
+            switch reason {
+            case .variable: "$\(SocketCandidates.variable)"
+            case .runtimeDirectory: "$XDG_RUNTIME_DIR"
+            case .system: "the system service"
+            case .temporary: "the last resort"
+            }
+        return refusal.map { "\(why): \($0)" } ?? "\(path) (\(why))"
+    }
+}
+
+/// Why a text cannot be the path of a Unix-domain socket.
+public struct SocketPathError: Error, Equatable, Sendable {
+    /// Longest path in bytes: `sun_path` has 108, of which the last is zero.
+    public static let pathBytesMax = 107
+
+    /// What is wrong with the path.
+    public enum Condition: Equatable, Sendable {
+        case empty
+        case relative
+        case tooLong
+        /// It holds a zero byte, at which the kernel would cut it off.
+        case zeroByte
+        /// It ends in a slash, so it names a directory.
+        case directory
+    }
+
+    public let path: String
+    public let condition: Condition
+
+    /// What is wrong with a path, or nil if nothing is.
+    ///
+    /// *Shape*: absolute, at most ``pathBytesMax`` bytes of UTF-8, no zero byte.
+    public init?(_ path: String) {
+        guard let condition = Self.condition(of: path) else { return nil }
+        self.path = path
+        self.condition = condition
+    }
+
+    private static func condition(of path: String) -> Condition? {
+        guard let first = path.utf8.first else { return .empty }
+        if path.utf8.contains(0) { return .zeroByte }
+        if first != UInt8(ascii: "/") { return .relative }
+        if path.utf8.count > pathBytesMax { return .tooLong }
+        return path.utf8.last == UInt8(ascii: "/") ? .directory : nil
+    }
+}
+
+extension SocketPathError: CustomStringConvertible {
+    public var description: String {
+        let reason =
+            switch condition {
+            case .empty: "is empty, expected an absolute path"
+            case .relative: "is relative, expected an absolute path"
+            case .tooLong:
+                "has \(path.utf8.count) bytes, expected at most \(Self.pathBytesMax); "
+                    + "choose a shorter directory"
+            case .zeroByte: "holds a zero byte"
+            case .directory: "ends in a slash, expected the path of a file"
+            }
+        let shown = path.unicodeScalars.map { $0.escaped(asASCII: false) }.joined()
+        return "socket path \"\(shown)\" \(reason)"
+    }
+}

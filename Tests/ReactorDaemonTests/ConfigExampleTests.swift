@@ -1,0 +1,59 @@
+import Foundation
+import ReactorWire
+import Testing
+
+@testable import ReactorDaemon
+
+/// The example that is installed with the daemon, read from the repository.
+struct ConfigExampleTests {
+    private let file: String
+    private let text: String
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        file = root.appending(path: "Config/reactord.yaml").path
+        text = try String(contentsOfFile: file, encoding: .utf8)
+    }
+
+    @Test("the example has the tree that the README talks about")
+    func tree() throws {
+        let config = try DaemonConfig(file: file)
+        let kinds = config.reactors.map { "\($0.name): \($0.kind ?? "-")" }
+        #expect(
+            kinds == ["visits: counter", "settings: map", "chat: list", "jobs: queue", "team: -"])
+        #expect(config.reactors[2].options == ["capacity": .integer(1_000)])
+        let team = config.reactors[4].children.map { "\($0.name): \($0.kind ?? "-")" }
+        #expect(team == ["presence: presence", "lock: lock"])
+    }
+
+    @Test("as it is, the example sets nothing but the tree")
+    func defaults() throws {
+        var config = try DaemonConfig(file: file)
+        let minimal = try DaemonConfig(yaml: oneReactor, file: file)
+        config.reactors = minimal.reactors
+        #expect(config == minimal)
+    }
+
+    @Test("with every key set as commented, the example means the same, but for the socket")
+    func commented() throws {
+        let set = text.replacing(/(?m)^( *)#(?=[a-zA-Z]+:)/) { $0.output.1 }
+        #expect(set != text)
+        var config = try DaemonConfig(yaml: set, file: file)
+        #expect(config.socket == "/run/reactord/reactord.sock")
+        config.socket = nil
+        var plain = try DaemonConfig(file: file)
+        // because only the marks may differ, and by columns they do not
+        #expect(config.reactors == plain.reactors)
+        plain.reactors = config.reactors
+        #expect(config == plain)
+    }
+
+    @Test("every limit is in the example, and nothing else is under limits")
+    func limits() {
+        let section = text.split(separator: "\nlimits:\n")[1].split(separator: "\nreactors:\n")[0]
+        let names = section.matches(of: /(?m)^  #([a-zA-Z]+):/).map { String($0.output.1) }
+        #expect(Set(names) == Set(LimitTable.entries.map(\.name)))
+        #expect(names.count == LimitTable.entries.count)
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import ReactorDaemon
+
+struct ConfigScalarTests {
+    private func scalar(_ yaml: String) throws -> ConfigScalar {
+        let document = try ConfigDocument(text: "key: \(yaml)", file: "r.yaml")
+        return ConfigScalar(try ConfigSection(document).entries[0], in: document)
+    }
+
+    private func refusal(_ read: () throws -> some Any) -> String {
+        let problem = #expect(throws: ConfigProblem.self) { _ = try read() }
+        return problem?.description ?? ""
+    }
+
+    @Test("a value is read as what its key asks for, quoted or not")
+    func reads() throws {
+        #expect(try scalar("12").count(in: 0...12) == 12)
+        #expect(try scalar("'12'").count(in: 12...13) == 12)
+        #expect(try scalar("2KiB").byteSize(in: 0...2_048) == 2_048)
+        #expect(try scalar("\"3ms\"").duration(in: .zero ... .seconds(1)) == .milliseconds(3))
+        #expect(try scalar("a b").text(expected: "words") == "a b")
+    }
+
+    @Test("the ends of a range are within it, what is beyond is told with the range")
+    func ranges() throws {
+        #expect(refusal { try scalar("13").count(in: 1...12) }.hasSuffix("1 to 12, got \"13\""))
+        #expect(refusal { try scalar("0").count(in: 1...12) }.hasSuffix("1 to 12, got \"0\""))
+        #expect(
+            refusal { try scalar("2MB").byteSize(in: 1...1 << 20) }
+                .hasSuffix("1 to 1MiB, got \"2MB\""))
+        #expect(
+            refusal { try scalar("2s").duration(in: .zero ... .seconds(1)) }
+                .hasSuffix("0 to 1s, got \"2s\""))
+    }
+
+    @Test("no value at all is told at the key, any other at the value")
+    func places() {
+        #expect(
+            refusal { try scalar("").text(expected: "words") }
+                == "r.yaml:1:1: key: expected words, got nothing")
+        #expect(
+            refusal { try scalar("[]").text(expected: "words") }
+                == "r.yaml:1:6: key: expected words, got a list")
+        #expect(
+            refusal { try scalar("!x y").text(expected: "words") }
+                .hasPrefix("r.yaml:1:6: key: tag \"!x\" has no meaning here"))
+    }
+}

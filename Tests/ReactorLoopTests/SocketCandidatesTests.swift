@@ -1,0 +1,108 @@
+import ReactorLoop
+import Testing
+
+struct SocketCandidatesTests {
+    private let environment = [
+        "REACTORD_SOCKET": "/srv/own.sock", "XDG_RUNTIME_DIR": "/run/user/1000",
+    ]
+
+    @Test("the variable comes first, then the user's directory, the system's, and /tmp")
+    func order() {
+        let candidates = SocketCandidates.list(environment: environment, uid: 1_000)
+        #expect(
+            candidates.map(\.path) == [
+                "/srv/own.sock", "/run/user/1000/reactord.sock", "/run/reactord/reactord.sock",
+                "/tmp/reactord-1000/reactord.sock",
+            ])
+        #expect(
+            candidates.map(\.reason) == [.variable, .runtimeDirectory, .system, .temporary])
+        #expect(candidates.allSatisfy { $0.refusal == nil })
+        #expect(candidates.map(\.isDirectoryCreated) == [false, false, false, true])
+    }
+
+    @Test("an unset or empty variable is no candidate")
+    func unset() {
+        let empty = ["REACTORD_SOCKET": "", "XDG_RUNTIME_DIR": ""]
+        for environment in [[:], empty] {
+            let candidates = SocketCandidates.list(environment: environment, uid: 0)
+            #expect(candidates.map(\.reason) == [.system, .temporary])
+        }
+    }
+
+    @Test("a slash at the end of the run-time directory is not doubled")
+    func slash() {
+        let candidates = SocketCandidates.list(environment: ["XDG_RUNTIME_DIR": "/x/"], uid: 0)
+        #expect(candidates.first?.path == "/x/reactord.sock")
+        #expect(candidates.first?.directory == "/x")
+    }
+
+    @Test("the daemon binds where the variable says, whatever directories exist")
+    func daemonVariable() throws {
+        let candidate = try SocketCandidates.forDaemon(
+            environment: environment, uid: 1_000, isOwnDirectory: { _ in true })
+        #expect(candidate.path == "/srv/own.sock")
+    }
+
+    @Test(
+        "without the variable the daemon binds in the first directory that is its user's own",
+        arguments: [
+            (["/run/user/1000", "/run/reactord"], "/run/user/1000/reactord.sock"),
+            (["/run/reactord"], "/run/reactord/reactord.sock"),
+            ([], "/tmp/reactord-1000/reactord.sock"),
+        ])
+    func daemonDirectories(own: [String], path: String) throws {
+        let candidate = try SocketCandidates.forDaemon(
+            environment: ["XDG_RUNTIME_DIR": "/run/user/1000"], uid: 1_000,
+            isOwnDirectory: { own.contains($0) })
+        #expect(candidate.path == path)
+    }
+
+    @Test("S44: the daemon refuses a bad path in the variable rather than using another")
+    func daemonBadVariable() {
+        #expect(throws: SocketPathError.self) {
+            try SocketCandidates.forDaemon(
+                environment: ["REACTORD_SOCKET": "own.sock"], uid: 0, isOwnDirectory: { _ in true })
+        }
+    }
+
+    @Test("a run-time directory whose path is too long is listed with the reason and passed over")
+    func longDirectory() throws {
+        let environment = ["XDG_RUNTIME_DIR": "/" + String(repeating: "d", count: 100)]
+        let first = SocketCandidates.list(environment: environment, uid: 7).first
+        #expect(first?.refusal?.condition == .tooLong)
+        let candidate = try SocketCandidates.forDaemon(
+            environment: environment, uid: 7, isOwnDirectory: { $0 != "/run/reactord" })
+        #expect(candidate.path == "/tmp/reactord-7/reactord.sock")
+    }
+
+    @Test("S44: a path of 107 bytes is fine, 108 and 200 are refused with both numbers")
+    func length() {
+        func path(_ bytes: Int) -> String { "/" + String(repeating: "p", count: bytes - 1) }
+        #expect(SocketPathError(path(107)) == nil)
+        for bytes in [108, 200] {
+            let error = SocketPathError(path(bytes))
+            #expect(error?.condition == .tooLong)
+            #expect(error?.description.contains("\(bytes) bytes, expected at most 107") == true)
+        }
+        let accented = SocketPathError("/" + String(repeating: "é", count: 54))
+        #expect(accented?.condition == .tooLong, "bytes count, not characters")
+    }
+
+    @Test(
+        "a path that no socket can have is refused with the reason",
+        arguments: [
+            ("", SocketPathError.Condition.empty), ("reactord.sock", .relative),
+            ("./x", .relative), ("~/x", .relative), ("/a\0b", .zeroByte), ("a\0b", .zeroByte),
+            ("/run/", .directory), ("/", .directory),
+        ])
+    func refused(path: String, condition: SocketPathError.Condition) {
+        #expect(SocketPathError(path)?.condition == condition)
+    }
+
+    @Test("an error shows a path without letting it write to the terminal")
+    func escaped() {
+        let description = SocketPathError("\u{1B}[2J")?.description ?? ""
+        #expect(description.contains(#"\u{1B}[2J"#))
+        #expect(!description.contains("\u{1B}"))
+    }
+}

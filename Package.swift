@@ -13,7 +13,9 @@ let strict: [SwiftSetting] = [
 
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let collections = Target.Dependency.product(
+    name: "HashTreeCollections", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -75,13 +77,13 @@ let package = Package(
         .target(name: "ReactorJournal", dependencies: ["ReactorWire"], swiftSettings: strict),
         // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
         .target(
-            name: "ReactorServer", dependencies: ["ReactorCore", "ReactorWire", collections],
+            name: "ReactorServer", dependencies: ["ReactorCore", "ReactorWire", deque],
             swiftSettings: strict),
         // The pure machine and its thin shell. Must not know the server.
         .target(
             name: "ReactorClient",
             dependencies: [
-                "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", collections,
+                "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", deque,
             ],
             swiftSettings: strict),
 

@@ -42,8 +42,6 @@ public struct Group: Reactor {
         for member in members { visitor.child(member.name, member.reactor) }
     }
 
-    public func mutate(action: NoReply) throws(Rejection) -> Mutations<NoReply> { .none }
-
     public static var documentation: String { "Holds other reactors and no state of its own." }
 
     /// Nothing.

@@ -24,7 +24,7 @@
 /// `mutate` decides and may refuse; it changes nothing. `reduce` is the only place that changes
 /// state; it is given facts, cannot refuse, and runs again wherever the state is rebuilt: at
 /// replay, and in the mirror of every client. So `reduce` uses nothing but its arguments.
-public protocol Reactor<Action, State> {
+public protocol Reactor<Action, State>: SendableMetatype {
     /// What a client asks for.
     associatedtype Action: WireCodable & Sendable
     /// A decided fact; the only input of `reduce`.

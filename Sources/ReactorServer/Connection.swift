@@ -1,4 +1,5 @@
-import Collections
+import ReactorCore
+import DequeModule
 
 /// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
 final class Connection {

@@ -1,4 +1,5 @@
-import Collections
+import ReactorWire
+import DequeModule
 
 /// The delta frames of the last turns, for clients that come back.
 struct DeltaRing {

@@ -30,8 +30,8 @@ extension Server {
             }
         }
         guard start < bytes.count, !connection.isClosing else { return }
-        let rest = bytes.extracting(start..<bytes.count)
-        keep(rest, from: consume(rest, of: connection), of: connection, at: now)
+        let used = consume(bytes, from: start, of: connection)
+        keep(bytes, from: used, of: connection, at: now)
     }
 
     /// How many bytes the cut frame needs before it can be looked at again: the rest of its header,
@@ -39,7 +39,8 @@ extension Server {
     private func missingBytes(of connection: Connection) -> Int {
         let have = connection.partial.count
         if have < FrameHeader.byteCount { return FrameHeader.byteCount - have }
-        let length = Int(connection.partial.span.word(at: 0, byteCount: 4))
+        let header = connection.partial
+        let length = Int(header.span.word(at: 0, byteCount: 4))
         // because a length that is refused is refused by `consume`, from the header alone
         guard length <= limits.frameBytesMax else { return 0 }
         return FrameHeader.byteCount + length - have
@@ -53,9 +54,11 @@ extension Server {
         connection.partialSince = now
     }
 
-    /// Handles the whole frames that `bytes` starts with, and says how many bytes they are.
-    private func consume(_ bytes: Span<UInt8>, of connection: Connection) -> Int {
-        var offset = 0
+    /// Handles the whole frames that start at `first`, and says where they end.
+    private func consume(
+        _ bytes: Span<UInt8>, from first: Int = 0, of connection: Connection
+    ) -> Int {
+        var offset = first
         do throws(FrameError) {
             while !connection.isClosing {
                 guard
@@ -69,12 +72,12 @@ extension Server {
                 if connection.stage == .greeting { try expectHello(header, at: offset) }
                 let end = start &+ Int(header.length)
                 guard end <= bytes.count else { return offset }
-                try handle(header, bytes.extracting(start..<end), of: connection)
+                try handle(header, bytes.extracting(start..<end), at: offset, of: connection)
                 connection.receivedBytes &+= UInt64(end &- offset)
                 offset = end
             }
         } catch {
-            fail(connection, .framing, error.description, at: UInt64(error.offset))
+            fail(connection, .framing, error.description, at: UInt64(max(0, error.offset - offset)))
         }
         return offset
     }
@@ -96,7 +99,7 @@ extension Server {
     }
 
     private func handle(
-        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
+        _ header: FrameHeader, _ body: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
         // because nearly every frame is one: it is looked at first
         if header.kind == FrameKind.dispatch.rawValue, connection.stage == .open {
@@ -105,7 +108,7 @@ extension Server {
         }
         guard let kind = FrameKind(rawValue: header.kind), kind.isFromClient else {
             guard FrameKind.isIgnorable(header.kind) else {
-                throw FrameError(.unknownKind(header.kind), at: 0)
+                throw FrameError(.unknownKind(header.kind), at: offset)
             }
             stats.framesIgnored &+= 1
             return

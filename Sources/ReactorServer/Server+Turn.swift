@@ -1,4 +1,5 @@
-public import ReactorCore
+import DequeModule
+import ReactorCore
 import ReactorWire
 
 // MARK: - The end of a turn

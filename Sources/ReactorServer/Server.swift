@@ -1,4 +1,5 @@
-import Collections
+import ReactorWire
+import DequeModule
 public import ReactorCore
 
 /// The daemon's brain: bytes and ticks in, outputs out.

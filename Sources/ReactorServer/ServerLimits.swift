@@ -1,3 +1,6 @@
+import ReactorCore
+import ReactorWire
+
 /// What one daemon allows its clients. Every queue, count and size that a client can drive has its
 /// ceiling here.
 public struct ServerLimits: Equatable, Sendable {

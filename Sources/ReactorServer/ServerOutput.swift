@@ -1,3 +1,5 @@
+public import ReactorWire
+
 /// A socket, as the server names it; never used twice while the daemon runs.
 public struct ConnectionID: Hashable, Sendable {
     public let rawValue: UInt64

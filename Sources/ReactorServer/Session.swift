@@ -1,3 +1,5 @@
+import ReactorWire
+
 /// A client's identity across its connections, and what became of its actions.
 final class Session {
     /// 16 random bytes; known to the daemon and that client alone.

@@ -1,3 +1,6 @@
+import ReactorCore
+import ReactorWire
+
 /// Selected state that connections follow: one for all that follow the same.
 final class Slice {
     let id: UInt32

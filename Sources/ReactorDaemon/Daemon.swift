@@ -1,0 +1,232 @@
+public import Logging
+public import ReactorCore
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+
+/// A running `reactord`: the server's outputs carried out on a libuv loop.
+///
+///     let daemon = try Daemon(root: App(), config: config)
+///     try daemon.run()
+///
+/// *Owner*: the thread that made it, which ``run()`` then uses until the daemon has drained.
+public final class Daemon {
+    let loop: EventLoop
+    let server: Server
+    let journal: any Journal
+    let inbox: TreeInbox
+    let home: SocketHome
+    var logger: Logger
+    var links: [ConnectionID: Connection] = [:]
+    private var lastConnection: UInt64 = 0
+    private var ticker: LoopTimer?
+    private var signals: [SignalSource] = []
+    private var drainDeadline: LoopTimer?
+
+    /// The socket's path.
+    public var socketPath: String { home.address.path }
+
+    /// Opens the socket and mounts `root`; nothing is served before ``run()``.
+    ///
+    /// *Throws*: ``DaemonError`` with what is in the way and the remedy.
+    public init(
+        root: some Reactor, config: DaemonConfig, environment: [String: String], uid: UInt32,
+        logger: Logger
+    ) throws(DaemonError) {
+        self.logger = logger
+        var limits = config.limits
+        Self.fit(&limits, logger)
+        do throws(LoopError) {
+            loop = try EventLoop(spin: config.spin)
+        } catch {
+            throw .loop(error)
+        }
+        home = try Self.open(config, environment, uid, on: loop)
+        inbox = TreeInbox(waking: loop.handle)
+        var generator = SystemRandomNumberGenerator()
+        let tree = Tree(
+            root, epoch: generator.next(), recordsDeltas: true, environment: inbox.environment)
+        server = Server(
+            tree, limits: limits, daemonName: "reactord \(Self.version)",
+            random: { generator.next() })
+        journal = MemoryJournal()
+    }
+
+    /// The daemon's version.
+    public static let version = "0.1.0"
+    /// How long a draining daemon waits for its clients to take their outcomes.
+    static let drainDurationMax = Duration.seconds(5)
+    // because files, signals and the loop itself need descriptors of their own
+    private static let ownDescriptors = 64
+
+    /// Makes room for the clients that are allowed, or allows no more than there is room for.
+    private static func fit(_ limits: inout ServerLimits, _ logger: Logger) {
+        let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + ownDescriptors)
+        let room = max(descriptors - ownDescriptors, 16)
+        guard room < limits.connectionsMax else { return }
+        logger.warning(
+            "connectionsMax lowered: the process may open too few files, raise RLIMIT_NOFILE",
+            metadata: ["wanted": "\(limits.connectionsMax)", "is": "\(room)"])
+        limits.connectionsMax = room
+        limits.connectionsPerUIDMax = min(limits.connectionsPerUIDMax, room)
+    }
+
+    private static func open(
+        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
+        on loop: EventLoop
+    ) throws(DaemonError) -> SocketHome {
+        let path: (path: String, makesDirectory: Bool)
+        do throws(SocketPathError) {
+            path = try SocketHome.choose(config.socket, environment: environment, uid: uid)
+        } catch {
+            throw .socketPath(error)
+        }
+        do throws(LoopError) {
+            return try SocketHome(path.path, makesDirectory: path.makesDirectory, on: loop)
+        } catch {
+            throw .loop(error)
+        }
+    }
+
+    /// Serves until a signal ends it; every client has been told and given its outcomes then.
+    public func run() throws(DaemonError) {
+        do throws(LoopError) {
+            try prepare()
+        } catch {
+            throw .loop(error)
+        }
+        logger.notice(
+            "ready", metadata: ["socket": "\(home.address.path)", "pid": "\(Self.processID)"])
+        loop.run()
+        loop.onTurnEnd = nil
+        loop.close()
+        logger.notice("stopped")
+    }
+
+    private func prepare() throws(LoopError) {
+        journal.onAppended = { [unowned self] turn in server.appended(turn) }
+        loop.onTurnEnd = { [unowned self] in endTurn() }
+        home.listener.onAccept = { [unowned self] in accept($0) }
+        for signal in [Signal.terminate, .interrupt] {
+            let source = try SignalSource(signal, on: loop)
+            source.onSignal = { [unowned self] in terminate(signal) }
+            signals.append(source)
+        }
+        let ticker = try LoopTimer(on: loop)
+        ticker.onFire = { [unowned self] in tick() }
+        ticker.start(after: .seconds(1), every: .seconds(1))
+        self.ticker = ticker
+        home.listener.resumeAccepting()
+    }
+
+    private func tick() {
+        server.tick(at: loop.now)
+        do throws(LoopError) {
+            guard !server.isDraining else { return }
+            if try home.rebindIfLost() {
+                logger.warning(
+                    "the socket's file was gone, bound it anew",
+                    metadata: ["socket": "\(home.address.path)"])
+            }
+        } catch {
+            logger.error("the socket's file is gone and cannot be bound anew: \(error)")
+        }
+    }
+}
+
+// MARK: - Connections
+extension Daemon {
+    private func accept(_ link: Connection) {
+        lastConnection += 1
+        let id = ConnectionID(lastConnection)
+        links[id] = link
+        server.connect(
+            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
+        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
+        link.onEnd = { [unowned self] in server.endInput(id) }
+        link.onWritten = { [unowned self] in server.written(id) }
+        link.onClosed = { [unowned self] _ in
+            links[id] = nil
+            server.disconnect(id, at: loop.now)
+        }
+        link.resumeReading()
+    }
+
+    /// Ends the turn: everything that arrived has been received.
+    private func endTurn() {
+        for job in inbox.take() { server.perform(job) }
+        repeat {
+            server.endTurn(at: loop.now)
+            carryOut()
+        } while server.needsTurn
+        if server.isDraining, links.isEmpty { loop.stop() }
+    }
+
+    private func carryOut() {
+        while true {
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty { return }
+            for output in outputs { carryOut(output) }
+        }
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices): write(slices, to: id)
+        case .pauseReading(let id): links[id]?.pauseReading()
+        case .resumeReading(let id): links[id]?.resumeReading()
+        case .close(let id): links[id]?.finish()
+        case .append(let batch):
+            journal.append(
+                JournalBatch(
+                    turn: batch.turn, epoch: batch.epoch, after: batch.after,
+                    sequence: batch.sequence, bytes: batch.deltas.bytes,
+                    range: batch.deltas.range))
+        case .log(let event): log(event)
+        }
+    }
+
+    private func write(_ slices: [OutputSlice], to id: ConnectionID) {
+        guard let link = links[id] else { return }
+        link.write(slices.map { ByteSlice($0.bytes, range: $0.range) })
+        if !link.isWriting, !link.isClosed { server.written(id) }
+    }
+
+    private func log(_ event: ServerEvent) {
+        switch event {
+        case .closedForFault(let id, let peer, let code, let text):
+            logger.warning(
+                "closed a connection: \(text)",
+                metadata: [
+                    "code": "\(code)", "connection": "\(id.rawValue)", "uid": "\(peer.uid)",
+                    "pid": "\(peer.pid)",
+                ])
+        case .turnedAway(let peer, let reason):
+            logger.warning(
+                "turned a client away: \(reason)",
+                metadata: ["uid": "\(peer.uid)", "pid": "\(peer.pid)"])
+        case .complaint(let text): logger.warning("\(text)")
+        }
+    }
+}
+
+// MARK: - The end
+extension Daemon {
+    /// Ends in an orderly way at the first signal, at once at the second.
+    private func terminate(_ signal: Signal) {
+        guard !server.isDraining else {
+            logger.notice("second signal, stopping at once")
+            loop.stop()
+            return
+        }
+        logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
+        home.close()
+        server.drain()
+        // because a stopped client must not keep the daemon from ending
+        if let timer = try? LoopTimer(on: loop) {
+            timer.onFire = { [unowned self] in loop.stop() }
+            timer.start(after: Self.drainDurationMax)
+            drainDeadline = timer
+        }
+    }
+}

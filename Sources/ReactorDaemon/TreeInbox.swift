@@ -1,0 +1,21 @@
+import ReactorCore
+import ReactorLoop
+import ReactorThreads
+
+/// What effects post, on its way to the loop.
+///
+/// Posting wakes the loop; the jobs run at the end of that turn, inside its batch.
+final class TreeInbox: Sendable {
+    private let mailbox: Mailbox<@Sendable (Tree) -> Void>
+
+    init(waking loop: LoopHandle) {
+        mailbox = Mailbox(ring: { loop.post {} })
+    }
+
+    /// What a tree needs of the world, for effects.
+    var environment: TreeEnvironment {
+        TreeEnvironment(post: { [mailbox] in mailbox.post($0) })
+    }
+
+    func take() -> [@Sendable (Tree) -> Void] { mailbox.drain() }
+}

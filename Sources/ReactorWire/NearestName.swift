@@ -1,0 +1,53 @@
+/// Finds the known name that somebody may have meant, for the remedy in an error.
+public enum NearestName {
+    /// Longest name in bytes that is compared: the cost grows with the product of two lengths.
+    public static let nameBytesMax = 128
+
+    /// The name among `known` that is fewest edits away from `name`; `nil` if none is near: more
+    /// than a third of it would have to change.
+    ///
+    /// Letters that differ in case only count nothing, two neighbours swapped count one.
+    public static func of(_ name: String, among known: some Sequence<String>) -> String? {
+        let wanted = folded(name)
+        guard !wanted.isEmpty, wanted.count <= nameBytesMax else { return nil }
+        var best: (name: String, distance: Int)?
+        for candidate in known {
+            let folded = folded(candidate)
+            let limit = max(1, max(wanted.count, folded.count) / 3)
+            guard folded.count <= nameBytesMax, abs(folded.count - wanted.count) <= limit else {
+                continue
+            }
+            let distance = distance(wanted, folded)
+            if distance <= limit, distance < best?.distance ?? .max {
+                best = (candidate, distance)
+            }
+        }
+        return best?.name
+    }
+
+    private static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }
+    }
+
+    /// The fewest insertions, deletions, replacements and swaps of neighbours between two names.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                let replaced = last[column] + (left[row] == right[column] ? 0 : 1)
+                var fewest = min(replaced, last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1],
+                    left[row - 1] == right[column]
+                {
+                    fewest = min(fewest, beforeLast[column - 1] + 1)
+                }
+                current.append(fewest)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

@@ -1,50 +1,53 @@
-/// The known name that a mistyped one most likely meant.
-///
-/// *Place*: whatever refuses an unknown name (a key, a path, a case, a field) offers this one.
+/// Finds the known name that somebody may have meant, for the remedy in an error.
 public enum NearestName {
-    /// Longest name that is compared, in characters; because the cost is quadratic and the names
-    /// may come from a peer.
-    static let charactersMax = 64
+    /// Longest name in bytes that is compared: the cost grows with the product of two lengths.
+    public static let nameBytesMax = 128
 
-    /// The candidate with the fewest typing slips from `name`, if it is near enough to be meant.
+    /// The name among `known` that is fewest edits away from `name`; `nil` if none is near: more
+    /// than a third of it would have to change.
     ///
-    /// A slip is one character more, less or different, or two neighbours swapped; letter case
-    /// does not count. At most a third of the characters may be slips.
-    ///
-    /// *Cost*: length of `name` times length of all candidates.
-    public static func of(_ name: String, among candidates: some Sequence<String>) -> String? {
-        let typed = Array(name.lowercased())
-        guard !typed.isEmpty, typed.count <= charactersMax else { return nil }
-        var best: (name: String, slips: Int)?
-        for candidate in candidates {
-            let known = Array(candidate.lowercased())
-            let allowed = max(1, min(typed.count, known.count) / 3)
-            // because lengths alone already tell that most candidates are too far
-            guard abs(typed.count - known.count) <= allowed else { continue }
-            let slips = slips(from: typed, to: known)
-            if slips <= allowed, slips < best?.slips ?? .max { best = (candidate, slips) }
+    /// Letters that differ in case only count nothing, two neighbours swapped count one.
+    public static func of(_ name: String, among known: some Sequence<String>) -> String? {
+        let wanted = folded(name)
+        guard !wanted.isEmpty, wanted.count <= nameBytesMax else { return nil }
+        var best: (name: String, distance: Int)?
+        for candidate in known {
+            let folded = folded(candidate)
+            let limit = max(1, max(wanted.count, folded.count) / 3)
+            guard folded.count <= nameBytesMax, abs(folded.count - wanted.count) <= limit else {
+                continue
+            }
+            let distance = distance(wanted, folded)
+            if distance <= limit, distance < best?.distance ?? .max {
+                best = (candidate, distance)
+            }
         }
         return best?.name
     }
 
-    /// Edit distance with swaps of neighbours (optimal string alignment), in three rows.
-    private static func slips(from typed: [Character], to known: [Character]) -> Int {
-        var beforeLast = [Int](repeating: 0, count: known.count + 1)
-        var last = Array(0...known.count)
-        for row in typed.indices {
+    private static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }
+    }
+
+    /// The fewest insertions, deletions, replacements and swaps of neighbours between two names.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
             var current = [row + 1]
-            for column in known.indices {
-                let substituted = last[column] + (typed[row] == known[column] ? 0 : 1)
-                var fewest = min(substituted, last[column + 1] + 1, current[column] + 1)
-                if row > 0, column > 0, typed[row] == known[column - 1],
-                    typed[row - 1] == known[column]
+            for column in right.indices {
+                let replaced = last[column] + (left[row] == right[column] ? 0 : 1)
+                var fewest = min(replaced, last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1],
+                    left[row - 1] == right[column]
                 {
                     fewest = min(fewest, beforeLast[column - 1] + 1)
                 }
                 current.append(fewest)
             }
-            (beforeLast, last) = (last, current)
+            beforeLast = last
+            last = current
         }
-        return last[known.count]
+        return last[right.count]
     }
 }

@@ -232,12 +232,12 @@ import Testing
             let passed = [Int32](repeating: far, count: 253)
             try Descriptors.write([1], passing: passed, to: far)
             try loop.turn { got == 1 }
-            let baseline = Directory.openDescriptorCount
+            let baseline = Directory.openSocketCount
             for round in 2...1_000 {
                 try Descriptors.write([1], passing: passed, to: far)
                 try loop.turn { got == round }
             }
-            #expect(Directory.openDescriptorCount == baseline)
+            #expect(Directory.openSocketCount == baseline)
             loop.close()
         }
     }

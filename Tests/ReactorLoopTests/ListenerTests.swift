@@ -61,8 +61,8 @@ import Testing
         #expect(perTurn.values.max() == Listener.acceptsPerTurnMax)
     }
 
-    @Test("S34: after 1,000 connects and closes as many descriptors are open as before")
-    func returnsDescriptors() async {
+    @Test("S34: after 1,000 connects and closes as many sockets are open as before")
+    func returnsSockets() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
             let directory = TemporaryDirectory()
@@ -76,19 +76,19 @@ import Testing
             listener.resumeAccepting()
             try Connection.connect(to: address, on: loop).close()
             try loop.turn { ends == 1 }
-            let baseline = Directory.openDescriptorCount
+            let baseline = Directory.openSocketCount
             for round in 2...1_001 {
                 let client = try Connection.connect(to: address, on: loop)
                 client.write([ByteSlice([1, 2, 3])])
                 client.close()
                 if round % 50 == 1 { try loop.turn { ends == round } }
             }
-            #expect(Directory.openDescriptorCount == baseline)
+            #expect(Directory.openSocketCount == baseline)
             loop.close()
         }
     }
 
-    @Test("S36, S37: out of descriptors it parks instead of spinning, and the client gets in later")
+    @Test("S36, S37: out of descriptors it parks instead of spinning, and all clients get in later")
     func parksWithoutDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -98,15 +98,18 @@ import Testing
             var accepted = 0
             listener.onAccept = { _ in accepted += 1 }
             listener.resumeAccepting()
-            let client = try Connection.connect(to: address, on: loop)
+            // more clients than descriptors that the runtime may give back meanwhile
+            let clients = try (0..<20).map { _ in
+                try Connection.connect(to: address, on: loop)
+            }
             let hoard = Descriptors.takeAll(limit: 200)
             let before = loop.turnCount
             try loop.turn { listener.parkCount == 3 }
             // each parking is one turn that fails to accept and one that wakes up
             #expect(loop.turnCount - before <= 8)
-            #expect(accepted == 0 && !client.isClosed)
+            #expect(accepted < 20 && clients.allSatisfy { !$0.isClosed })
             for descriptor in hoard { close(descriptor) }
-            try loop.turn { accepted == 1 }
+            try loop.turn { accepted == 20 }
             #expect(!listener.isParked)
             loop.close()
         }

@@ -105,8 +105,7 @@ extension Connection {
 
     /// Hands everything waiting to libuv as one request.
     private func send() {
-        swap(&outbox.sending, &outbox.waiting)
-        outbox.waitingByteCount = 0
+        outbox.startSending()
         let buffers = unsafe outbox.sending.map { unsafe uv_buf_t.lending($0) }
         let code = unsafe uv_write(writeRequest, stream, buffers, UInt32(buffers.count)) {
             request, code in

@@ -94,8 +94,11 @@ public final class EventLoop {
         precondition(!isTurning, "a loop cannot be closed from inside its own turn; stop it first")
         isTurning = true
         doorbell.enterTurn()
+        // because a late job must not start in the middle of one that runs here
+        handle.executor.holdLateJobs()
         doorbell.close()
         runJobs()
+        handle.executor.releaseLateJobs()
         isClosed = true
         onTurnEnd = nil
         closeResources()

@@ -29,6 +29,16 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
             isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 
+    /// Keeps late jobs waiting while the closing loop still runs those it has.
+    func holdLateJobs() {
+        late.hold()
+    }
+
+    /// Runs the late jobs that waited; from now on they run where they are enqueued.
+    func releaseLateJobs() {
+        late.runAll(on: self)
+    }
+
     /// This executor, as an actor's `unownedExecutor` returns it.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
@@ -62,7 +72,14 @@ private final class LateJobs: @unchecked Sendable {
             defer { isRunning = true }
             return !isRunning
         }
-        guard isFirst else { return }
+        if isFirst { runAll(on: executor) }
+    }
+
+    func hold() {
+        lock.withLock { isRunning = true }
+    }
+
+    func runAll(on executor: LoopExecutor) {
         while let next = next() { executor.run(next) }
     }
 

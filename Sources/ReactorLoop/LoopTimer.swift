@@ -51,6 +51,9 @@ public final class LoopTimer: LoopResource {
 
     private func fire() {
         loop.noteActivity()
+        // because libuv runs timers before it waits: this keeps the pass from waiting, so that the
+        // turn ends and its outputs leave
+        unsafe uv_stop(loop.raw)
         onFire?()
     }
 }

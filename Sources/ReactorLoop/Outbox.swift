@@ -23,6 +23,13 @@ struct Outbox {
         case close
     }
 
+    /// Makes what waits the next request, once the one before is done.
+    mutating func startSending() {
+        precondition(sending.isEmpty, "a request with \(sending.count) slices is under way")
+        swap(&sending, &waiting)
+        waitingByteCount = 0
+    }
+
     /// Puts the part of `slices` after its first `byteCount` bytes at the end of `waiting`.
     mutating func append(_ slices: [ByteSlice], after byteCount: Int) {
         var skip = byteCount

@@ -38,13 +38,13 @@ enum Descriptors {
     /// Writes all of `bytes`; answers false when the other end is gone.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue)) == bytes.count
+        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     /// Reads up to `byteCount` bytes, without waiting; nil when nothing is there, empty at the end.
     static func read(_ byteCount: Int, from descriptor: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: byteCount)
-        let count = unsafe recv(descriptor, &bytes, byteCount, Int32(MSG_DONTWAIT.rawValue))
+        let count = unsafe recv(descriptor, &bytes, byteCount, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : Array(bytes[..<count])
     }
 }

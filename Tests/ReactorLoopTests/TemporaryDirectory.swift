@@ -44,6 +44,15 @@ enum Directory {
         return names
     }
 
-    /// How many descriptors this process has open.
+    /// How many descriptors this process has open; the concurrency runtime may add a few any time.
     static var openDescriptorCount: Int { names(in: "/proc/self/fd").count - 1 }
+
+    /// How many sockets this process has open.
+    static var openSocketCount: Int {
+        names(in: "/proc/self/fd").count { name in
+            var target = [CChar](repeating: 0, count: 7)
+            let count = unsafe readlink("/proc/self/fd/" + name, &target, target.count)
+            return count == 7 && target == "socket:".utf8.map { CChar($0) }
+        }
+    }
 }

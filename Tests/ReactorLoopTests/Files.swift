@@ -1,0 +1,53 @@
+import Glibc
+
+/// Makes files to trip over, and looks at them.
+enum Files {
+    /// Kind and permissions of the file at `path`, a link not followed; 0 when it is missing.
+    static func mode(of path: String) -> mode_t {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status.st_mode : 0
+    }
+
+    static func setMode(_ mode: mode_t, of path: String) {
+        check(unsafe chmod(path, mode))
+    }
+
+    static func give(_ path: String, to uid: uid_t) {
+        check(unsafe chown(path, uid, uid))
+    }
+
+    static func makeDirectory(_ path: String) {
+        check(unsafe mkdir(path, 0o700))
+    }
+
+    static func makeFile(_ path: String) {
+        check(close(unsafe creat(path, 0o600)))
+    }
+
+    static func makeFifo(_ path: String) {
+        check(unsafe mkfifo(path, 0o600))
+    }
+
+    static func makeLink(_ path: String, to target: String) {
+        check(unsafe symlink(target, path))
+    }
+
+    private static func check(_ code: Int32) {
+        precondition(code == 0, "errno \(errno)")
+    }
+}
+
+extension Descriptors {
+    /// Lowers the limit of this process to `limit` descriptors and opens all that is left.
+    static func takeAll(limit: Int) -> [Int32] {
+        var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
+        guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else {
+            preconditionFailure("setrlimit: \(errno)")
+        }
+        var taken: [Int32] = []
+        while case let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC), descriptor >= 0 {
+            taken.append(descriptor)
+        }
+        return taken
+    }
+}

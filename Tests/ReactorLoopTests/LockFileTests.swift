@@ -1,0 +1,66 @@
+import Glibc
+import ReactorLoop
+import Testing
+
+@Suite struct LockFileTests {
+    @Test("S42: a second holder is told who runs already, and the file is left as it was")
+    func excludes() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        let address = try directory.address("r.sock")
+        let lock = try LockFile(for: address, in: runtime)
+        #expect(lock.path == directory.path("r.sock.lock"))
+        #expect(Files.mode(of: lock.path) == S_IFREG | 0o600)
+        for _ in 0..<2 {
+            #expect(throws: LoopError.alreadyRunning(lockPath: lock.path, pid: getpid())) {
+                try LockFile(for: address, in: runtime)
+            }
+        }
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("S41: the lock is free again once its holder is gone, and the file stays")
+    func isReleased() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        for _ in 0..<3 {
+            let lock = try LockFile(named: "r.lock", in: runtime)
+            withExtendedLifetime(lock) {}
+        }
+        #expect(directory.names == ["r.lock"])
+    }
+
+    @Test("S42: a holder that has not written its pid yet is still a holder")
+    func holderWithoutPid() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        let path = directory.path("r.lock")
+        let other = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(other) }
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        #expect(throws: LoopError.alreadyRunning(lockPath: path, pid: nil)) {
+            try LockFile(named: "r.lock", in: runtime)
+        }
+    }
+
+    @Test("a link in the lock's place is not followed")
+    func refusesALink() throws {
+        let directory = TemporaryDirectory()
+        let runtime = try RuntimeDirectory(at: directory.path)
+        Files.makeLink(directory.path("r.lock"), to: directory.path("elsewhere"))
+        let error = #expect(throws: LoopError.self) { try LockFile(named: "r.lock", in: runtime) }
+        #expect(error?.failure?.name == "ELOOP")
+        #expect(directory.names == ["r.lock"])
+    }
+
+    @Test("S41: a process that held the lock and was killed leaves it free")
+    func isFreeAfterAKill() async throws {
+        let directory = TemporaryDirectory()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
+            let lock = try LockFile(named: "r.lock", in: RuntimeDirectory(at: path))
+            withExtendedLifetime(lock) { _ = kill(getpid(), SIGKILL) }
+        }
+        #expect(directory.names == ["r.lock"])
+        _ = try LockFile(named: "r.lock", in: RuntimeDirectory(at: directory.path))
+    }
+}

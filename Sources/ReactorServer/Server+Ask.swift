@@ -22,7 +22,7 @@ extension Server {
                 } else if field.isEmpty {
                     describe(node).encode(into: &value)
                 } else {
-                    return refuse(header, notFound(path, node), of: connection)
+                    return refuse(header, notFound(path, node, field), of: connection)
                 }
             }
         case .tree: treeEntries().encode(into: &value)

@@ -20,7 +20,7 @@ extension Server {
         case .failure(let refusal): refuse(header, refusal, of: connection)
         case .success((let node, let field)):
             guard field.isEmpty else {
-                return refuse(header, notFound(request.path, node), of: connection)
+                return refuse(header, notFound(request.path, node, field), of: connection)
             }
             let index = Int(header.id)
             while connection.nodes.count <= index { connection.nodes.append(nil) }

@@ -17,24 +17,22 @@ extension Server {
         guard !field.isEmpty else { return .success((node, field)) }
         var probe = WireWriter()
         guard node.encodeValue(at: field, into: &probe) != .impossible else {
-            return .failure(notFound(text, node))
+            return .failure(notFound(text, node, field))
         }
         return .success((node, field))
     }
 
-    /// "No such path", with the nearest one below the deepest node that exists.
-    func notFound(_ text: String, _ node: AnyNode) -> Refusal {
-        let asked = WireKey(text)
-        var nearest: (distance: Int, path: String)?
-        tree.forEachNode { other in
-            let path = other.path.description
-            let distance = EditDistance.between(asked.text, path)
-            if distance < nearest?.distance ?? Int.max { nearest = (distance, path) }
-        }
-        let isNear = (nearest?.distance ?? .max) <= max(2, text.utf8.count / 3)
+    /// "No such path", with the nearest one beside it.
+    func notFound(
+        _ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>
+    ) -> Refusal {
+        // because a tree may be large and a peer may ask often: only what stands beside the missing
+        // name is compared, and not more than a person would read
+        let siblings = node.children.count <= 256 ? node.children.keys.map(\.text) : []
+        let name = field.first.flatMap { NearestName.of($0.text, among: siblings) }
         return Refusal(
-            .notFound, "no node or field at \(text); the nearest node is \(node.path)",
-            nearest: isNear ? nearest?.path : nil)
+            .notFound, "no node or field at \(text), \(node.path) is as far as it leads",
+            nearest: name.map { node.path.appending(WireKey($0)).description })
     }
 }
 

@@ -23,7 +23,7 @@ struct NearestNameTests {
 
     @Test("a name that a peer made very long is not compared at all")
     func long() {
-        let long = String(repeating: "a", count: 65)
+        let long = String(repeating: "a", count: NearestName.nameBytesMax + 1)
         #expect(NearestName.of(long, among: [long + "a"]) == nil)
     }
 }

@@ -1,0 +1,79 @@
+public import ReactorCore
+
+/// A number that many count up and down.
+///
+/// Rejects with `overflow` what would take the count beyond 64 bits.
+public struct Counter: Reactor {
+    public init() {}
+
+    public var initialState: State { State() }
+
+    public static var documentation: String {
+        """
+        A number that many count up and down. Rejects with `overflow` what would take the count \
+        beyond 64 bits.
+        """
+    }
+
+    /// What a client may ask of a counter.
+    @WireCodable
+    public enum Action: Equatable, Sendable {
+        /// Adds `by`.
+        case increment(by: Int64 = 1)
+        /// Subtracts `by`.
+        case decrement(by: Int64 = 1)
+        /// Sets the count to zero.
+        case reset
+    }
+
+    /// What may happen to a counter.
+    @WireCodable
+    public enum Mutation: Equatable, Sendable {
+        /// The count changed by this much.
+        case added(Int64)
+        /// The count became zero.
+        case cleared
+    }
+
+    /// The state of a counter.
+    @WireCodable
+    public struct State: Equatable, Sendable {
+        /// Where the count stands.
+        public var count: Int64 = 0
+
+        public init(count: Int64 = 0) { self.count = count }
+    }
+
+    public func mutate(
+        action: Action, state: State
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .increment(let amount):
+            guard !state.count.addingReportingOverflow(amount).overflow else {
+                throw overflow("adding \(amount)", to: state)
+            }
+            return Mutations(.added(amount))
+        case .decrement(let amount):
+            let (change, isTooLarge) = Int64(0).subtractingReportingOverflow(amount)
+            guard !isTooLarge, !state.count.addingReportingOverflow(change).overflow else {
+                throw overflow("subtracting \(amount)", to: state)
+            }
+            return Mutations(.added(change))
+        case .reset:
+            return Mutations(.cleared)
+        }
+    }
+
+    public func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        // because a replica that was fed wrong must not trap: the sum was checked by `mutate`
+        case .added(let amount): state.count &+= amount
+        case .cleared: state.count = 0
+        }
+    }
+
+    private func overflow(_ what: String, to state: State) -> Rejection {
+        Rejection(
+            "overflow", "\(what) to \(state.count) leaves the range \(Int64.min) to \(Int64.max)")
+    }
+}

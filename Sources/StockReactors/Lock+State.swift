@@ -1,0 +1,84 @@
+public import ReactorCore
+
+extension Lock {
+    /// A party that holds the lock or waits for it, as the kernel says.
+    @WireCodable
+    public struct Client: Equatable, Sendable {
+        /// Number of its connection.
+        public var connection: UInt64
+        /// Its user.
+        public var uid: UInt32
+        /// Its process.
+        public var pid: Int32
+
+        public init(connection: UInt64, uid: UInt32, pid: Int32) {
+            self.connection = connection
+            self.uid = uid
+            self.pid = pid
+        }
+
+        init(_ caller: Caller) {
+            self.init(connection: caller.connection, uid: caller.uid, pid: caller.pid)
+        }
+    }
+
+    /// Who has the lock.
+    @WireCodable
+    public struct Holder: Equatable, Sendable {
+        /// The token that this grant was given.
+        public var token: UInt64
+        /// To whom.
+        public var client: Client
+
+        public init(token: UInt64, client: Client) {
+            self.token = token
+            self.client = client
+        }
+    }
+
+    /// Who waits for the lock.
+    @WireCodable
+    public struct Waiter: Equatable, Sendable {
+        /// By which its `acquire` is answered.
+        public var ticket: ReplyTicket
+        /// Who waits.
+        public var client: Client
+
+        public init(ticket: ReplyTicket, client: Client) {
+            self.ticket = ticket
+            self.client = client
+        }
+    }
+
+    /// The state of a lock.
+    @WireCodable
+    public struct State: Equatable, Sendable {
+        /// Who holds the lock; null where it is free.
+        public var holder: Holder?
+        /// Who waits for it, in the order in which they came.
+        public var waiters: [Waiter] = []
+        /// The token that was granted last.
+        public var lastToken: UInt64 = 0
+
+        public init(holder: Holder? = nil, waiters: [Waiter] = [], lastToken: UInt64 = 0) {
+            self.holder = holder
+            self.waiters = waiters
+            self.lastToken = lastToken
+        }
+    }
+
+    /// What may happen to a lock.
+    @WireCodable
+    public enum Mutation: Equatable, Sendable {
+        /// A free lock was granted.
+        case granted(token: UInt64, client: Client)
+        /// Somebody waits for it.
+        case queued(waiter: Waiter)
+        /// Whoever waited longest was granted it.
+        case passed(token: UInt64)
+        /// It is free.
+        case freed
+        /// Those who waited on this connection wait no more.
+        case dropped(connection: UInt64)
+    }
+}

@@ -1,0 +1,126 @@
+public import ReactorCore
+
+/// Values of any shape by key; a million keys stay fast.
+///
+/// A slice may show one entry alone: `/settings/entries/theme`. Rejects with `full` what would
+/// hold more entries than the capacity, with `key_too_long` and `too_large` a key and a value
+/// beyond their limits.
+public struct Map: Reactor {
+    /// Most entries of a map.
+    public static let capacityMax = 4_000_000
+    /// Entries that fit a map unless its author says otherwise.
+    public static let capacityDefault = 2_000_000
+    /// Longest key, in bytes of UTF-8.
+    public static let keyBytesMax = 1_024
+    /// Largest value, in encoded bytes.
+    public static let valueBytesMax = 256 << 10
+
+    /// How many entries fit.
+    public let capacity: Int
+
+    /// *Traps* unless `capacity` is 1 to ``capacityMax``.
+    public init(capacity: Int = Map.capacityDefault) {
+        precondition(
+            1...Self.capacityMax ~= capacity,
+            "map: capacity \(capacity) is not 1 to \(Self.capacityMax)")
+        self.capacity = capacity
+    }
+
+    public var initialState: State { State() }
+
+    public static var documentation: String {
+        """
+        Values of any shape by key; a slice may show one entry alone: `/settings/entries/theme`. \
+        Rejects with `full` what would hold more entries than the capacity, with `key_too_long` \
+        a key of more than \(keyBytesMax) bytes, with `too_large` a value of more than \
+        \(valueBytesMax) bytes.
+        """
+    }
+
+    /// What a client may ask of a map.
+    @WireCodable
+    public enum Action: Equatable, Sendable {
+        /// Puts `value` under `key`, in place of what stood there.
+        case set(key: WireKey, value: WireValue)
+        /// Removes what stands under `key`; nothing happens if nothing does.
+        case remove(key: WireKey)
+        /// Sets every one of `entries` and leaves the others as they are.
+        case merge(entries: WireMap)
+        /// Removes all entries.
+        case clear
+    }
+
+    /// What may happen to a map.
+    @WireCodable
+    public enum Mutation: Equatable, Sendable {
+        /// `value` stands under `key` now.
+        case set(key: WireKey, value: WireValue)
+        /// Nothing stands under `key` now.
+        case removed(key: WireKey)
+        /// Each of `entries` was set.
+        case merged(entries: WireMap)
+        /// No entry is left.
+        case cleared
+    }
+
+    /// The state of a map.
+    @WireCodable
+    public struct State: Equatable, Sendable {
+        /// The values by their keys, which are compared byte by byte.
+        public var entries: Keyed<WireKey, WireValue> = [:]
+
+        public init(entries: Keyed<WireKey, WireValue> = [:]) { self.entries = entries }
+    }
+
+    public func mutate(
+        action: Action, state: State
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .set(let key, let value):
+            try check(key, value)
+            if state.entries.count >= capacity, !state.entries.contains(key) { throw full }
+            return Mutations(.set(key: key, value: value))
+        case .remove(let key):
+            return state.entries.contains(key) ? Mutations(.removed(key: key)) : .none
+        case .merge(let entries):
+            return try merge(entries, into: state)
+        case .clear:
+            return state.entries.isEmpty ? .none : Mutations(.cleared)
+        }
+    }
+
+    public func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .set(let key, let value): state.entries[key] = value
+        case .removed(let key): state.entries.removeValue(forKey: key)
+        case .merged(let entries):
+            for pair in entries { state.entries[pair.key] = pair.value }
+        case .cleared: state.entries.removeAll()
+        }
+    }
+
+    private func merge(
+        _ entries: WireMap, into state: State
+    ) throws(Rejection) -> Mutations<Mutation> {
+        for pair in entries { try check(pair.key, pair.value) }
+        if state.entries.count + entries.count > capacity {
+            let new = entries.count { !state.entries.contains($0.key) }
+            if state.entries.count + new > capacity { throw full }
+        }
+        return entries.isEmpty ? .none : Mutations(.merged(entries: entries))
+    }
+
+    private func check(_ key: WireKey, _ value: WireValue) throws(Rejection) {
+        let keyBytes = key.text.utf8.count
+        guard keyBytes <= Self.keyBytesMax else {
+            throw Rejection(
+                "key_too_long",
+                "a key of \(keyBytes) bytes, at most \(Self.keyBytesMax) fit: shorten it")
+        }
+        try value.check(bytesMax: Self.valueBytesMax, "the value of \"\(key)\"")
+    }
+
+    private var full: Rejection {
+        Rejection("full", "the map holds its \(capacity) entries: remove some first")
+    }
+}

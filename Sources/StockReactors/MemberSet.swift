@@ -1,0 +1,112 @@
+public import ReactorCore
+
+/// Names, each at most once, in ascending order: the kind `set`.
+///
+/// Rejects with `full` what would hold more members than the capacity, and with `too_long` a
+/// member beyond its limit.
+public struct MemberSet: Reactor {
+    /// Most members of a set.
+    public static let capacityMax = 1_000_000
+    /// Members that fit a set unless its author says otherwise.
+    public static let capacityDefault = 100_000
+    /// Longest member, in bytes of UTF-8.
+    public static let memberBytesMax = 1_024
+
+    /// How many members fit.
+    public let capacity: Int
+
+    /// *Traps* unless `capacity` is 1 to ``capacityMax``.
+    public init(capacity: Int = MemberSet.capacityDefault) {
+        precondition(
+            1...Self.capacityMax ~= capacity,
+            "set: capacity \(capacity) is not 1 to \(Self.capacityMax)")
+        self.capacity = capacity
+    }
+
+    public var initialState: State { State() }
+
+    public static var documentation: String {
+        """
+        Names, each at most once, in ascending order of their bytes. Rejects with `full` what \
+        would hold more members than the capacity, with `too_long` a member of more than \
+        \(memberBytesMax) bytes.
+        """
+    }
+
+    /// What a client may ask of a set.
+    @WireCodable
+    public enum Action: Equatable, Sendable {
+        /// Adds `member`; nothing happens if it is there.
+        case insert(member: WireKey)
+        /// Takes `member` away; nothing happens if it is not there.
+        case remove(member: WireKey)
+    }
+
+    /// What may happen to a set.
+    @WireCodable
+    public enum Mutation: Equatable, Sendable {
+        /// `member` is there now.
+        case inserted(member: WireKey)
+        /// `member` is not there any more.
+        case removed(member: WireKey)
+    }
+
+    /// The state of a set.
+    @WireCodable
+    public struct State: Equatable, Sendable {
+        /// The members in ascending order of their bytes, each once.
+        public var members: [WireKey] = []
+
+        public init(members: [WireKey] = []) { self.members = members }
+    }
+
+    public func mutate(
+        action: Action, state: State
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .insert(let member):
+            let byteCount = member.text.utf8.count
+            guard byteCount <= Self.memberBytesMax else {
+                throw Rejection(
+                    "too_long",
+                    "a member of \(byteCount) bytes, at most \(Self.memberBytesMax) fit")
+            }
+            if state.place(of: member).isThere { return .none }
+            guard state.members.count < capacity else {
+                throw Rejection("full", "the set holds its \(capacity) members: remove some first")
+            }
+            return Mutations(.inserted(member: member))
+        case .remove(let member):
+            return state.place(of: member).isThere ? Mutations(.removed(member: member)) : .none
+        }
+    }
+
+    public func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .inserted(let member):
+            let place = state.place(of: member)
+            if !place.isThere { state.members.insert(member, at: place.index) }
+        case .removed(let member):
+            let place = state.place(of: member)
+            if place.isThere { state.members.remove(at: place.index) }
+        }
+    }
+}
+
+extension MemberSet.State {
+    /// Where `member` stands, or would stand.
+    fileprivate func place(of member: WireKey) -> (index: Int, isThere: Bool) {
+        var range = members.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            // because people expect "apple" before "fig": not the order of encoded keys
+            if members[middle].text.utf8.lexicographicallyPrecedes(member.text.utf8) {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        let index = range.lowerBound
+        return (index, index < members.count && members[index] == member)
+    }
+}

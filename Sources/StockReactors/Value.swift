@@ -1,0 +1,37 @@
+public import ReactorCore
+
+/// One value of any shape, that the last writer set.
+public struct Value: Reactor {
+    public init() {}
+
+    public var initialState: State { State() }
+
+    public static var documentation: String {
+        "One value of any shape, that the last writer set. Rejects nothing."
+    }
+
+    /// What a client may ask of a value; it is applied as it was asked.
+    @WireCodable
+    public enum Action: Equatable, Sendable {
+        /// Replaces the value.
+        case set(value: WireValue)
+        /// Sets the value to null.
+        case clear
+    }
+
+    /// The state of a value.
+    @WireCodable
+    public struct State: Equatable, Sendable {
+        /// What was set last; null at first.
+        public var value: WireValue = .null
+
+        public init(value: WireValue = .null) { self.value = value }
+    }
+
+    public func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .set(let value): state.value = value
+        case .clear: state.value = .null
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ReactorCore
+
+extension WireValue {
+    /// Refuses the value if it is larger than `bytesMax` when encoded.
+    func check(bytesMax: Int, _ what: @autoclosure () -> String) throws(Rejection) {
+        var left = bytesMax
+        countDown(&left)
+        guard left >= 0 else {
+            throw Rejection(
+                "too_large", "\(what()) has more than \(bytesMax) bytes: keep large data elsewhere")
+        }
+    }
+
+    /// Takes the bytes of the encoded value, heads at their least, off `left`; stops below zero.
+    private func countDown(_ left: inout Int) {
+        left -= 1
+        switch self {
+        case .null, .bool, .integer, .float: break
+        case .bytes(let bytes): left -= bytes.count
+        case .text(let text): left -= text.utf8.count
+        case .array(let elements):
+            for element in elements where left >= 0 { element.countDown(&left) }
+        case .map(let map):
+            for pair in map where left >= 0 {
+                left -= 1 + pair.key.text.utf8.count
+                pair.value.countDown(&left)
+            }
+        }
+    }
+}

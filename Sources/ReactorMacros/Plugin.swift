@@ -3,5 +3,7 @@ import SwiftSyntaxMacros
 
 @main
 struct Plugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = [WireCodableMacro.self, WireAliasMacro.self]
+    let providingMacros: [any Macro.Type] = [
+        WireCodableMacro.self, WireAliasMacro.self, ReactorMacro.self,
+    ]
 }

@@ -1,4 +1,3 @@
-import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -50,25 +49,5 @@ extension WireCodableMacro: ExtensionMacro {
         guard let declaration = DeclSyntax(stringLiteral: lines.text).as(ExtensionDeclSyntax.self)
         else { return [] }
         return [declaration]
-    }
-}
-
-/// A context that keeps diagnostics to itself.
-private final class SilentContext: MacroExpansionContext {
-    private let base: any MacroExpansionContext
-
-    init(_ base: any MacroExpansionContext) { self.base = base }
-
-    var lexicalContext: [Syntax] { base.lexicalContext }
-
-    func makeUniqueName(_ name: String) -> TokenSyntax { base.makeUniqueName(name) }
-
-    func diagnose(_ diagnostic: Diagnostic) {}
-
-    func location(
-        of node: some SyntaxProtocol, at position: PositionInSyntaxNode,
-        filePathMode: SourceLocationFilePathMode
-    ) -> AbstractSourceLocation? {
-        base.location(of: node, at: position, filePathMode: filePathMode)
     }
 }

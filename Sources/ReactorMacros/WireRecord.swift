@@ -21,7 +21,8 @@ func storedFields(
     return isComplete && isUnique ? fields : nil
 }
 
-private func isInstance(_ variable: VariableDeclSyntax) -> Bool {
+/// Whether the variable is part of a value: neither of the type, nor lazy.
+func isInstance(_ variable: VariableDeclSyntax) -> Bool {
     !variable.modifiers.contains { ["static", "class", "lazy"].contains($0.name.text) }
 }
 
@@ -89,7 +90,8 @@ private func isPublic(_ variable: VariableDeclSyntax) -> Bool {
         && !variable.modifiers.contains { $0.detail != nil }
 }
 
-private func isComputed(_ binding: PatternBindingSyntax) -> Bool {
+/// Whether the binding stores nothing.
+func isComputed(_ binding: PatternBindingSyntax) -> Bool {
     switch binding.accessorBlock?.accessors {
     case nil: return false
     case .getter: return true

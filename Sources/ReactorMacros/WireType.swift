@@ -61,7 +61,7 @@ extension WireType {
 }
 
 /// Whether an extension at file scope, where the conformance stands, can name the type.
-private func isReachable(
+func isReachable(
     _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
 ) -> Bool {
     let nested = ([Syntax(declaration)] + context.lexicalContext).compactMap {

@@ -112,7 +112,7 @@ struct WireCodableMacroTests {
         #expect(failure(Empty.self, ["later": 1, "later": 2])?.condition == .duplicateKey("later"))
     }
 
-    @Test("W13: every truncation of a value is refused, never read as another value")
+    @Test("every truncation of a value is refused, never read as another value")
     func truncations() {
         for action in Self.actions.map(\.0) {
             let bytes = action.wireBytes()

@@ -1,0 +1,103 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// What `@Reactor` sees of the declaration that it stands on.
+struct ReactorType {
+    /// The types that a reactor is made of; each becomes codable where it is declared.
+    static let parts: Set<String> = ["Action", "Mutation", "State", "Reply"]
+
+    /// A `@Child` or `@Children` property.
+    struct ChildProperty {
+        /// `child` or `children`: the visitor's verb.
+        var verb: String
+        var name: WireBytes
+        var node: VariableDeclSyntax
+    }
+
+    var declaration: any DeclGroupSyntax
+    var name: TokenSyntax
+    /// `public `, `package ` or nothing.
+    var modifier: String
+    /// Types declared in the body, by name.
+    var nested: [String: any DeclSyntaxProtocol] = [:]
+    var functions: [FunctionDeclSyntax] = []
+    /// Names of the properties declared in the body, with their declarations.
+    var properties: [String: VariableDeclSyntax] = [:]
+    var childProperties: [ChildProperty] = []
+
+    /// Reads `declaration`; nothing if it is neither a struct nor a class.
+    init?(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
+        if let type = declaration.as(StructDeclSyntax.self) {
+            name = type.name
+        } else if let type = declaration.as(ClassDeclSyntax.self) {
+            name = type.name
+        } else {
+            return nil
+        }
+        self.declaration = declaration
+        modifier = WireAccess(declaration.modifiers, in: context.lexicalContext).modifier
+        for member in declaration.memberBlock.members { read(member.decl) }
+    }
+
+    private mutating func read(_ member: DeclSyntax) {
+        if let function = member.as(FunctionDeclSyntax.self) {
+            functions.append(function)
+        } else if let variable = member.as(VariableDeclSyntax.self) {
+            read(variable)
+        } else if let alias = member.as(TypeAliasDeclSyntax.self) {
+            nested[plainName(alias.name)] = alias
+        } else if let group = member.asProtocol((any DeclGroupSyntax).self),
+            let named = member.asProtocol((any NamedDeclSyntax).self)
+        {
+            nested[plainName(named.name)] = group
+        }
+    }
+
+    private mutating func read(_ variable: VariableDeclSyntax) {
+        for binding in variable.bindings {
+            guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { continue }
+            let name = plainName(pattern.identifier)
+            properties[name] = variable
+            for case .attribute(let attribute) in variable.attributes {
+                guard let verb = ["Child": "child", "Children": "children"][
+                    attributeName(attribute)]
+                else { continue }
+                childProperties.append(
+                    ChildProperty(verb: verb, name: WireBytes(name), node: variable))
+            }
+        }
+    }
+
+    /// The functions of one name.
+    func functions(named name: String) -> [FunctionDeclSyntax] {
+        functions.filter { plainName($0.name) == name }
+    }
+
+    /// Whether `State()` makes a state: every stored property has a value of its own.
+    var stateHasDefault: Bool {
+        guard let state = nested["State"] as? StructDeclSyntax else { return false }
+        let members = state.memberBlock.members.map(\.decl)
+        let initializers = members.compactMap { $0.as(InitializerDeclSyntax.self) }
+        if !initializers.isEmpty {
+            return initializers.contains { $0.signature.parameterClause.parameters.isEmpty }
+        }
+        return members.compactMap { $0.as(VariableDeclSyntax.self) }.allSatisfy { variable in
+            !isInstance(variable) || variable.bindings.allSatisfy { hasInitialValue($0, variable) }
+        }
+    }
+}
+
+private func hasInitialValue(
+    _ binding: PatternBindingSyntax, _ variable: VariableDeclSyntax
+) -> Bool {
+    if isComputed(binding) || binding.initializer != nil { return true }
+    // because an optional variable, unlike a constant, starts as nil
+    return variable.bindingSpecifier.tokenKind == .keyword(.var)
+        && binding.typeAnnotation?.type.is(OptionalTypeSyntax.self) == true
+}
+
+/// The labels of a function's parameters, as in `(action:state:)`.
+func labels(_ function: FunctionDeclSyntax) -> String {
+    "(" + function.signature.parameterClause.parameters.map { $0.firstName.text + ":" }.joined()
+        + ")"
+}

@@ -30,8 +30,9 @@ enum HalfFloat {
         case 0: return sign * fraction * 0x1p-24
         case 31:
             guard bits & 0x3ff == 0 else {
-                return Float(bitPattern: UInt32(bits & 0x8000) << 16 | 0x7f80_0000
-                    | UInt32(bits & 0x3ff) << 13)
+                return Float(
+                    bitPattern: UInt32(bits & 0x8000) << 16 | 0x7f80_0000
+                        | UInt32(bits & 0x3ff) << 13)
             }
             return sign * .infinity
         default:

@@ -6,6 +6,12 @@ public struct JSONError: Error, Equatable, Sendable {
     /// Column in Unicode scalars, from 1.
     public var column: Int
 
+    public init(condition: Condition, line: Int, column: Int) {
+        self.condition = condition
+        self.line = line
+        self.column = column
+    }
+
     public enum Condition: Equatable, Sendable {
         /// Something else than what JSON allows here.
         case unexpected(String, expected: String)

@@ -1,0 +1,28 @@
+/// A small generator of random numbers (SplitMix64), the same for the same seed.
+///
+/// A random test prints its seed in every failure, and takes one back from the environment:
+/// `REACTOR_SEED=7 swift test`.
+struct Seed: RandomNumberGenerator {
+    /// What the run started from.
+    let start: UInt64
+    private var state: UInt64
+
+    init(_ start: UInt64) {
+        self.start = start
+        state = start
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number of 0 to `count - 1`.
+    mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
+
+    /// True once in `count` times.
+    mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
+}

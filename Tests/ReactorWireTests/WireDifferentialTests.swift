@@ -1,0 +1,127 @@
+import ReactorWire
+import Testing
+
+/// Two readers of the same bytes: `skip` follows their form only, `WireValue` their meaning.
+@Suite("Random bytes")
+struct WireDifferentialTests {
+    /// The error of a reader, or where it ended.
+    private func end(
+        _ read: (inout WireCursor) throws(WireError) -> Void
+    ) -> Result<Int, WireError> {
+        var cursor = WireCursor()
+        do throws(WireError) {
+            try read(&cursor)
+            return .success(cursor.offset)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func skipEnd(_ bytes: [UInt8]) -> Result<Int, WireError> {
+        end { (cursor) throws(WireError) in try cursor.skip(in: bytes.span) }
+    }
+
+    private func decodeEnd(_ bytes: [UInt8]) -> Result<Int, WireError> {
+        end { (cursor) throws(WireError) in _ = try WireValue.decode(bytes.span, &cursor) }
+    }
+
+    @Test("W2, W10: any well-formed encoding of a value decodes to it, and skips to the same end")
+    func wellFormed() throws {
+        for start in UInt64(1)...2_000 {
+            var random = RandomValue(start)
+            let value = random.value(depth: 5)
+            let bytes = random.bytes(of: value)
+            #expect(try WireValue(wireBytes: bytes) == value, "seed \(start)")
+            #expect(skipEnd(bytes) == .success(bytes.count), "seed \(start)")
+            #expect(
+                skipEnd(value.wireBytes()) == .success(value.wireBytes().count), "seed \(start)")
+        }
+    }
+
+    @Test("W1: a value cut at any byte is refused by both, at the same offset or earlier")
+    func truncations() {
+        for start in UInt64(1)...150 {
+            var random = RandomValue(start)
+            let bytes = random.bytes(of: random.value(depth: 4))
+            for length in 0..<bytes.count {
+                let cut = Array(bytes[..<length])
+                guard case .failure = skipEnd(cut), case .failure(let error) = decodeEnd(cut) else {
+                    Issue.record("seed \(start), \(length) bytes of \(bytes.hex) were accepted")
+                    return
+                }
+                #expect(error.offset <= length, "seed \(start)")
+            }
+        }
+    }
+
+    @Test("W5, W10: damaged bytes are accepted by both or refused by both, up to what has no place")
+    func damaged() {
+        var counts = (accepted: 0, refused: 0)
+        for start in UInt64(1)...20_000 {
+            var random = RandomValue(start)
+            var bytes = random.bytes(of: random.value(depth: 3))
+            for _ in 0...random.seed.below(3) {
+                let place = random.seed.below(bytes.count)
+                switch random.seed.below(3) {
+                case 0: bytes[place] = UInt8(truncatingIfNeeded: random.seed.next())
+                case 1: bytes[place] ^= 1 << UInt8(random.seed.below(8))
+                default: bytes.insert(UInt8(truncatingIfNeeded: random.seed.next()), at: place)
+                }
+            }
+            let context = "seed \(start): \(bytes.hex)"
+            switch (skipEnd(bytes), decodeEnd(bytes)) {
+            case (.success(let skipped), .success(let decoded)):
+                #expect(skipped == decoded, "\(context)")
+                counts.accepted += 1
+            case (.failure, .failure): counts.refused += 1
+            case (.success, .failure(let error)):
+                // because these are well-formed: keys and simple values without a place, and keys
+                // that stand twice
+                switch error.condition {
+                case .mismatch, .duplicateKey: break
+                default: Issue.record("\(context): skipped, and refused: \(error)")
+                }
+            case (.failure(let error), .success):
+                Issue.record("\(context): decoded, and not skipped: \(error)")
+            }
+        }
+        // because a run that only refuses, or only accepts, has compared nothing
+        #expect(counts.accepted > 1_000 && counts.refused > 1_000)
+    }
+
+    @Test("random garbage never traps, in any decoder")
+    func garbage() {
+        for start in UInt64(1)...100_000 {
+            var seed = Seed(start)
+            // because small numbers are heads of small things: half the inputs go deeper that way
+            let mask: UInt8 = seed.oneIn(2) ? 0xe3 : 0xff
+            let bytes = (0..<seed.below(40)).map { _ in
+                UInt8(truncatingIfNeeded: seed.next()) & mask
+            }
+            _ = skipEnd(bytes)
+            _ = decodeEnd(bytes)
+            switch start % 10 {
+            case 0: _ = try? Int8(wireBytes: bytes)
+            case 1: _ = try? Float(wireBytes: bytes)
+            case 2: _ = try? String(wireBytes: bytes)
+            case 3: _ = try? [[UInt8]](wireBytes: bytes)
+            case 4: _ = try? [String: [Int?]](wireBytes: bytes)
+            case 5: _ = try? Set<String>(wireBytes: bytes)
+            case 6: _ = try? [Duration](wireBytes: bytes)
+            case 7: _ = try? WireSchema(wireBytes: bytes)
+            case 8: _ = try? [UInt16: Double](wireBytes: bytes)
+            default: _ = try? WireValue(json: bytes)
+            }
+        }
+    }
+
+    @Test("W12: an indefinite string in chunks of one byte costs no more than its length")
+    func chunks() throws {
+        // because copying the whole for each chunk would take minutes for these
+        let count = 500_000
+        let bytes: [UInt8] = [0x5f] + (0..<count).flatMap { _ in [0x41, 0x07] as [UInt8] } + [0xff]
+        #expect(try [UInt8](wireBytes: bytes).count == count)
+        let text: [UInt8] = [0x7f] + (0..<count).flatMap { _ in [0x61, 0x61] as [UInt8] } + [0xff]
+        #expect(try String(wireBytes: text).utf8.count == count)
+    }
+}

@@ -25,8 +25,13 @@ extension Connection {
     @discardableResult
     public func write(_ slices: [ByteSlice]) -> Int {
         guard !isClosed, outbox.afterwards == .nothing else { return 0 }
-        let written = isWriting ? 0 : writeNow(slices)
-        guard let written else { return 0 }
+        var written = 0
+        if !isWriting {
+            let result = writeNow(slices)
+            // because this is the steady path: nothing is left to look at
+            guard !result.isDone else { return result.byteCount }
+            written = result.byteCount
+        }
         outbox.append(slices, after: written)
         if outbox.sending.isEmpty, !outbox.waiting.isEmpty { send() }
         return written
@@ -66,8 +71,9 @@ extension Connection {
         if !isWriting { concludeWriting() }
     }
 
-    /// Writes what the kernel takes of `slices`; answers the bytes, or nil if that broke it.
-    private func writeNow(_ slices: [ByteSlice]) -> Int? {
+    /// Writes what the kernel takes of `slices`; answers how many bytes that were, and whether
+    /// nothing is left to do: all went, or the connection broke.
+    private func writeNow(_ slices: [ByteSlice]) -> (byteCount: Int, isDone: Bool) {
         var written = 0
         var next = 0
         while next < slices.count {
@@ -75,11 +81,11 @@ extension Connection {
             next += count
             guard byteCount > 0 else { continue }
             let result = unsafe uv_try_write(stream, loop.vector, UInt32(count))
-            guard let taken = check(result) else { return nil }
+            guard let taken = check(result) else { return (0, true) }
             written += taken
-            guard taken == byteCount else { break }
+            guard taken == byteCount else { return (written, false) }
         }
-        return written
+        return (written, true)
     }
 
     /// Points the loop's vector at the first of `slices`; answers how many, and their bytes.

@@ -6,24 +6,30 @@ public class AnyNode {
     public let number: UInt32
     public let path: SlicePath
     // because the tree takes its nodes apart when it goes, the cycle does not outlive it
-    @usableFromInline final let parent: AnyNode?
+    final let parent: AnyNode?
     public internal(set) final var children: [WireKey: AnyNode] = [:]
     /// Sequence of the last transaction that changed this node or one below it.
-    public internal(set) final var sequence: UInt64 {
-        @inlinable get { changedSequence }
-        set { changedSequence = newValue }
-    }
-    @usableFromInline final var changedSequence: UInt64 = 0
+    public final var sequence: UInt64 { changedSequence }
+    final var changedSequence: UInt64 = 0
     /// Whether somebody outside wants to know, once a turn, that the node changed at or below.
-    public final var isWatched = false
+    public final var isWatched: Bool {
+        get { watched }
+        set { watched = newValue }
+    }
+    private final var watched = false
     /// Whether somebody outside wants each delta of the node.
-    public final var isReplicated = false
+    public final var isReplicated: Bool {
+        get { replicated }
+        set { replicated = newValue }
+    }
+    private final var replicated = false
     /// The turn that listed the node as touched last.
-    @usableFromInline final var notedTurn: UInt64 = 0
+    final var notedTurn: UInt64 = 0
     /// Whether the node was removed from its tree.
-    public internal(set) final var isGone = false
+    public final var isGone: Bool { hasLeft }
+    final var hasLeft = false
     /// Whether the parent wants to see this node's mutations.
-    @usableFromInline final let isObservedByParent: Bool
+    final let isObservedByParent: Bool
 
     init(number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.number = number
@@ -37,9 +43,10 @@ public class AnyNode {
 
     final var childNames: [WireKey] { Array(children.keys) }
 
-    /// Records that the transaction numbered `sequence` changed this node.
-    @inlinable
-    final func touch(_ sequence: UInt64, _ turn: Turn) {
+    /// Records that the transaction at hand changes this node.
+    @usableFromInline
+    final func touch(_ turn: Turn) {
+        let sequence = turn.lastSequence &+ 1
         var node = self
         while true {
             node.changedSequence = sequence

@@ -86,19 +86,16 @@ extension Reactor {
     ) throws(Rejection) {
         let mutations = try node.reactor.mutate(
             action: action, state: node.currentState, context: Context(turn, node))
-        if turn.isPlain, !node.isObservedByParent, mutations.extras == nil,
-            case .one(let mutation) = mutations.sync
+        if mutations.extras == nil, case .one(let mutation) = mutations.sync,
+            turn.isShort(for: node)
         {
-            let sequence = turn.lastSequence &+ 1
             if turn.recordsDeltas {
-                let start = turn.writer.beginFrame(.delta, id: node.number, number: sequence)
-                turn.origin.encode(into: &turn.writer)
-                mutation.encode(into: &turn.writer)
-                turn.writer.endFrame(at: start)
-                try turn.close(node, from: start)
+                var writer = turn.beginDelta(of: node)
+                mutation.encode(into: &writer)
+                try turn.endDelta(writer, of: node)
             }
             node.reactor.reduce(state: &node.currentState, mutation: mutation)
-            node.touch(sequence, turn)
+            node.touch(turn)
         } else {
             try turn.check(mutations.count)
             try node.record(mutations, turn)
@@ -107,20 +104,6 @@ extension Reactor {
 }
 
 extension Turn {
-    /// Ends the frame of one node's mutations, unless it is too large.
-    @usableFromInline
-    func close(_ node: AnyNode, from start: Int) throws(Rejection) {
-        let end = writer.count
-        guard end &- start <= CoreLimits.deltaBytesMax else {
-            writer.truncate(to: start)
-            throw Rejection(
-                .tooLarge,
-                "\(node.path): \(end - start) bytes of mutations, at most "
-                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
-        }
-        if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
-    }
-
     @usableFromInline
     func check(_ mutationCount: Int) throws(Rejection) {
         guard mutationCount <= CoreLimits.mutationsMax else {
@@ -136,18 +119,15 @@ extension Node {
     /// before anything is applied.
     @usableFromInline
     func record(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
-        let sequence = turn.lastSequence &+ 1
         if mutations.count > 0 {
             if turn.recordsDeltas {
-                let start = turn.writer.beginFrame(.delta, id: number, number: sequence)
-                turn.origin.encode(into: &turn.writer)
-                encode(mutations.sync, into: &turn.writer)
-                turn.writer.endFrame(at: start)
-                try turn.close(self, from: start)
+                var writer = turn.beginDelta(of: self)
+                encode(mutations.sync, into: &writer)
+                try turn.endDelta(writer, of: self)
             }
             if !turn.isPlain { saveForUndo(turn) }
             apply(mutations.sync, turn)
-            touch(sequence, turn)
+            touch(turn)
         }
         guard let extras = mutations.extras else { return }
         for change in extras.elsewhere { carryOut(change, turn) }

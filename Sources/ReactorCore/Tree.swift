@@ -109,7 +109,7 @@ extension Tree {
     /// Takes a node with all below it out of the tree; ``forget(_:)`` makes that final.
     func unmount(_ node: AnyNode) {
         for child in node.children.values { unmount(child) }
-        node.isGone = true
+        node.hasLeft = true
         nodes[Int(node.number)] = nil
         nodeCount -= 1
         turn.leaving.append(node)
@@ -118,7 +118,7 @@ extension Tree {
 
     /// Puts a node with all below it back to where ``unmount(_:)`` took it from.
     func remount(_ node: AnyNode) {
-        node.isGone = false
+        node.hasLeft = false
         nodes[Int(node.number)] = node
         nodeCount += 1
         for child in node.children.values { remount(child) }
@@ -159,14 +159,14 @@ extension Turn {
                 tree.unmount(child)
             }
         }
-        child.touch(lastSequence &+ 1, self)
+        child.touch(self)
     }
 
     /// Removes a child of a collection, as part of the transaction at hand.
     func remove(_ key: WireKey, from collection: AnyNode) {
         guard let child = collection.children[key] else { return }
         recordStructure(.remove(key: key), of: collection)
-        child.touch(lastSequence &+ 1, self)
+        child.touch(self)
         collection.children[key] = nil
         tree.unmount(child)
         if !isPlain {
@@ -179,13 +179,17 @@ extension Turn {
 
     private func recordStructure(_ change: StructuralChange, of collection: AnyNode) {
         guard recordsDeltas else { return }
-        let start = writer.beginFrame(
+        var buffer = WireWriter(capacity: 0)
+        swap(&buffer, &writer)
+        let start = buffer.beginFrame(
             .delta, flags: .structural, id: collection.number, number: lastSequence &+ 1)
-        origin.encode(into: &writer)
-        change.encode(into: &writer)
-        writer.endFrame(at: start)
+        origin.encode(into: &buffer)
+        change.encode(into: &buffer)
+        buffer.endFrame(at: start)
+        let end = buffer.count
+        swap(&buffer, &writer)
         if collection.isReplicated {
-            changes.append(Change(node: collection, start: start, end: writer.count))
+            changes.append(Change(node: collection, start: start, end: end))
         }
     }
 }

@@ -5,28 +5,35 @@
 public final class Turn {
     /// Delta frames of this turn, in the order of their sequences: these bytes travel, rest and
     /// replay.
-    public var writer: WireWriter
+    public var writer: WireWriter {
+        get { deltas }
+        set { deltas = newValue }
+        _modify { yield &deltas }
+    }
+    // because a property that other modules can see is checked for exclusive access each time, and
+    // those checks cost more than an action does: what every action touches is this module's own
+    private var deltas: WireWriter
     /// Sequence of the last applied transaction.
-    @usableFromInline var lastSequence: UInt64
+    var lastSequence: UInt64
     public internal(set) var epoch: UInt64
     /// Whether deltas are encoded; a store that nobody watches from outside needs none.
     @usableFromInline let recordsDeltas: Bool
     /// Whether a client tries an action on its mirror.
     var isPreview = false
 
-    public internal(set) var caller = Caller.daemon
-    @usableFromInline var origin = Origin.daemon
+    var caller = Caller.daemon
+    var origin = Origin.daemon
 
     /// Where deltas of replicated nodes stand in ``writer``.
     public internal(set) var changes: [Change] = []
     /// Watched nodes that changed at or below, each once a turn.
     public internal(set) var touched: [AnyNode] = []
     /// Counts turns, so that a node knows whether it is listed in ``touched``.
-    @usableFromInline var number: UInt64 = 1
+    var number: UInt64 = 1
     /// Nodes that this turn removed.
     public internal(set) var removed: [AnyNode] = []
     /// Answers to actions whose reply was deferred.
-    public internal(set) var resolutions: [Resolution] = []
+    var resolutions: [Resolution] = []
     /// Effects that start when their transactions are committed.
     public internal(set) var effects: [PendingEffect] = []
     /// Effects that threw.
@@ -55,18 +62,20 @@ public final class Turn {
     var followers: [Follower] = []
     /// How the transaction at hand is taken back; only a batch keeps it.
     var undo: [() -> Void] = []
+    /// Where the delta that is being written starts.
+    var deltaStart = 0
     /// Whether nodes may take the short way: no batch is under way.
-    @usableFromInline var isPlain = true
+    var isPlain = true
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
         self.epoch = epoch
         lastSequence = sequence
         self.recordsDeltas = recordsDeltas
-        writer = WireWriter(capacity: recordsDeltas ? 1 << 16 : 16)
+        deltas = WireWriter(capacity: recordsDeltas ? 1 << 16 : 0)
     }
 
     /// Sequence of the last applied transaction.
-    @inlinable public var sequence: UInt64 { lastSequence }
+    public var sequence: UInt64 { lastSequence }
 
     /// A delta of a replicated node.
     public struct Change {
@@ -76,7 +85,6 @@ public final class Turn {
         /// One past the frame's last byte.
         public let end: Int
 
-        @usableFromInline
         init(node: AnyNode, start: Int, end: Int) {
             self.node = node
             self.start = start
@@ -95,6 +103,43 @@ public final class Turn {
         case own(node: UInt32, key: WireKey, connection: UInt64)
         case disown(node: UInt32, key: WireKey, connection: UInt64)
     }
+}
+
+// MARK: - Writing deltas
+extension Turn {
+    /// Begins the delta of `node` in the transaction at hand and hands out the buffer, which comes
+    /// back through ``endDelta(_:of:)``.
+    @usableFromInline
+    func beginDelta(of node: AnyNode) -> WireWriter {
+        var writer = WireWriter(capacity: 0)
+        swap(&writer, &deltas)
+        deltaStart = writer.beginFrame(.delta, id: node.number, number: lastSequence &+ 1)
+        origin.encode(into: &writer)
+        return writer
+    }
+
+    /// Takes the buffer back and ends the delta.
+    ///
+    /// *Throws*: ``Rejection`` if it is too large; nothing of it is kept then.
+    @usableFromInline
+    func endDelta(_ written: consuming WireWriter, of node: AnyNode) throws(Rejection) {
+        swap(&written, &deltas)
+        let start = deltaStart
+        let end = deltas.count
+        guard end &- start <= CoreLimits.deltaBytesMax else {
+            deltas.truncate(to: start)
+            throw Rejection(
+                .tooLarge,
+                "\(node.path): \(end - start) bytes of mutations, at most "
+                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
+        }
+        deltas.endFrame(at: start)
+        if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
+    }
+
+    /// Whether an action may take the short way: no batch is under way, and nobody reacts to `node`.
+    @usableFromInline
+    func isShort(for node: AnyNode) -> Bool { isPlain && !node.isObservedByParent }
 }
 
 // MARK: - What a transaction may ask for
@@ -131,7 +176,6 @@ extension Turn {
     }
 
     /// Lists a watched node as changed, once a turn.
-    @usableFromInline
     func note(_ node: AnyNode) {
         node.notedTurn = number
         touched.append(node)
@@ -203,6 +247,9 @@ extension Turn {
 }
 
 extension Turn {
+    /// Whether answers wait to be taken.
+    public var hasResolutions: Bool { !resolutions.isEmpty }
+
     /// Takes the answers given so far.
     public func takeResolutions() -> [Resolution] {
         let taken = resolutions

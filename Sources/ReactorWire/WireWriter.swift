@@ -15,9 +15,10 @@ public struct WireWriter: Sendable {
     }
     @usableFromInline var written: Int
 
-    /// Makes an empty writer with room for `capacity` bytes.
+    /// Makes an empty writer with room for `capacity` bytes; one without room allocates nothing
+    /// until it is written to.
     public init(capacity: Int = 256) {
-        storage = [UInt8](repeating: 0, count: max(capacity, 16))
+        storage = [UInt8](repeating: 0, count: capacity)
         written = 0
     }
 
@@ -36,7 +37,7 @@ public struct WireWriter: Sendable {
     /// with `replacement` as room to write into.
     public mutating func take(replacement: [UInt8]) -> [UInt8] {
         let taken = storage
-        storage = replacement.count >= 16 ? replacement : [UInt8](repeating: 0, count: 256)
+        storage = replacement
         written = 0
         return taken
     }
@@ -60,7 +61,7 @@ public struct WireWriter: Sendable {
 
     @usableFromInline
     mutating func grow(by extra: Int) {
-        let newCount = max(storage.count * 2, written + extra)
+        let newCount = max(storage.count * 2, written + extra, 64)
         storage.append(contentsOf: repeatElement(0, count: newCount - storage.count))
     }
 }

@@ -169,11 +169,8 @@ extension Node {
 
     private func saveForUndo(_ turn: Turn) {
         let saved = currentState
-        let savedSequence = changedSequence
-        turn.undo.append { [self] in
-            currentState = saved
-            changedSequence = savedSequence
-        }
+        turn.undo.append { [self] in currentState = saved }
+        turn.saveSequences(from: self)
     }
 
     private func carryOut(_ change: ElsewhereChange, _ turn: Turn) {

@@ -140,6 +140,10 @@ extension Tree {
         for (index, item) in items.enumerated() {
             var cursor = WireCursor()
             do throws(StepFailure) {
+                // because an action before it may have removed the node
+                guard !item.node.isGone else {
+                    throw .rejected(Rejection(.notFound, "\(item.node.path) is gone"))
+                }
                 try item.node.step(bytes.extracting(item.range), &cursor, turn)
             } catch {
                 turn.rollBack(to: mark)

@@ -159,6 +159,7 @@ extension Turn {
                 tree.unmount(child)
             }
         }
+        if !isPlain { saveSequences(from: collection) }
         child.touch(self)
     }
 
@@ -166,6 +167,7 @@ extension Turn {
     func remove(_ key: WireKey, from collection: AnyNode) {
         guard let child = collection.children[key] else { return }
         recordStructure(.remove(key: key), of: collection)
+        if !isPlain { saveSequences(from: child) }
         child.touch(self)
         collection.children[key] = nil
         tree.unmount(child)

@@ -236,6 +236,16 @@ extension Turn {
         Mark(bytes: writer.count, changes: changes.count, effects: effects.count)
     }
 
+    /// Remembers when a node and those above it changed last, to take it back.
+    func saveSequences(from node: AnyNode) {
+        var next: AnyNode? = node
+        while let node = next {
+            let saved = node.changedSequence
+            undo.append { node.changedSequence = saved }
+            next = node.parent
+        }
+    }
+
     /// Takes back what the transaction at hand changed and asked for.
     func rollBack(to mark: Mark) {
         while let step = undo.popLast() { step() }

@@ -12,7 +12,8 @@ final class Connection {
     var caller = Caller.daemon
 
     // MARK: Input
-    /// The beginning of a frame whose end has not arrived.
+    /// Input that was not handled yet: the beginning of a frame whose end has not arrived, or,
+    /// while ``isReadingPaused``, whatever came before the peer stopped sending.
     var partial: [UInt8] = []
     /// When ``partial`` began to wait, in nanoseconds.
     var partialSince: UInt64 = 0
@@ -20,15 +21,16 @@ final class Connection {
     var receivedBytes: UInt64 = 0
     /// Nodes by the client's numbers for them.
     var nodes: [AnyNode?] = []
-    var openCount = 0
     var isReadingPaused = false
     var isInputEnded = false
 
     // MARK: Subscriptions
     /// By slice id.
     var subscriptions: [UInt32: Subscription] = [:]
-    /// Whether a subscription waits for a snapshot or a value that was dropped.
+    /// Whether a subscription waits for its snapshot.
     var isBehind = false
+    /// Whether updates were dropped: nothing is marked until every slice got a new snapshot.
+    var isLagging = false
 
     // MARK: Output
     var queue = Deque<Segment>()
@@ -36,6 +38,10 @@ final class Connection {
     var queuedUpdateBytes = 0
     /// Bytes of outcomes and answers in ``queue``, which may not.
     var queuedControlBytes = 0
+    /// Actions whose outcomes have not been handed to the socket.
+    var inFlight = 0
+    /// Actions of ``inFlight`` that the turn at hand carried out.
+    var turnActions = 0
     var isWriting = false
     /// What the turn at hand has for this connection.
     var pending = PendingOutput()
@@ -45,6 +51,8 @@ final class Connection {
     var markedSequence: UInt64 = 0
     /// Whether the socket closes once the queue is empty.
     var isClosing = false
+    /// When it was told to go, in nanoseconds; it is not waited for for ever.
+    var closingSince: UInt64?
 
     init(id: ConnectionID, peer: Peer, connectedAt: UInt64) {
         self.id = id
@@ -64,6 +72,11 @@ final class Connection {
         /// The turn it is an output of: it leaves when that turn's batch is appended.
         var turn: UInt64
         var kind: Kind
+        /// Actions whose outcomes end with this segment.
+        var actions = 0
+
+        /// What it counts against a budget: its bytes, and its place in the queue.
+        var cost: Int { range.count + 64 }
 
         enum Kind {
             /// Outcomes, answers, marks: never dropped.
@@ -85,6 +98,8 @@ final class Connection {
         var replies: [Range<Int>] = []
         /// In the turn's outcomes.
         var outcomes: [Range<Int>] = []
+        /// Bytes of ``replies`` and ``outcomes``.
+        var controlBytes = 0
         /// Actions applied one after the other, not yet written as a frame.
         var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
 

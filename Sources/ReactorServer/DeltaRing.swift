@@ -13,26 +13,36 @@ struct DeltaRing {
     private var entries = Deque<Entry>()
     private(set) var byteCount = 0
     let bytesMax: Int
+    /// Bytes that one search reads at most.
+    let searchBytesMax: Int
     // because a turn of one action costs an entry as well as its bytes
     private static let entryBytes = 96
 
-    init(bytesMax: Int) { self.bytesMax = bytesMax }
+    init(bytesMax: Int, searchBytesMax: Int) {
+        self.bytesMax = bytesMax
+        self.searchBytesMax = searchBytesMax
+    }
 
     /// Keeps a turn's deltas, and forgets the oldest turns beyond the budget.
     mutating func append(_ batch: Batch) {
         entries.append(Entry(after: batch.after, sequence: batch.sequence, deltas: batch.deltas))
-        byteCount += batch.deltas.range.count + Self.entryBytes
+        // because an entry keeps the whole buffer, written or not
+        byteCount += batch.deltas.bytes.count + Self.entryBytes
         while byteCount > bytesMax, let oldest = entries.popFirst() {
-            byteCount -= oldest.deltas.range.count + Self.entryBytes
+            byteCount -= oldest.deltas.bytes.count + Self.entryBytes
         }
     }
 
-    /// The frames of node `number` after `sequence`, in order; `nil` if they are not all there.
+    /// The frames of node `number` after `sequence`, in order; `nil` if they are not all there,
+    /// or too far back to look for.
     func frames(of number: UInt32, after sequence: UInt64, upTo last: UInt64) -> [UInt8]? {
         if sequence >= last { return [] }
         guard let oldest = entries.first, oldest.after <= sequence else { return nil }
         var frames: [UInt8] = []
+        var searched = 0
         for index in firstIndex(after: sequence)..<entries.count {
+            searched += entries[index].deltas.range.count + Self.entryBytes
+            guard searched <= searchBytesMax else { return nil }
             Self.copy(from: entries[index].deltas, of: number, after: sequence, into: &frames)
         }
         return frames

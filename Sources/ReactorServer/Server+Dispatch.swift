@@ -44,7 +44,10 @@ extension Server {
             return repeatOutcome(of: ordinal, session, to: connection)
         }
         session.ordinal = ordinal
-        stats.actions &+= 1
+        countAction(of: connection)
+        if let refusal = quota(of: session) {
+            return conclude(.failed(.rejected(refusal)), ordinal, session, connection)
+        }
         let index = Int(header.id)
         guard index < connection.nodes.count, let node = connection.nodes[index], !node.isGone
         else {
@@ -66,14 +69,29 @@ extension Server {
         } else {
             conclude(result, ordinal, session, connection)
         }
-        if !tree.turn.resolutions.isEmpty { resolve() }
+        if tree.turn.hasResolutions { resolve() }
+    }
+
+    /// Counts an action in flight; stops reading from a client that has more than it was told.
+    @inline(__always)
+    private func countAction(of connection: Connection) {
+        stats.actions &+= 1
+        connection.turnActions &+= 1
+        connection.inFlight &+= 1
+        if connection.inFlight > limits.inFlightMax { pauseReading(connection) }
+    }
+
+    @inline(__always)
+    private func quota(of session: Session) -> Rejection? {
+        if session.deferred.count < limits.inFlightMax { return nil }
+        return Rejection(.quota, "inFlightMax \(limits.inFlightMax) actions wait for their answers")
     }
 
     @inline(__always)
     private func noteApplied(
         _ ordinal: UInt64, _ sequence: UInt64, _ session: Session, _ connection: Connection
     ) {
-        session.noteApplied(ordinal, sequence: sequence, max: limits.outcomesPerSessionMax)
+        session.noteApplied(ordinal, sequence: sequence, limits)
         if connection.pending.run.count > 0,
             connection.pending.run.isContinued(by: ordinal, sequence)
         {
@@ -98,9 +116,14 @@ extension Server {
         }
         if let expected = options.expected {
             let actual = Revision(epoch: tree.turn.epoch, sequence: node.sequence)
-            guard expected == actual else {
+            // because whoever saw the tree at a later revision than the node's last change saw
+            // the node as it is
+            guard expected.epoch == actual.epoch, expected.sequence >= actual.sequence,
+                expected.sequence <= tree.turn.sequence
+            else {
                 throw .rejected(
-                    Rejection(.conflict, "\(node.path) is at revision \(actual), not \(expected)"))
+                    Rejection(
+                        .conflict, "\(node.path) changed at revision \(actual), not \(expected)"))
             }
         }
         // because nothing waits inside the daemon yet, only a deadline of zero can have passed
@@ -125,12 +148,16 @@ extension Server {
             return
         case .failed(.decode(let error)):
             stats.rejections &+= 1
-            outcome = .rejected(code: FaultCode.decode.rawValue, message: "\(error)")
+            outcome = .rejected(
+                code: FaultCode.decode.rawValue,
+                message: "\(error)".cut(to: limits.messageBytesMax))
         case .failed(.rejected(let rejection)):
             stats.rejections &+= 1
-            outcome = .rejected(code: rejection.code, message: rejection.message)
+            outcome = .rejected(
+                code: rejection.code.cut(to: limits.messageBytesMax),
+                message: rejection.message.cut(to: limits.messageBytesMax))
         }
-        session.note(outcome, of: ordinal, max: limits.outcomesPerSessionMax)
+        session.note(outcome, of: ordinal, limits)
         send(outcome, of: ordinal, to: connection)
     }
 
@@ -141,7 +168,7 @@ extension Server {
         outcome.encode(into: &outcomes)
         outcomes.endFrame(at: frame)
         connection.pending.outcomes.appendJoined(frame..<outcomes.count)
-        note(connection)
+        count(outcomes.count - frame, of: connection)
     }
 
     /// Writes the run of plain outcomes that a connection has collected.
@@ -178,7 +205,7 @@ extension Server {
                 session.deferred.contains(resolution.ticket.ordinal)
             else { continue }
             let ordinal = resolution.ticket.ordinal
-            session.note(resolution.outcome, of: ordinal, max: limits.outcomesPerSessionMax)
+            session.note(resolution.outcome, of: ordinal, limits)
             if let connection = session.connection {
                 send(resolution.outcome, of: ordinal, to: connection)
             }
@@ -196,8 +223,9 @@ extension Server {
             return repeatOutcome(of: ordinal, session, to: connection)
         }
         session.ordinal = ordinal
-        stats.actions &+= 1
+        countAction(of: connection)
         do throws(StepFailure) {
+            if let refusal = quota(of: session) { throw .rejected(refusal) }
             var offset = 0
             if header.flags.contains(.options) {
                 offset = try checkConditions(body, of: tree.root)
@@ -208,7 +236,7 @@ extension Server {
         } catch {
             conclude(.failed(error), ordinal, session, connection)
         }
-        if !tree.turn.resolutions.isEmpty { resolve() }
+        if tree.turn.hasResolutions { resolve() }
     }
 
     private func batchItems(

@@ -10,46 +10,61 @@ extension Server {
         _ connection: Connection, deltas: [UInt8], _ markFrame: Range<Int>, replies: [UInt8],
         outcomes: [UInt8]
     ) {
-        guard connection.stage != .closed else { return }
         var pending = connection.pending
         connection.pending = Connection.PendingOutput()
+        guard connection.stage != .closed else { return }
         for range in pending.replies { append(replies, range, .control, to: connection) }
         if overflows(connection, pending) {
             conflate(connection)
             pending.deltas = []
-            pending.chunks = []
+            pending.chunks.removeAll { !$0.isSnapshot }
         }
         for chunk in pending.chunks {
             append(
                 chunk.bytes, 0..<chunk.bytes.count, chunk.isSnapshot ? .snapshot : .update,
                 to: connection)
         }
-        let isMarked =
-            pending.hasUpdates
-            || !connection.subscriptions.isEmpty && !connection.isBehind
-                && connection.markedSequence < tree.turn.sequence
-        if isMarked {
+        if isMarkDue(connection, pending) {
             pending.deltas.appendJoined(markFrame)
             connection.markedSequence = tree.turn.sequence
         }
         for range in pending.deltas { append(deltas, range, .update, to: connection) }
         for range in pending.outcomes { append(outcomes, range, .control, to: connection) }
-        if connection.isInputEnded, connection.session?.deferred.isEmpty ?? true {
-            connection.isClosing = true
+        settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
+        if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
+        if connection.queuedControlBytes > limits.undrainedBytesMax { pauseReading(connection) }
+    }
+
+    /// Whether a connection is told how far everything has come.
+    private func isMarkDue(
+        _ connection: Connection, _ pending: Connection.PendingOutput
+    ) -> Bool {
+        if connection.isLagging { return false }
+        if pending.hasUpdates { return true }
+        // because marks alone must not fill the queue of one that never reads
+        return !connection.subscriptions.isEmpty
+            && connection.markedSequence < tree.turn.sequence
+            && connection.queuedUpdateBytes <= limits.queueBytesMax
+    }
+
+    /// Lets the turn's actions count as in flight until the last of their outcomes leaves.
+    private func settleActions(_ connection: Connection, hasOutcomes: Bool) {
+        guard connection.turnActions > 0 else { return }
+        if hasOutcomes {
+            connection.queue[connection.queue.count - 1].actions = connection.turnActions
+        } else {
+            connection.inFlight -= connection.turnActions
         }
-        gateReading(connection)
+        connection.turnActions = 0
     }
 
     private func overflows(
         _ connection: Connection, _ pending: Connection.PendingOutput
     ) -> Bool {
-        guard !pending.deltas.isEmpty || pending.chunks.contains(where: { !$0.isSnapshot }) else {
-            return false
-        }
-        let deltaBytes = pending.deltas.reduce(0) { $0 + $1.count }
-        let chunkBytes = pending.chunks.reduce(0) { $0 + ($1.isSnapshot ? 0 : $1.bytes.count) }
+        let deltaBytes = pending.deltas.reduce(0) { $0 + $1.count + 64 }
+        let chunkBytes = pending.chunks.reduce(0) { $0 + ($1.isSnapshot ? 0 : $1.bytes.count + 64) }
         // because a turn may be larger than the budget: what finds an empty queue may go
-        return connection.queuedUpdateBytes > 0
+        return deltaBytes + chunkBytes > 0 && connection.queuedUpdateBytes > 0
             && connection.queuedUpdateBytes + deltaBytes + chunkBytes > limits.queueBytesMax
     }
 
@@ -59,15 +74,16 @@ extension Server {
         stats.conflations &+= 1
         connection.queue.removeAll { $0.kind == .update }
         connection.queuedUpdateBytes = connection.queue.reduce(0) {
-            $0 + ($1.kind == .snapshot ? $1.range.count : 0)
+            $0 + ($1.kind == .snapshot ? $1.cost : 0)
         }
         // because outcomes that stay in the queue have lost the updates in front of them
-        connection.queue.prepend(
-            Connection.Segment(
-                bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, turn: releasedTurn,
-                kind: .control))
-        connection.queuedControlBytes += Self.lagFrame.count
+        let lag = Connection.Segment(
+            bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, turn: releasedTurn,
+            kind: .control)
+        connection.queue.prepend(lag)
+        connection.queuedControlBytes += lag.cost
         connection.isBehind = true
+        connection.isLagging = true
         for id in connection.subscriptions.keys {
             connection.subscriptions[id]?.isSnapshotOwed = true
         }
@@ -83,27 +99,37 @@ extension Server {
         _ bytes: [UInt8], _ range: Range<Int>, _ kind: Connection.Segment.Kind,
         to connection: Connection
     ) {
-        connection.queue.append(
-            Connection.Segment(bytes: bytes, range: range, turn: turnNumber, kind: kind))
+        var segment = Connection.Segment(bytes: bytes, range: range, turn: turnNumber, kind: kind)
+        // because a slow reader must not keep alive a turn's bytes for the sake of its few of them
+        if connection.isWriting, bytes.count > 4 * range.count + 4_096 {
+            segment.bytes = Array(bytes[range])
+            segment.range = 0..<range.count
+        }
+        connection.queue.append(segment)
         if kind == .control {
-            connection.queuedControlBytes += range.count
+            connection.queuedControlBytes += segment.cost
         } else {
-            connection.queuedUpdateBytes += range.count
+            connection.queuedUpdateBytes += segment.cost
         }
     }
 
-    /// Stops reading from a client that does not take its outcomes, and goes on when it does.
-    private func gateReading(_ connection: Connection) {
-        let isFull = connection.queuedControlBytes > limits.undrainedBytesMax
-        if isFull, !connection.isReadingPaused {
-            connection.isReadingPaused = true
-            outputs.append(.pauseReading(connection.id))
-        } else if connection.isReadingPaused,
-            connection.queuedControlBytes * 2 <= limits.undrainedBytesMax
-        {
-            connection.isReadingPaused = false
-            outputs.append(.resumeReading(connection.id))
-        }
+    /// Stops reading from a client that does not take its outcomes.
+    func pauseReading(_ connection: Connection) {
+        guard !connection.isReadingPaused, !connection.isClosing else { return }
+        connection.isReadingPaused = true
+        outputs.append(.pauseReading(connection.id))
+    }
+
+    /// Goes on reading from a client that took them; never called from inside a turn's end.
+    private func resumeReading(_ connection: Connection) {
+        guard connection.isReadingPaused, !connection.isClosing,
+            connection.queuedControlBytes + connection.pending.controlBytes
+                <= limits.undrainedBytesMax / 2,
+            connection.inFlight <= limits.inFlightMax / 2
+        else { return }
+        connection.isReadingPaused = false
+        outputs.append(.resumeReading(connection.id))
+        readOn(connection)
     }
 
     /// Hands the socket what may leave, as one write at a time.
@@ -116,10 +142,11 @@ extension Server {
         {
             connection.queue.removeFirst()
             byteCount += segment.range.count
+            connection.inFlight -= segment.actions
             if segment.kind == .control {
-                connection.queuedControlBytes -= segment.range.count
+                connection.queuedControlBytes -= segment.cost
             } else {
-                connection.queuedUpdateBytes -= segment.range.count
+                connection.queuedUpdateBytes -= segment.cost
             }
             slices.append(OutputSlice(bytes: segment.bytes, range: segment.range))
         }
@@ -128,26 +155,34 @@ extension Server {
             outputs.append(.write(connection.id, slices))
             return
         }
-        if connection.isClosing, connection.queue.isEmpty {
-            connection.stage = closedStage(connection)
-            outputs.append(.close(connection.id))
+        // because the turn at hand may still have something for it
+        if connection.isClosing, connection.queue.isEmpty, connection.notedTurn != turnNumber {
+            return shut(connection)
         }
+        resumeReading(connection)
     }
 
-    private func closedStage(_ connection: Connection) -> Connection.Stage {
+    /// Orders the socket of a connection to be closed.
+    func shut(_ connection: Connection) {
         if connection.stage == .greeting { greetingCount -= 1 }
-        return .closed
+        connection.stage = .closed
+        outputs.append(.close(connection.id))
     }
 
     /// The socket took all of the last write.
     public func written(_ id: ConnectionID) {
         guard let connection = connections[id] else { return }
         connection.isWriting = false
-        gateReading(connection)
         flush(connection)
+        resumeReading(connection)
         // because what it is owed is shown as of the end of a turn, never of the middle of one
-        if connection.isBehind, connection.queuedUpdateBytes == 0, !connection.isWriting {
-            note(connection)
-        }
+        if canBePaid(connection) { note(connection) }
+    }
+}
+
+extension Connection {
+    /// Whether everything that arrived was answered.
+    fileprivate var isAnswered: Bool {
+        !isReadingPaused && session?.deferred.isEmpty ?? true
     }
 }

@@ -7,16 +7,25 @@ extension Server {
     ///
     /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
     public func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
+        self.now = now
         guard let connection = connections[id], !connection.isClosing else { return }
         stats.bytesReceived &+= UInt64(bytes.count)
-        if connection.partial.isEmpty {
+        if connection.isReadingPaused {
+            // because the shell had read this before it was told to stop
+            connection.partial.append(contentsOf: bytes, 0..<bytes.count)
+        } else if connection.partial.isEmpty {
             let used = consume(bytes, of: connection)
-            keep(bytes, from: used, of: connection, at: now)
-            return
+            keep(bytes, from: used, of: connection)
+        } else {
+            complete(bytes, of: connection)
         }
-        // because only the frame that was cut is put together: the rest is read where it lies
+    }
+
+    /// Puts a frame that was cut together with what arrived; only that one, for the rest is read
+    /// where it lies.
+    private func complete(_ bytes: Span<UInt8>, of connection: Connection) {
         var start = 0
-        while start < bytes.count, !connection.partial.isEmpty, !connection.isClosing {
+        while start < bytes.count, !connection.partial.isEmpty, connection.isRead {
             let missing = missingBytes(of: connection)
             let end = min(bytes.count, start + missing)
             connection.partial.append(contentsOf: bytes, start..<end)
@@ -29,16 +38,30 @@ extension Server {
                 preconditionFailure("a whole frame of \(whole.count) bytes was not consumed")
             }
         }
-        guard start < bytes.count, !connection.isClosing else { return }
-        let used = consume(bytes, from: start, of: connection)
-        keep(bytes, from: used, of: connection, at: now)
+        let used = connection.isRead ? consume(bytes, from: start, of: connection) : start
+        keep(bytes, from: used, of: connection)
+    }
+
+    /// Handles what was held back while the client did not take its outcomes.
+    func readOn(_ connection: Connection) {
+        let held = connection.partial
+        connection.partial = []
+        let used = consume(held.span, of: connection)
+        keep(held.span, from: used, of: connection)
+        if connection.isInputEnded { note(connection) }
     }
 
     /// How many bytes the cut frame needs before it can be looked at again: the rest of its header,
     /// then the rest of its body.
     private func missingBytes(of connection: Connection) -> Int {
         let have = connection.partial.count
-        if have < FrameHeader.byteCount { return FrameHeader.byteCount - have }
+        if have < FrameHeader.byteCount {
+            // because a stranger is told from a client by the fifth byte, and may send no header
+            let isStranger = connection.stage == .greeting && have == 5
+                && !FrameKind.isOfClient(connection.partial[4])
+            return isStranger ? 0 : connection.stage == .greeting && have < 5
+                ? 5 - have : FrameHeader.byteCount - have
+        }
         let header = connection.partial
         let length = Int(header.span.word(at: 0, byteCount: 4))
         // because a length that is refused is refused by `consume`, from the header alone
@@ -46,9 +69,7 @@ extension Server {
         return FrameHeader.byteCount + length - have
     }
 
-    private func keep(
-        _ bytes: Span<UInt8>, from start: Int, of connection: Connection, at now: UInt64
-    ) {
+    private func keep(_ bytes: Span<UInt8>, from start: Int, of connection: Connection) {
         guard start < bytes.count, !connection.isClosing else { return }
         connection.partial.append(contentsOf: bytes, start..<bytes.count)
         connection.partialSince = now
@@ -60,7 +81,7 @@ extension Server {
     ) -> Int {
         var offset = first
         do throws(FrameError) {
-            while !connection.isClosing {
+            while connection.isRead {
                 guard
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)
@@ -69,15 +90,19 @@ extension Server {
                     return offset
                 }
                 let start = offset &+ FrameHeader.byteCount
-                if connection.stage == .greeting { try expectHello(header, at: offset) }
+                if connection.stage == .greeting {
+                    try expectHello(header, at: offset, of: connection)
+                }
                 let end = start &+ Int(header.length)
-                guard end <= bytes.count else { return offset }
+                guard end <= bytes.count, !connection.isClosing else { return offset }
                 try handle(header, bytes.extracting(start..<end), at: offset, of: connection)
                 connection.receivedBytes &+= UInt64(end &- offset)
                 offset = end
             }
         } catch {
-            fail(connection, .framing, error.description, at: UInt64(max(0, error.offset - offset)))
+            let place = connection.receivedBytes &+ UInt64(max(0, error.offset - offset))
+            let told = FrameError(error.condition, at: Int(clamping: place))
+            fail(connection, .framing, told.description, at: place &- connection.receivedBytes)
         }
         return offset
     }
@@ -87,31 +112,42 @@ extension Server {
         _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
         guard connection.stage == .greeting, bytes.count &- offset >= 5 else { return }
-        guard bytes[offset &+ 4] == FrameKind.hello.rawValue else {
+        guard FrameKind.isOfClient(bytes[offset &+ 4]) else {
             throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
         }
     }
 
-    private func expectHello(_ header: FrameHeader, at offset: Int) throws(FrameError) {
-        guard header.kind == FrameKind.hello.rawValue, header.number == Hello.magic else {
+    private func expectHello(
+        _ header: FrameHeader, at offset: Int, of connection: Connection
+    ) throws(FrameError) {
+        if header.kind == FrameKind.hello.rawValue, header.number == Hello.magic { return }
+        guard header.kind != FrameKind.hello.rawValue, FrameKind.isOfClient(header.kind) else {
             throw FrameError(.unknownKind(header.kind), at: offset)
         }
+        fail(connection, .state, "frame of kind \(header.kind) before hello")
     }
 
     private func handle(
         _ header: FrameHeader, _ body: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
         // because nearly every frame is one: it is looked at first
-        if header.kind == FrameKind.dispatch.rawValue, connection.stage == .open {
+        if header.kind == FrameKind.dispatch.rawValue, header.flags.isSubset(of: .options) {
             dispatch(header, body, of: connection)
             return
         }
-        guard let kind = FrameKind(rawValue: header.kind), kind.isFromClient else {
+        guard let kind = FrameKind(rawValue: header.kind), FrameKind.isOfClient(header.kind) else {
             guard FrameKind.isIgnorable(header.kind) else {
                 throw FrameError(.unknownKind(header.kind), at: offset)
             }
             stats.framesIgnored &+= 1
             return
+        }
+        guard header.flags.isSubset(of: kind == .batch ? .options : []) else {
+            throw FrameError(.reservedBits, at: offset &+ 5)
+        }
+        guard header.length == 0 || kind.hasBody else {
+            return fail(
+                connection, .framing, "\(kind) with a body of \(header.length) bytes, expected none")
         }
         switch kind {
         case .hello: greet(body, of: connection)
@@ -135,8 +171,22 @@ extension Server {
 }
 
 extension FrameKind {
-    /// Whether a client sends frames of this kind.
-    fileprivate var isFromClient: Bool { rawValue <= FrameKind.ping.rawValue }
+    /// Whether a client sends frames of this raw kind.
+    fileprivate static func isOfClient(_ kind: UInt8) -> Bool {
+        kind >= FrameKind.hello.rawValue && kind <= FrameKind.ping.rawValue
+    }
+
+    fileprivate var hasBody: Bool {
+        switch self {
+        case .goodbye, .unsubscribe, .confirm, .ping: false
+        default: true
+        }
+    }
+}
+
+extension Connection {
+    /// Whether frames of it are handled now.
+    fileprivate var isRead: Bool { !isClosing && !isReadingPaused }
 }
 
 // MARK: - Faults
@@ -146,6 +196,7 @@ extension Server {
         _ connection: Connection, _ code: FaultCode, _ message: String, at offset: UInt64 = 0
     ) {
         guard !connection.isClosing else { return }
+        let message = message.cut(to: limits.messageBytesMax)
         stats.faults &+= 1
         outputs.append(.log(.closedForFault(connection.id, connection.peer, code, message)))
         close(connection, Closing(code, message, offset: connection.receivedBytes &+ offset))
@@ -159,8 +210,15 @@ extension Server {
         closing.encode(into: &outcomes)
         outcomes.endFrame(at: frame)
         connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        beginClosing(connection)
+    }
+
+    /// Hears nothing more from a connection, and lets it go once it has taken what it is owed.
+    func beginClosing(_ connection: Connection) {
         connection.isClosing = true
+        connection.closingSince = now
         connection.partial = []
+        leaveSlices(connection)
         note(connection)
     }
 }
@@ -174,5 +232,17 @@ extension Array where Element == Range<Int> {
         } else if !range.isEmpty {
             append(range)
         }
+    }
+}
+
+extension String {
+    /// The text up to a whole character within its first `bytesMax` bytes.
+    func cut(to bytesMax: Int) -> String {
+        guard utf8.count > bytesMax else { return self }
+        var end = utf8.index(startIndex, offsetBy: bytesMax)
+        while end > startIndex, end.samePosition(in: unicodeScalars) == nil {
+            end = utf8.index(before: end)
+        }
+        return String(self[..<end])
     }
 }

@@ -85,8 +85,7 @@ extension Server {
             session.connection = nil
             connection.session = nil
         }
-        connection.isClosing = true
-        note(connection)
+        beginClosing(connection)
     }
 
     /// Appends a frame to the turn's replies, for one connection.
@@ -94,15 +93,28 @@ extension Server {
         let start = replies.count
         write(&replies)
         connection.pending.replies.appendJoined(start..<replies.count)
-        note(connection)
+        count(replies.count - start, of: connection)
     }
 
     func refuse(_ header: FrameHeader, _ refusal: Refusal, of connection: Connection) {
         reply(to: connection) { writer in
+            var refusal = refusal
+            refusal.message = refusal.message.cut(to: limits.messageBytesMax)
             let frame = writer.beginFrame(.refused, id: header.id, number: header.number)
             refusal.encode(into: &writer)
             writer.endFrame(at: frame)
         }
+    }
+
+    /// Counts bytes that a connection must take, and stops reading from it where they are many.
+    func count(_ byteCount: Int, of connection: Connection) {
+        connection.pending.controlBytes += byteCount
+        if connection.queuedControlBytes + connection.pending.controlBytes
+            > limits.undrainedBytesMax
+        {
+            pauseReading(connection)
+        }
+        note(connection)
     }
 
     /// Lists a connection as one that the turn has something for.

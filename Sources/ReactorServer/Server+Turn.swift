@@ -8,19 +8,21 @@ extension Server {
     ///
     /// Call it once per pass of the loop, after everything that arrived was received.
     public func endTurn(at now: UInt64) {
+        self.now = now
         let turn = tree.turn
         for text in turn.complaints { outputs.append(.log(.complaint(text))) }
         tellFailures()
-        if !turn.resolutions.isEmpty { resolve() }
+        if turn.hasResolutions { resolve() }
         guard turn.sequence != turnStart || !noted.isEmpty else {
             turn.begin()
             return
         }
+        // because what a node did before it went concerns nobody who is told that it is gone
+        shareGone()
         shareValues()
         let batchEnd = turn.writer.count
         let markFrame = appendMark()
-        shareChanges(markFrame)
-        shareGone()
+        shareChanges()
         let deltas = takeBytes(&turn.writer)
         let batch = Batch(
             turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
@@ -76,7 +78,8 @@ extension Server {
                 let connection = session.connection
             else { continue }
             flushRun(of: connection)
-            let notice = Notice(code: "effectFailed", message: failure.message)
+            let notice = Notice(
+                code: "effectFailed", message: failure.message.cut(to: limits.messageBytesMax))
             let frame = outcomes.beginFrame(.notice, number: failure.origin.ordinal)
             notice.encode(into: &outcomes)
             outcomes.endFrame(at: frame)
@@ -113,7 +116,7 @@ extension Server {
     }
 
     /// Gives each follower of a replica slice the places of its deltas.
-    private func shareChanges(_ markFrame: Range<Int>) {
+    private func shareChanges() {
         let changes = tree.turn.changes
         var index = 0
         while index < changes.count {
@@ -155,20 +158,21 @@ extension Server {
         if slice.lastValue == bytes { return }
         slice.lastValue = bytes
         let frames = valueFrames(slice, bytes)
-        slice.cached = (tree.turn.sequence, frames)
+        keep(frames, of: slice)
         for connection in slice.followers {
             guard let subscription = connection.subscriptions[slice.id] else { continue }
+            // because every slice of a connection is as of the same mark, a value waits in the
+            // queue like a delta, and goes like one where the budget ends
             if subscription.isSnapshotOwed { continue }
-            // because only the latest value counts: a reader that has not taken the last one is
-            // owed this one, and gets it when it reads
-            if connection.queuedUpdateBytes > 0 || connection.isBehind {
-                connection.subscriptions[slice.id]?.isSnapshotOwed = true
-                connection.isBehind = true
-            } else {
-                connection.pending.chunks.append((frames, false))
-                note(connection)
-            }
+            connection.pending.chunks.append((frames, false))
+            note(connection)
         }
+    }
+
+    private func keep(_ frames: [UInt8], of slice: Slice, isFresh: Bool = false) {
+        slices.keep(
+            Slice.Snapshot(sequence: tree.turn.sequence, frames: frames), of: slice,
+            isFresh: isFresh)
     }
 
     private func valueFrames(_ slice: Slice, _ bytes: [UInt8]) -> [UInt8] {
@@ -198,47 +202,65 @@ extension Server {
 
     /// Gives a connection that has caught up the snapshots it is owed.
     private func payOwed(_ connection: Connection) {
-        guard connection.isBehind, connection.queuedUpdateBytes == 0, !connection.isWriting,
-            connection.stage == .open
-        else { return }
+        guard canBePaid(connection) else { return }
+        // because the slices of one that lags move together again only when all are there; new
+        // ones may come one after the other
+        var room = connection.isLagging ? Int.max : limits.queueBytesMax
+        room -= connection.queuedUpdateBytes
         connection.isBehind = false
         for (id, subscription) in connection.subscriptions.sorted(by: { $0.key < $1.key })
         where subscription.isSnapshotOwed {
+            guard room > 0 else {
+                connection.isBehind = true
+                return
+            }
+            let frames = snapshot(of: subscription.slice, isFresh: subscription.isFresh)
+            room -= frames.count
+            connection.pending.chunks.append((frames, true))
             connection.subscriptions[id]?.isSnapshotOwed = false
-            connection.pending.chunks.append(
-                (snapshot(of: subscription.slice, isFresh: subscription.isFresh), true))
             connection.subscriptions[id]?.isFresh = false
         }
+        connection.isLagging = false
+    }
+
+    /// Whether a connection waits for snapshots and has room for one.
+    func canBePaid(_ connection: Connection) -> Bool {
+        guard connection.isBehind, !connection.isClosing, connection.stage == .open else {
+            return false
+        }
+        return connection.isLagging
+            ? connection.queuedUpdateBytes == 0 && !connection.isWriting
+            : connection.queuedUpdateBytes < limits.queueBytesMax
     }
 
     /// The frames of a slice as it is now; encoded once per change of its node.
     private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
-        let sequence = tree.turn.sequence
-        if !isFresh, let cached = slice.cached, cached.sequence == sequence
-            || slice.node.sequence <= cached.sequence
+        let isFresh = isFresh && slice.mode == .replica
+        if let cached = isFresh ? slice.cachedFresh : slice.cached,
+            slice.node.sequence <= cached.sequence
         {
             return cached.frames
         }
         stats.snapshotsEncoded &+= 1
         var value = WireWriter()
+        let frames: [UInt8]
         if slice.mode == .value {
             let reach =
                 slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)
             let bytes = reach == .found ? value.bytes : []
             slice.lastValue = bytes
-            let frames = valueFrames(slice, bytes)
-            slice.cached = (sequence, frames)
-            return frames
+            frames = valueFrames(slice, bytes)
+        } else {
+            slice.node.encodeState(into: &value)
+            var writer = WireWriter(capacity: value.count + 64)
+            value.withBytes { bytes in
+                writer.parts(
+                    .snapshot, flags: isFresh ? .fresh : [], id: slice.id,
+                    number: tree.turn.sequence, body: bytes)
+            }
+            frames = writer.bytes
         }
-        slice.node.encodeState(into: &value)
-        var writer = WireWriter(capacity: value.count + 64)
-        value.withBytes { bytes in
-            writer.parts(
-                .snapshot, flags: isFresh ? .fresh : [], id: slice.id, number: sequence,
-                body: bytes)
-        }
-        let frames = writer.bytes
-        if !isFresh { slice.cached = (sequence, frames) }
+        keep(frames, of: slice, isFresh: isFresh)
         return frames
     }
 }

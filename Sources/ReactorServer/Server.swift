@@ -22,10 +22,13 @@ public final class Server {
     var connectionsByUID: [UInt32: Int] = [:]
     var greetingCount = 0
     var sessions: SessionTable
-    var slices = SliceTable()
+    var slices: SliceTable
     var ring: DeltaRing
-    var cachedSnapshotBytes = 0
-    public internal(set) var stats = ServerStats()
+    /// When the last call came, in nanoseconds.
+    var now: UInt64 = 0
+    /// What was counted since the start.
+    public var statistics: ServerStats { stats }
+    var stats = ServerStats()
 
     // MARK: The turn at hand
     var turnNumber: UInt64 = 1
@@ -61,7 +64,8 @@ public final class Server {
         self.daemonName = daemonName
         self.random = random
         sessions = SessionTable(sessionsMax: limits.sessionsMax)
-        ring = DeltaRing(bytesMax: limits.ringBytesMax)
+        ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
+        slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
         turnStart = tree.turn.sequence
     }
 
@@ -74,7 +78,10 @@ public final class Server {
     }
 
     /// Whether a turn would have something to share out, though nothing was received.
-    public var needsTurn: Bool { !noted.isEmpty || tree.turn.sequence != turnStart }
+    public var needsTurn: Bool {
+        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.failures.isEmpty
+            || !tree.turn.complaints.isEmpty
+    }
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }
@@ -84,6 +91,7 @@ public final class Server {
 extension Server {
     /// A client connected.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
+        self.now = now
         let connection = Connection(id: id, peer: peer, connectedAt: now)
         if let (code, reason) = reasonToTurnAway(peer) {
             stats.turnedAway += 1
@@ -118,6 +126,7 @@ extension Server {
 
     /// The socket is closed; nothing more comes from it or goes to it.
     public func disconnect(_ id: ConnectionID, at now: UInt64) {
+        self.now = now
         guard let connection = connections.removeValue(forKey: id) else { return }
         let uid = connection.peer.uid
         connectionsByUID[uid, default: 1] -= 1
@@ -125,18 +134,24 @@ extension Server {
         if connection.stage == .greeting { greetingCount -= 1 }
         connection.stage = .closed
         connection.queue.removeAll()
-        for subscription in connection.subscriptions.values {
-            slices.leave(subscription.slice, connection)
-        }
-        connection.subscriptions.removeAll()
+        connection.partial = []
+        leaveSlices(connection)
         connection.nodes.removeAll()
         tree.endConnection(id.rawValue)
         guard let session = connection.session else { return }
         connection.session = nil
         session.connection = nil
         session.disconnectedAt = now
-        session.failDeferred(max: limits.outcomesPerSessionMax)
+        session.endConnection(limits)
         if session.isBlank { sessions.remove(session) }
+    }
+
+    /// Ends all subscriptions of a connection.
+    func leaveSlices(_ connection: Connection) {
+        for subscription in connection.subscriptions.values {
+            slices.leave(subscription.slice, connection)
+        }
+        connection.subscriptions.removeAll()
     }
 
     /// The client sends nothing more; what it asked for is still answered.
@@ -157,22 +172,33 @@ extension Server {
 
     /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second.
     public func tick(at now: UInt64) {
+        self.now = now
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-            if connection.isClosing { continue }
-            if connection.stage == .greeting,
+            if connection.isClosing {
+                abandon(connection)
+            } else if connection.stage == .greeting,
                 now &- connection.connectedAt >= limits.handshakeDeadline
             {
                 fail(connection, .timeout, "no hello within the handshake deadline")
-            } else if !connection.partial.isEmpty,
+            } else if !connection.partial.isEmpty, !connection.isReadingPaused,
                 now &- connection.partialSince >= limits.partialFrameDeadline
             {
                 fail(connection, .timeout, "a frame was begun and not completed in time")
             } else if !connection.subscriptions.isEmpty,
-                connection.markedSequence < tree.turn.sequence
+                connection.markedSequence < tree.turn.sequence, !connection.isWriting
             {
                 note(connection)
             }
         }
+    }
+
+    /// Closes a connection that was told to go and does not take that in.
+    private func abandon(_ connection: Connection) {
+        guard let since = connection.closingSince, connection.stage != .closed,
+            now &- since >= limits.closeDeadline
+        else { return }
+        connection.queue.removeAll()
+        shut(connection)
     }
 
     /// Runs a job that an effect posted.

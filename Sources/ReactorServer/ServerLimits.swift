@@ -16,6 +16,8 @@ public struct ServerLimits: Equatable, Sendable {
     public var handshakeDeadline: UInt64 = 5_000_000_000
     /// Nanoseconds within which a frame that was begun is complete.
     public var partialFrameDeadline: UInt64 = 30_000_000_000
+    /// Nanoseconds within which a client that is closed takes what it is still told.
+    public var closeDeadline: UInt64 = 5_000_000_000
     /// Most subscriptions of one connection.
     public var subscriptionsPerConnectionMax = 256
     /// Most nodes that one connection holds open.
@@ -24,7 +26,12 @@ public struct ServerLimits: Equatable, Sendable {
     public var sessionsMax = 4_096
     /// Most outcomes kept per session, as runs and exceptions, until the client confirms them.
     public var outcomesPerSessionMax = 16_384
-    /// Most actions without an outcome that a client is told to have.
+    /// Bytes of outcomes with a text or a reply that are kept per session; the oldest go first.
+    public var outcomeBytesPerSessionMax = 4 << 20
+    /// Longest text of a rejection, a refusal or a fault in bytes; the rest is cut.
+    public var messageBytesMax = 1_024
+    /// Most actions without an outcome; from a client that sends more nothing is read until
+    /// outcomes have left.
     public var inFlightMax = 1_024
     /// Most bytes of updates queued for one connection; beyond it they are dropped, and one
     /// snapshot replaces them.
@@ -34,7 +41,10 @@ public struct ServerLimits: Equatable, Sendable {
     public var undrainedBytesMax = 64 << 10
     /// Bytes of recent deltas kept for clients that come back.
     public var ringBytesMax = 16 << 20
-    /// Bytes of encoded snapshots kept for the next who asks.
+    /// Bytes of recent deltas that are searched, and sent, for one slice of a client that comes
+    /// back; beyond them it gets a snapshot.
+    public var resumeBytesMax = 4 << 20
+    /// Bytes of encoded snapshots kept for the next who asks, beside the newest.
     public var snapshotCacheBytesMax = 64 << 20
     /// Most bytes handed to one connection's socket in one write.
     public var writeBytesMax = 256 << 10
@@ -56,10 +66,14 @@ public struct ServerLimits: Equatable, Sendable {
             "nodesPerConnectionMax": UInt64(nodesPerConnectionMax),
             "sessionsMax": UInt64(sessionsMax),
             "outcomesPerSessionMax": UInt64(outcomesPerSessionMax),
+            "closeDeadlineNanoseconds": closeDeadline,
+            "outcomeBytesPerSessionMax": UInt64(outcomeBytesPerSessionMax),
+            "messageBytesMax": UInt64(messageBytesMax),
             "inFlightMax": UInt64(inFlightMax),
             "queueBytesMax": UInt64(queueBytesMax),
             "undrainedBytesMax": UInt64(undrainedBytesMax),
             "ringBytesMax": UInt64(ringBytesMax),
+            "resumeBytesMax": UInt64(resumeBytesMax),
             "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),

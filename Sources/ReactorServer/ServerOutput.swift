@@ -51,7 +51,7 @@ public enum ServerOutput: Sendable {
     /// Stop reading until told otherwise.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)
-    /// Close the socket; all that was to be written has been.
+    /// Close the socket: all that was to be written has been, or was not taken in time.
     case close(ConnectionID)
     /// Make the batch durable; then say ``Server/appended(_:)``, in the order of the turns.
     case append(Batch)

@@ -1,3 +1,4 @@
+import DequeModule
 import ReactorWire
 
 /// A client's identity across its connections, and what became of its actions.
@@ -14,12 +15,18 @@ final class Session {
     var ordinal: UInt64 = 0
     /// When it lost its connection, in nanoseconds; for eviction.
     var disconnectedAt: UInt64 = 0
-    /// Actions that were applied without a reply, as runs in ascending order of ordinals.
-    private(set) var runs: [AppliedRun] = []
-    /// All other outcomes, by ordinal.
-    private(set) var exceptions: [UInt64: Outcome] = [:]
     /// Actions whose answer is owed.
     var deferred: Set<UInt64> = []
+    /// Highest ordinal that arrived on a connection which has ended since.
+    private var endedOrdinal: UInt64 = 0
+    // because nearly every action only makes this run longer, it stands outside the deque
+    /// The run of the last plainly applied action; none if its count is 0.
+    private var lastRun = AppliedRun(ordinal: 0, sequence: 0, count: 0)
+    /// The runs before ``lastRun``, in ascending order of ordinals.
+    private var runs = Deque<AppliedRun>()
+    /// All other outcomes, in ascending order of ordinals.
+    private var exceptions = Deque<Exception>()
+    private var exceptionBytes = 0
 
     init(secret: [UInt8], uid: UInt32, client: UInt64) {
         self.secret = secret
@@ -27,78 +34,130 @@ final class Session {
         self.client = client
     }
 
+    /// An outcome that is not a plain "applied".
+    private struct Exception {
+        var ordinal: UInt64
+        var outcome: Outcome
+    }
+
     /// Whether nothing would be lost with it.
     var isBlank: Bool { ordinal == 0 }
 
+    /// Runs and exceptions that are remembered.
+    var outcomeCount: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
+
     /// Notes that an action was applied without a reply.
     @inline(__always)
-    func noteApplied(_ ordinal: UInt64, sequence: UInt64, max outcomesMax: Int) {
-        let last = runs.count &- 1
-        if last >= 0, runs[last].isContinued(by: ordinal, sequence) {
-            runs[last].count &+= 1
+    func noteApplied(_ ordinal: UInt64, sequence: UInt64, _ limits: ServerLimits) {
+        if lastRun.count > 0, lastRun.isContinued(by: ordinal, sequence) {
+            lastRun.count &+= 1
         } else {
-            runs.append(AppliedRun(ordinal: ordinal, sequence: sequence, count: 1))
-            forgetExcess(outcomesMax)
+            startRun(at: ordinal, sequence, limits)
         }
+    }
+
+    private func startRun(
+        at ordinal: UInt64, _ sequence: UInt64, _ limits: ServerLimits
+    ) {
+        if lastRun.count > 0 { runs.append(lastRun) }
+        lastRun = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
+        forgetExcess(limits)
     }
 
     /// Notes any other outcome.
-    func note(_ outcome: Outcome, of ordinal: UInt64, max outcomesMax: Int) {
-        deferred.remove(ordinal)
-        exceptions[ordinal] = outcome
-        forgetExcess(outcomesMax)
+    func note(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+        if !deferred.isEmpty { deferred.remove(ordinal) }
+        let exception = Exception(ordinal: ordinal, outcome: outcome)
+        if let last = exceptions.last, last.ordinal > ordinal {
+            exceptions.insert(exception, at: exceptionIndex(of: ordinal))
+        } else {
+            exceptions.append(exception)
+        }
+        exceptionBytes += outcome.keptBytes
+        forgetExcess(limits)
     }
 
     /// The outcome of an action, if it is remembered.
+    ///
+    /// What was applied on a connection that has ended is marked so: what it owned is gone.
     func outcome(of ordinal: UInt64) -> Outcome? {
-        if let exception = exceptions[ordinal] { return exception }
-        var low = 0
-        var high = runs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].ordinal + runs[middle].count <= ordinal {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        let index = exceptionIndex(of: ordinal)
+        if index < exceptions.count, exceptions[index].ordinal == ordinal {
+            return marked(exceptions[index].outcome, ordinal)
         }
-        guard low < runs.count, runs[low].ordinal <= ordinal else { return nil }
-        return .applied(
-            sequence: runs[low].sequence + (ordinal - runs[low].ordinal), reply: nil,
-            ownerEnded: false)
+        guard let run = run(of: ordinal) else { return nil }
+        let sequence = run.sequence + (ordinal - run.ordinal)
+        return marked(.applied(sequence: sequence, reply: nil, ownerEnded: false), ordinal)
+    }
+
+    private func marked(_ outcome: Outcome, _ ordinal: UInt64) -> Outcome {
+        guard ordinal <= endedOrdinal, case .applied(let sequence, let reply, _) = outcome else {
+            return outcome
+        }
+        return .applied(sequence: sequence, reply: reply, ownerEnded: true)
     }
 
     /// Forgets outcomes up to `ordinal`: the client has them.
     func confirm(_ ordinal: UInt64) {
-        var whole = 0
-        while whole < runs.count, runs[whole].ordinal + runs[whole].count <= ordinal + 1 {
-            whole += 1
-        }
-        runs.removeFirst(whole)
-        if !exceptions.isEmpty { exceptions = exceptions.filter { $0.key > ordinal } }
+        if lastRun.count > 0, lastRun.last <= ordinal { lastRun.count = 0 }
+        while let run = runs.first, run.last <= ordinal { runs.removeFirst() }
+        while let exception = exceptions.first, exception.ordinal <= ordinal { forgetException() }
     }
 
-    /// Answers all that is owed with "your connection ended".
-    func failDeferred(max outcomesMax: Int) {
+    /// Takes note that its connection ended: what was owed an answer is answered so.
+    func endConnection(_ limits: ServerLimits) {
+        endedOrdinal = ordinal
         for ordinal in deferred.sorted() {
             note(
                 .rejected(
                     code: FaultCode.ownerEnded.rawValue,
                     message: "the connection that waited for the answer ended"),
-                of: ordinal, max: outcomesMax)
+                of: ordinal, limits)
         }
     }
 
-    /// Marks remembered outcomes: what the ended connection owned is gone.
-    private func forgetExcess(_ outcomesMax: Int) {
-        while runs.count + exceptions.count > outcomesMax {
-            let oldest = exceptions.keys.min() ?? UInt64.max
-            if let run = runs.first, run.ordinal < oldest {
+    // MARK: Looking up
+
+    /// Index of the first exception at or above `ordinal`.
+    private func exceptionIndex(of ordinal: UInt64) -> Int {
+        var low = 0
+        var high = exceptions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if exceptions[middle].ordinal < ordinal { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func run(of ordinal: UInt64) -> AppliedRun? {
+        if lastRun.holds(ordinal) { return lastRun }
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].last < ordinal { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && runs[low].holds(ordinal) ? runs[low] : nil
+    }
+
+    // MARK: Forgetting
+
+    private func forgetExcess(_ limits: ServerLimits) {
+        while outcomeCount > limits.outcomesPerSessionMax
+            || exceptionBytes > limits.outcomeBytesPerSessionMax
+        {
+            if let run = runs.first, run.ordinal < exceptions.first?.ordinal ?? .max {
                 runs.removeFirst()
+            } else if !exceptions.isEmpty {
+                forgetException()
             } else {
-                exceptions[oldest] = nil
+                return
             }
         }
+    }
+
+    private func forgetException() {
+        exceptionBytes -= exceptions.removeFirst().outcome.keptBytes
     }
 }
 
@@ -110,9 +169,28 @@ struct AppliedRun: Equatable {
     var sequence: UInt64
     var count: UInt64
 
+    /// Ordinal of the last, for a run that is not empty.
+    // because a peer chooses ordinals, up to the largest number there is
+    var last: UInt64 { ordinal &+ (count &- 1) }
+
+    func holds(_ ordinal: UInt64) -> Bool {
+        count > 0 && self.ordinal <= ordinal && ordinal <= last
+    }
+
     @inline(__always)
     func isContinued(by ordinal: UInt64, _ sequence: UInt64) -> Bool {
         self.ordinal &+ count == ordinal && self.sequence &+ count == sequence
+    }
+}
+
+extension Outcome {
+    /// Bytes that remembering it costs, roughly.
+    var keptBytes: Int {
+        switch self {
+        case .applied(_, let reply, _): 64 + (reply?.bytes.count ?? 0)
+        case .rejected(let code, let message): 64 + code.utf8.count + message.utf8.count
+        case .failed(let message): 64 + message.utf8.count
+        }
     }
 }
 

@@ -12,7 +12,15 @@ final class Slice {
     /// The last value that was sent, to be compared with the next.
     var lastValue: [UInt8]?
     /// The encoded frames of the current snapshot or value, and the sequence they are of.
-    var cached: (sequence: UInt64, frames: [UInt8])?
+    fileprivate(set) var cached: Snapshot?
+    /// The same, for those who kept something from another history.
+    fileprivate(set) var cachedFresh: Snapshot?
+
+    /// An encoded state, for everybody who needs it.
+    struct Snapshot {
+        var sequence: UInt64
+        var frames: [UInt8]
+    }
 
     init(id: UInt32, node: AnyNode, mode: SubscriptionMode, field: ArraySlice<WireKey>) {
         self.id = id
@@ -30,6 +38,11 @@ struct SliceTable {
     private var byID: [UInt32: Slice] = [:]
     private var valuesByNode: [UInt32: [Slice]] = [:]
     private var lastValueID = valueIDBase
+    /// Bytes of all cached snapshots.
+    private(set) var cachedBytes = 0
+    let cachedBytesMax: Int
+
+    init(cachedBytesMax: Int) { self.cachedBytesMax = cachedBytesMax }
 
     var count: Int { byID.count }
 
@@ -66,6 +79,7 @@ struct SliceTable {
         slice.followers.removeAll { $0 === connection }
         guard slice.followers.isEmpty else { return }
         byID[slice.id] = nil
+        forget(slice)
         if slice.mode == .replica {
             slice.node.isReplicated = false
             return
@@ -75,6 +89,23 @@ struct SliceTable {
             valuesByNode[slice.node.number] = nil
             slice.node.isWatched = false
         }
+    }
+
+    /// Keeps a snapshot for the next who asks; the others go where it is too much.
+    mutating func keep(_ snapshot: Slice.Snapshot, of slice: Slice, isFresh: Bool) {
+        cachedBytes -= (isFresh ? slice.cachedFresh : slice.cached)?.frames.count ?? 0
+        if isFresh { slice.cachedFresh = snapshot } else { slice.cached = snapshot }
+        cachedBytes += snapshot.frames.count
+        guard cachedBytes > cachedBytesMax else { return }
+        // because followers of one slice ask in the same turn: the newest is kept, however large
+        for other in byID.values where other !== slice { forget(other) }
+    }
+
+    private mutating func forget(_ slice: Slice) {
+        cachedBytes -= slice.cached?.frames.count ?? 0
+        cachedBytes -= slice.cachedFresh?.frames.count ?? 0
+        slice.cached = nil
+        slice.cachedFresh = nil
     }
 
     /// The slices of a node that was removed.

@@ -42,6 +42,8 @@ let package = Package(
     targets: [
         // Ground floor. libuv's headers, and nothing that is ours.
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        // Checked loads and stores of whole words. Must not know anything above.
+        .target(name: "ReactorBytes", swiftSettings: strict),
         // The compiler plug-in. Must not know run time.
         .macro(
             name: "ReactorMacros",
@@ -57,7 +59,9 @@ let package = Package(
         .target(name: "ReactorThreads", swiftSettings: strict),
 
         // First floor. Bytes. Must not know sockets, reactors, Foundation.
-        .target(name: "ReactorWire", dependencies: ["ReactorMacros"], swiftSettings: strict),
+        .target(
+            name: "ReactorWire", dependencies: ["ReactorBytes", "ReactorMacros"],
+            swiftSettings: strict),
         // libuv in Swift. Must not know frames, reactors.
         .target(
             name: "ReactorLoop", dependencies: ["CLibUV", "ReactorThreads"],
@@ -120,6 +124,8 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReactorBytesTests", dependencies: ["ReactorBytes"], swiftSettings: strict),
         .testTarget(
             name: "ReactorThreadsTests", dependencies: ["ReactorThreads"], swiftSettings: strict),
         .testTarget(

@@ -92,7 +92,7 @@ extension Reactor {
             if turn.recordsDeltas {
                 var writer = turn.beginDelta(of: node)
                 mutation.encode(into: &writer)
-                try turn.endDelta(writer, of: node)
+                try turn.endDelta(&writer, of: node)
             }
             node.reactor.reduce(state: &node.currentState, mutation: mutation)
             node.touch(turn)
@@ -123,7 +123,7 @@ extension Node {
             if turn.recordsDeltas {
                 var writer = turn.beginDelta(of: self)
                 encode(mutations.sync, into: &writer)
-                try turn.endDelta(writer, of: self)
+                try turn.endDelta(&writer, of: self)
             }
             if !turn.isPlain { saveForUndo(turn) }
             apply(mutations.sync, turn)

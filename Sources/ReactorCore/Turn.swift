@@ -122,7 +122,7 @@ extension Turn {
     ///
     /// *Throws*: ``Rejection`` if it is too large; nothing of it is kept then.
     @usableFromInline
-    func endDelta(_ written: consuming WireWriter, of node: AnyNode) throws(Rejection) {
+    func endDelta(_ written: inout WireWriter, of node: AnyNode) throws(Rejection) {
         swap(&written, &deltas)
         let start = deltaStart
         let end = deltas.count

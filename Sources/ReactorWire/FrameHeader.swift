@@ -63,7 +63,7 @@ public struct FrameHeader: Equatable, Sendable {
         guard flags.isSubset(of: .known) else { throw FrameError(.reservedBits, at: offset &+ 5) }
         return FrameHeader(
             length: length, rawKind: UInt8(truncatingIfNeeded: rest), flags: flags,
-            id: UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 4)),
+            id: UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8)),
             number: bytes.word(at: offset &+ 12, byteCount: 8))
     }
 }
@@ -73,9 +73,9 @@ extension WireWriter {
     @inlinable
     public mutating func header(_ header: FrameHeader) {
         let low = UInt64(header.kind) &<< 32 | UInt64(header.flags.rawValue) &<< 40
-        word(UInt64(header.length) | low, byteCount: 8)
-        word(UInt64(header.id), byteCount: 4)
-        word(header.number, byteCount: 8)
+        words(
+            UInt64(header.length) | low, UInt64(header.id) | header.number &<< 32,
+            header.number &>> 32, byteCount: FrameHeader.byteCount)
     }
 
     /// Appends a header whose body the caller appends next, and says where it starts.

@@ -44,8 +44,13 @@ extension Origin: WireCodable {
     /// *Shape*: an array of two unsigned integers.
     @inlinable
     public func encode(into writer: inout WireWriter) {
-        writer.byte(0x82)
-        writer.unsigned(client)
+        // because a daemon's first clients are the common case: both heads in one word
+        if client < 24 {
+            writer.word(0x82 | client &<< 8, byteCount: 2)
+        } else {
+            writer.byte(0x82)
+            writer.unsigned(client)
+        }
         writer.unsigned(ordinal)
     }
 

@@ -1,15 +1,12 @@
+public import ReactorBytes
+
 // What the decoder asks of the bytes it reads, without copying them.
 
 extension Span where Element == UInt8 {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
     @inlinable
     public func word(at start: Int, byteCount: Int) -> UInt64 {
-        precondition(start >= 0 && byteCount >= 0 && count &- start >= byteCount)
-        var value: UInt64 = 0
-        for index in 0..<byteCount {
-            value |= UInt64(self[start &+ index]) &<< UInt64(8 &* index)
-        }
-        return value
+        ByteStore.word(in: self, at: start, byteCount: byteCount)
     }
 
     /// The text of a name, with replacement characters where it is not UTF-8: for errors.
@@ -86,10 +83,6 @@ extension Array where Element == UInt8 {
     /// Appends the bytes that stand at `range` of `span`.
     @inlinable
     public mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
-        // because `reserveCapacity` gives what it is asked for: growing chunk by chunk would copy
-        // everything for each of the peer's chunks
-        let needed = count + range.count
-        if needed > capacity { reserveCapacity(Swift.max(needed, capacity * 2)) }
-        for index in range { append(span[index]) }
+        ByteStore.append(span, range, to: &self)
     }
 }

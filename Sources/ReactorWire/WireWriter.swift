@@ -1,3 +1,5 @@
+public import ReactorBytes
+
 /// Appends CBOR items to a growing byte buffer.
 ///
 /// *Place*: the server keeps one per turn, the client one per connection; whatever encodes itself
@@ -82,27 +84,26 @@ extension WireWriter {
     @inlinable
     public mutating func word(_ word: UInt64, byteCount: Int) {
         reserve(8)
-        let start = written
-        var span = storage.mutableSpan
-        precondition(start >= 0 && span.count &- start >= 8)
-        var rest = word
-        for index in 0..<8 {
-            span[start &+ index] = UInt8(truncatingIfNeeded: rest)
-            rest &>>= 8
-        }
-        written = start &+ byteCount
+        ByteStore.store(word, into: &storage, at: written)
+        written &+= byteCount
     }
 
     /// Appends `bytes` as they are.
     @inlinable
     public mutating func raw(_ bytes: Span<UInt8>) {
-        let byteCount = bytes.count
-        reserve(byteCount)
-        let start = written
-        var span = storage.mutableSpan
-        precondition(start >= 0 && span.count &- start >= byteCount)
-        for index in 0..<byteCount { span[start &+ index] = bytes[index] }
-        written = start &+ byteCount
+        reserve(bytes.count)
+        ByteStore.store(bytes, into: &storage, at: written)
+        written &+= bytes.count
+    }
+
+    /// Appends the first `byteCount` bytes of three words, lowest first.
+    @inlinable
+    mutating func words(
+        _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
+    ) {
+        reserve(24)
+        ByteStore.store(first, second, third, into: &storage, at: written)
+        written &+= byteCount
     }
 
     /// Appends `bytes` as they are.
@@ -115,9 +116,7 @@ extension WireWriter {
     @inlinable
     public mutating func patch(_ value: UInt32, at offset: Int) {
         precondition(offset >= 0 && offset &+ 4 <= written, "only written bytes can be patched")
-        for index in 0..<4 {
-            storage[offset &+ index] = UInt8(truncatingIfNeeded: value &>> UInt32(8 &* index))
-        }
+        ByteStore.store(value, into: &storage, at: offset)
     }
 }
 

@@ -78,6 +78,9 @@ extension ReactorMacro: MemberAttributeMacro {
 }
 
 extension ReactorMacro: ExtensionMacro {
+    /// The protocol that the extension conforms the type to.
+    static var conformance: TypeSyntax { "Reactor" }
+
     static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
@@ -87,8 +90,8 @@ extension ReactorMacro: ExtensionMacro {
         guard !protocols.isEmpty, let reactor = ReactorType(declaration, in: silent),
             ReactorChecks(reactor: reactor, context: silent).run()
         else { return [] }
-        let lines = ["extension \(type.trimmed): Reactor {", "}"]
-        let declaration = DeclSyntax(stringLiteral: lines.text).as(ExtensionDeclSyntax.self)
+        let text = "extension \(type.trimmed): \(Self.conformance) {}"
+        let declaration = DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self)
         return declaration.map { [$0] } ?? []
     }
 }

@@ -71,12 +71,18 @@ struct ConstantWriter {
 
     /// Writes the constant bytes that are still pending.
     mutating func flush() {
-        for (index, word) in words(pending).enumerated() {
-            let note = index == 0 ? "  // \(comment)" : ""
+        var note = "  // \(comment)"
+        while !pending.isEmpty {
+            let word = wordLiteral(pending.prefix(8))
+            let rest = pending.dropFirst(8).prefix(8)
             lines.append(
-                "writer.word(\(wordLiteral(word.bytes)), byteCount: \(word.bytes.count))\(note)")
+                rest.isEmpty
+                    ? "writer.word(\(word), byteCount: \(pending.count))\(note)"
+                    : "writer.words(\(word), \(wordLiteral(rest)), "
+                        + "byteCount: \(min(pending.count, 16)))\(note)")
+            pending.removeFirst(min(pending.count, 16))
+            note = ""
         }
-        pending = []
         comment = ""
     }
 }

@@ -25,6 +25,9 @@ struct WireCodableMacro: MemberMacro {
 }
 
 extension WireCodableMacro: ExtensionMacro {
+    /// The protocol that the extension conforms the type to.
+    static var conformance: TypeSyntax { "WireCodable" }
+
     static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
@@ -43,7 +46,7 @@ extension WireCodableMacro: ExtensionMacro {
                 ["Self._wireSchema()"])
         }
         // because an author may have written the conformance already
-        let conformance = protocols.isEmpty ? "" : ": WireCodable"
+        let conformance = protocols.isEmpty ? "" : ": \(Self.conformance)"
         if body.isEmpty, protocols.isEmpty { return [] }
         let lines = block("extension \(type.trimmed)\(conformance)\(wireType.whereClause)", body)
         guard let declaration = DeclSyntax(stringLiteral: lines.text).as(ExtensionDeclSyntax.self)

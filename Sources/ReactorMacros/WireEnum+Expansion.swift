@@ -141,7 +141,7 @@ extension EnumExpansion {
 
     private func tupleDecode(_ index: Int, _ values: [WireField]) -> Lines {
         let elements = values.enumerated().map { place, value in
-            "let value\(place) = try cursor.element((\(value.type)).self, \(place), "
+            "let value\(place) = try cursor.element(\(value.typeBase).self, \(place), "
                 + "of: \(values.count), in: bytes, &items)"
         }
         let names = values.indices.map { "value\($0)" }.joined(separator: ", ")
@@ -157,10 +157,12 @@ extension EnumExpansion {
         let arguments = record.fields.enumerated().map { place, field in
             "\(field.identifier): \(record.decoded(place))"
         }
+        let call = "return .\(cases[index].identifier)("
         let list = arguments.dropLast().map { $0 + "," } + [arguments[arguments.count - 1]]
         return payloadMember(
             index,
-            record.decode + ["return .\(cases[index].identifier)("] + list.indented + [")"])
+            record.decode
+                + (list.count == 1 ? [call + list[0] + ")"] : [call] + list.indented + [")"]))
     }
 
     private func payloadMember(_ index: Int, _ body: Lines) -> Lines {
@@ -180,9 +182,9 @@ extension EnumExpansion {
             var arguments = "name: \(stringLiteral(item.name.text)), payload: "
             switch item.payload {
             case .none: arguments += ".none"
-            case .single(let value): arguments += ".single((\(value.type)).wireSchema)"
+            case .single(let value): arguments += ".single(\(value.typeBase).wireSchema)"
             case .tuple(let values):
-                let list = values.map { "(\($0.type)).wireSchema" }.joined(separator: ", ")
+                let list = values.map { "\($0.typeBase).wireSchema" }.joined(separator: ", ")
                 arguments += ".tuple([\(list)])"
             case .record(let values):
                 let list = record(index, values).schemaFields.joined(separator: " ").dropLast()

@@ -47,7 +47,7 @@ extension RecordExpansion {
         if fields.contains(where: { needsStart($0) }) { lines.append("let start = cursor.offset") }
         lines.append("var map = try cursor.openMap(in: bytes)")
         for (index, field) in fields.enumerated() {
-            lines.append("var \(local(index)): (\(field.type))?  // \(field.name.text)")
+            lines.append("var \(local(index)): \(field.typeBase)?  // \(field.name.text)")
         }
         guard !fields.isEmpty else {
             return lines
@@ -112,7 +112,7 @@ extension RecordExpansion {
     /// The elements of an array of ``WireSchema/Field``.
     var schemaFields: Lines {
         fields.map { field in
-            var arguments = "\(stringLiteral(field.name.text)), (\(field.type)).self"
+            var arguments = "\(stringLiteral(field.name.text)), \(field.typeBase).self"
             if field.defaultValue != nil { arguments += ", hasDefault: true" }
             if !field.doc.isEmpty { arguments += ", doc: \(stringLiteral(field.doc))" }
             if !field.aliases.isEmpty {
@@ -138,24 +138,24 @@ func nameIndexMember(_ function: String, _ names: [[WireBytes]], access: WireAcc
             tests.append("let word = bytes.word(at: name.start, byteCount: \(min(count, 8)))")
         }
         for (name, index) in byCount[count, default: []] {
-            tests.append("\(nameTest(name))return \(index)\(count > 0 ? " }" : "")  // \(name.text)")
+            tests += nameTest(name, ["return \(index)"])
         }
         body += tests.indented
     }
     body += ["default: break", "}", "return -1"]
     return block(
         "\(access.support)static func \(function)(of name: WireName, "
-            + "in bytes: Swift.Span<Swift.UInt8>) -> Int",
+            + "in bytes: Swift.Span<Swift.UInt8>) -> Swift.Int",
         body)
 }
 
-private func nameTest(_ name: WireBytes) -> String {
-    guard !name.utf8.isEmpty else { return "" }
+private func nameTest(_ name: WireBytes, _ body: Lines) -> Lines {
+    guard !name.utf8.isEmpty else { return body }
     let tests = words(name.utf8).map { word in
         word.offset == 0
             ? "word == \(wordLiteral(word.bytes))"
             : "bytes.word(at: name.start &+ \(word.offset), byteCount: \(word.bytes.count)) "
                 + "== \(wordLiteral(word.bytes))"
     }
-    return "if \(tests.joined(separator: ", ")) { "
+    return ["if \(tests.joined(separator: ", ")) {  // \(name.text)"] + body.indented + ["}"]
 }

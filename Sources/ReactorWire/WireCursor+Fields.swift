@@ -20,6 +20,7 @@ extension WireCursor {
     ///
     /// *Throws*: ``WireError/Condition/duplicateKey(_:)``, or the value's error inside `name`.
     @inlinable
+    @inline(__always)
     public mutating func field<Value: WireCodable>(
         _ name: WireName, into value: inout Value?, in bytes: Span<UInt8>
     ) throws(WireError) {
@@ -57,6 +58,7 @@ extension WireCursor {
 extension WireCursor {
     /// Reads the name of a case: the only key of a map, or text alone.
     @inlinable
+    @inline(__always)
     public mutating func openChoice(in bytes: Span<UInt8>) throws(WireError) -> WireChoice {
         let start = offset
         let head = try head(in: bytes)
@@ -80,6 +82,7 @@ extension WireCursor {
 
     /// Leaves a choice, whose payload is read.
     @inlinable
+    @inline(__always)
     public mutating func close(
         _ choice: WireChoice, in bytes: Span<UInt8>
     ) throws(WireError) {
@@ -106,6 +109,7 @@ extension WireCursor {
 
     /// Refuses a bare name, because its case has a payload.
     @inlinable
+    @inline(__always)
     public func expectPayload(of choice: WireChoice) throws(WireError) {
         if choice.form == .bare { throw payloadMissing(choice) }
     }

@@ -1,0 +1,45 @@
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import ReactorMacros
+
+/// The macros by the names under which the libraries declare them.
+private var macroSpecs: [String: MacroSpec] {
+    [
+        "WireCodable": MacroSpec(
+            type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
+        "WireAlias": MacroSpec(type: WireAliasMacro.self),
+        "Reactor": MacroSpec(type: ReactorMacro.self, conformances: [ReactorMacro.conformance]),
+    ]
+}
+
+/// Checks that `source` expands to `expanded`, and that its author is told nothing.
+func expectExpansion(
+    _ source: String, _ expanded: String, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    assertMacroExpansion(
+        source, expandedSource: expanded, macroSpecs: macroSpecs,
+        failureHandler: { failure in
+            Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
+        })
+}
+
+/// Checks that the author of `source` is told exactly `diagnostics`, whatever it expands to.
+func expectDiagnostics(
+    _ source: String, _ diagnostics: DiagnosticSpec...,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    assertMacroExpansion(
+        source, expandedSource: "", diagnostics: diagnostics, macroSpecs: macroSpecs,
+        failureHandler: { failure in
+            // because these tests are about the messages; the expansion has tests of its own
+            if failure.message.hasPrefix("Macro expansion did not produce") { return }
+            Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
+        })
+}
+
+/// A message at a place in the source.
+func told(_ line: Int, _ column: Int, _ message: String) -> DiagnosticSpec {
+    DiagnosticSpec(message: message, line: line, column: column)
+}

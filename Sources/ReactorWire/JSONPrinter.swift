@@ -97,6 +97,10 @@ struct JSONPrinter {
     /// Appends `piece` in quotation marks, with what would act on a terminal escaped.
     mutating func quote(_ piece: String) {
         append("\"")
+        defer { append("\"") }
+        if piece.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
+            return append(piece)
+        }
         for scalar in piece.unicodeScalars {
             switch scalar.value {
             case 0x22: append("\\\"")
@@ -113,7 +117,6 @@ struct JSONPrinter {
                 }
             }
         }
-        append("\"")
     }
 
     private mutating func escape(_ scalar: Unicode.Scalar) {

@@ -51,12 +51,16 @@ extension Duration: WireCodable {
     }
 
     private static func fraction(_ number: Double, at start: Int) throws(WireError) -> Duration {
-        let whole = number.rounded(.towardZero)
-        guard let seconds = Int64(exactly: whole) else {
+        // because `rounded()` needs the C library's mathematics, which this room does not link:
+        // converting to an integer cuts the fraction off
+        guard number.isFinite, number >= -0x1p63, number < 0x1p63 else {
             throw WireError(.outOfRange(expected: "seconds that 64 bits hold"), at: start)
         }
-        let attoseconds = ((number - whole) * 1e18).rounded()
-        return Duration(secondsComponent: seconds, attosecondsComponent: Int64(attoseconds))
+        let seconds = Int64(number)
+        let attoseconds = (number - Double(seconds)) * 1e18
+        return Duration(
+            secondsComponent: seconds,
+            attosecondsComponent: Int64(attoseconds + (attoseconds < 0 ? -0.5 : 0.5)))
     }
 
     public static var wireSchema: WireSchema { .duration }

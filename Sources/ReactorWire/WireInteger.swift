@@ -52,5 +52,9 @@ extension WireInteger: ExpressibleByIntegerLiteral {
 }
 
 extension WireInteger: CustomStringConvertible {
-    public var description: String { value.description }
+    public var description: String {
+        // because 128-bit arithmetic costs ten times as much, and is needed for one number only
+        guard isNegative else { return magnitude.description }
+        return magnitude == .max ? value.description : "-" + (magnitude + 1).description
+    }
 }

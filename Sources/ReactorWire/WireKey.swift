@@ -15,6 +15,12 @@ public struct WireKey: Sendable {
 extension WireKey: Hashable {
     @inlinable
     public static func == (left: WireKey, right: WireKey) -> Bool {
+        // because equal bytes are equal strings, and comparing those costs a quarter; unequal
+        // bytes can be equal strings too, though not in ASCII
+        guard left.text == right.text else { return false }
+        let byteCount = left.text.utf8.count
+        guard byteCount == right.text.utf8.count else { return false }
+        if byteCount <= 64, left.text.utf16.count == byteCount { return true }
         let left = left.text.utf8
         let right = right.text.utf8
         return left.span.isEqual(to: right.span)

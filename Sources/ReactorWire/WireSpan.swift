@@ -35,16 +35,34 @@ extension Span where Element == UInt8 {
     func isText(_ range: Range<Int>) -> Bool {
         (try? UTF8Span(validating: extracting(range))) != nil
     }
+}
+
+// MARK: - Words of eight bytes
+extension Span where Element == UInt8 {
+    // because a word of fixed size compiles to one load, where `word(at:byteCount:)` is a loop
+    @inlinable @inline(__always)
+    func wholeWord(at start: Int) -> UInt64 {
+        precondition(start >= 0 && count &- start >= 8)
+        return UInt64(self[start]) | UInt64(self[start &+ 1]) &<< 8
+            | UInt64(self[start &+ 2]) &<< 16 | UInt64(self[start &+ 3]) &<< 24
+            | UInt64(self[start &+ 4]) &<< 32 | UInt64(self[start &+ 5]) &<< 40
+            | UInt64(self[start &+ 6]) &<< 48 | UInt64(self[start &+ 7]) &<< 56
+    }
 
     /// Hashes the bytes and their count, a word at a time.
     @inlinable
     func feed(_ hasher: inout Hasher) {
-        var index = 0
-        while count &- index >= 8 {
-            hasher.combine(word(at: index, byteCount: 8))
-            index &+= 8
+        if count >= 8 {
+            var index = 0
+            while count &- index > 8 {
+                hasher.combine(wholeWord(at: index))
+                index &+= 8
+            }
+            // because the last word may overlap the one before, no byte is left over
+            hasher.combine(wholeWord(at: count &- 8))
+        } else {
+            hasher.combine(word(at: 0, byteCount: count))
         }
-        hasher.combine(word(at: index, byteCount: count &- index))
         hasher.combine(count)
     }
 
@@ -52,15 +70,15 @@ extension Span where Element == UInt8 {
     @inlinable
     func isEqual(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
+        guard count >= 8 else {
+            return word(at: 0, byteCount: count) == other.word(at: 0, byteCount: count)
+        }
         var index = 0
-        while count &- index >= 8 {
-            guard word(at: index, byteCount: 8) == other.word(at: index, byteCount: 8) else {
-                return false
-            }
+        while count &- index > 8 {
+            if wholeWord(at: index) != other.wholeWord(at: index) { return false }
             index &+= 8
         }
-        let rest = count &- index
-        return word(at: index, byteCount: rest) == other.word(at: index, byteCount: rest)
+        return wholeWord(at: count &- 8) == other.wholeWord(at: count &- 8)
     }
 
     /// Whether these bytes come before as many others.
@@ -68,14 +86,19 @@ extension Span where Element == UInt8 {
     func precedes(_ other: Span<UInt8>) -> Bool {
         var index = 0
         while count &- index >= 8 {
-            let left = word(at: index, byteCount: 8)
-            let right = other.word(at: index, byteCount: 8)
+            let left = wholeWord(at: index)
+            let right = other.wholeWord(at: index)
             if left != right { return left.byteSwapped < right.byteSwapped }
             index &+= 8
         }
         let rest = count &- index
         return word(at: index, byteCount: rest).byteSwapped
             < other.word(at: index, byteCount: rest).byteSwapped
+    }
+
+    /// The first eight bytes as a number that is in their order; zeros stand where there are fewer.
+    @inlinable var leadingWord: UInt64 {
+        (count >= 8 ? wholeWord(at: 0) : word(at: 0, byteCount: count)).byteSwapped
     }
 }
 

@@ -168,8 +168,6 @@ extension WireWriter {
     /// Appends a text string.
     @inlinable
     public mutating func text(_ value: String) {
-        var value = value
-        value.makeContiguousUTF8()
         let utf8 = value.utf8
         head(major: 3, UInt64(utf8.count))
         raw(utf8.span)

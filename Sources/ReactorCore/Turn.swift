@@ -55,6 +55,11 @@ public final class Turn {
     var followers: [Follower] = []
     /// How the transaction at hand is taken back; only a batch keeps it.
     var undo: [() -> Void] = []
+    /// Reactions under way, one inside another.
+    var reactionDepth = 0
+    /// Reactions of the transaction numbered ``reactionSequence``.
+    private var reactionCount = 0
+    private var reactionSequence: UInt64 = 0
     /// Whether nodes may take the short way: no batch is under way.
     @usableFromInline var isPlain = true
 
@@ -192,6 +197,17 @@ extension Turn {
         Mark(bytes: writer.count, changes: changes.count, effects: effects.count)
     }
 
+    /// Keeps when `node` and those above it changed last, for the case of a roll-back.
+    func saveSequences(of node: AnyNode) {
+        var saved: [(node: AnyNode, sequence: UInt64)] = []
+        var next: AnyNode? = node
+        while let node = next {
+            saved.append((node, node.sequence))
+            next = node.parent
+        }
+        undo.append { for entry in saved { entry.node.sequence = entry.sequence } }
+    }
+
     /// Takes back what the transaction at hand changed and asked for.
     func rollBack(to mark: Mark) {
         while let step = undo.popLast() { step() }
@@ -203,6 +219,26 @@ extension Turn {
 }
 
 extension Turn {
+    // because a reaction may mutate the child it reacts to: without an end, the stack would be it
+    /// Counts a reaction in, or says that the transaction has had its share of them.
+    func enterReaction(of node: AnyNode) -> Bool {
+        if reactionSequence != lastSequence &+ 1 {
+            reactionSequence = lastSequence &+ 1
+            reactionCount = 0
+        }
+        guard reactionDepth < CoreLimits.reactionDepthMax,
+            reactionCount < CoreLimits.reactionsMax
+        else {
+            complaints.append(
+                "\(FaultCode.loop): the reactions of \(node.path) are cut at depth "
+                    + "\(reactionDepth), \(reactionCount) in all")
+            return false
+        }
+        reactionCount += 1
+        reactionDepth += 1
+        return true
+    }
+
     /// Takes the answers given so far.
     public func takeResolutions() -> [Resolution] {
         let taken = resolutions

@@ -70,7 +70,9 @@ public struct ChildChange {
 
     /// The mutation, if it is `child`'s.
     public func mutation<R: Reactor>(of child: ChildHandle<R>) -> R.Mutation? {
-        guard self.child.name == child.slot.name else { return nil }
+        // because a keyed child may bear the name of a static one
+        guard self.child.name == child.slot.name, self.child.parent?.isCollection != true
+        else { return nil }
         return mutation as? R.Mutation
     }
 
@@ -78,7 +80,8 @@ public struct ChildChange {
     public func mutation<R: Reactor>(
         of children: KeyedHandle<R>
     ) -> (key: WireKey, mutation: R.Mutation)? {
-        guard child.parent?.name == children.slot.name, let mutation = mutation as? R.Mutation
+        guard let collection = child.parent, collection.isCollection,
+            collection.name == children.slot.name, let mutation = mutation as? R.Mutation
         else { return nil }
         return (child.name, mutation)
     }

@@ -14,6 +14,15 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     override func react(to change: ChildChange, _ turn: Turn) { parent?.react(to: change, turn) }
 
+    override var isCollection: Bool { true }
+
+    /// A child that does not stand here now may later.
+    override func encodeState(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter
+    ) -> WireReach {
+        .absent
+    }
+
     override func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? {
         Node(make(key), number: number, path: path.appending(key), parent: self)
     }

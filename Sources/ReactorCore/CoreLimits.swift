@@ -8,6 +8,10 @@ public enum CoreLimits {
     public static let followerDepthMax = 64
     /// Most followers that one action may cause.
     public static let followersMax = 1_024
+    /// Deepest nesting of reactions: a parent's mutation of the child that it reacts to.
+    public static let reactionDepthMax = 64
+    /// Most reactions in one transaction; those beyond are left out, and complained of.
+    public static let reactionsMax = 2 * mutationsMax
     /// Most running effects in one tree.
     public static let effectsMax = 1_024
     /// Deepest nesting of nodes.

@@ -122,6 +122,7 @@ enum ElsewhereChange {
 
 /// A mutation whose reactor is known to itself only.
 protocol AnyMutation {
+    func encode(into writer: inout WireWriter)
     func apply(to node: AnyNode, _ turn: Turn)
 }
 
@@ -129,6 +130,8 @@ struct ErasedMutation<Target: Reactor>: AnyMutation {
     let mutation: Target.Mutation
 
     init(_ mutation: Target.Mutation) { self.mutation = mutation }
+
+    func encode(into writer: inout WireWriter) { mutation.encode(into: &writer) }
 
     func apply(to node: AnyNode, _ turn: Turn) {
         guard let node = node as? Node<Target> else {

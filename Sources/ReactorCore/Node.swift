@@ -47,6 +47,8 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func react(to change: ChildChange, _ turn: Turn) {
+        guard turn.enterReaction(of: self) else { return }
+        defer { turn.reactionDepth -= 1 }
         let mutations = reactor.react(to: change, state: state)
         if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
     }
@@ -97,14 +99,22 @@ extension Reactor {
             node.reactor.reduce(state: &node.currentState, mutation: mutation)
             node.touch(turn)
         } else {
-            try turn.check(mutations.count)
+            try node.check(mutations, turn)
             try node.record(mutations, turn)
         }
     }
 }
 
 extension Turn {
-    @usableFromInline
+    func checkSize(_ byteCount: Int, of node: AnyNode) throws(Rejection) {
+        guard byteCount <= CoreLimits.deltaBytesMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(node.path): \(byteCount) bytes of mutations, at most "
+                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
+        }
+    }
+
     func check(_ mutationCount: Int) throws(Rejection) {
         guard mutationCount <= CoreLimits.mutationsMax else {
             throw Rejection(
@@ -134,11 +144,34 @@ extension Node {
         for effect in extras.effects { turn.start(effect, on: self) }
     }
 
+    /// Refuses what does not fit a transaction, other nodes' part of it included.
+    @usableFromInline
+    func check(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
+        let elsewhere = mutations.extras?.elsewhere ?? []
+        try turn.check(mutations.count + elsewhere.count)
+        for change in elsewhere { try check(change, turn) }
+    }
+
+    private func check(_ change: ElsewhereChange, _ turn: Turn) throws(Rejection) {
+        switch change {
+        case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
+            guard turn.recordsDeltas else { return }
+            let start = turn.writer.count
+            mutation.encode(into: &turn.writer)
+            let byteCount = turn.writer.count - start
+            turn.writer.truncate(to: start)
+            try turn.checkSize(byteCount, of: self)
+        case .create(let slot, let key):
+            try children[slot.name]?.checkCreation(of: key, turn.tree.nodes.count)
+        case .remove: break
+        }
+    }
+
     /// Applies what was decided by a party that cannot be refused: a reaction, an effect, the end
     /// of a connection.
     func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn) {
         do throws(Rejection) {
-            try turn.check(mutations.count)
+            try check(mutations, turn)
             try record(mutations, turn)
         } catch {
             turn.complaints.append("\(path): \(error)")
@@ -170,7 +203,7 @@ extension Node {
     private func saveForUndo(_ turn: Turn) {
         let saved = currentState
         turn.undo.append { [self] in currentState = saved }
-        turn.saveSequences(from: self)
+        turn.saveSequences(of: self)
     }
 
     private func carryOut(_ change: ElsewhereChange, _ turn: Turn) {
@@ -179,7 +212,10 @@ extension Node {
             guard let child = children[slot.name] else { return }
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
-            guard let child = children[slot.name]?.children[key] else { return }
+            guard let child = children[slot.name]?.children[key] else {
+                turn.complaints.append("\(path): no child \"\(key)\" in \(slot.name) to mutate")
+                return
+            }
             mutation.apply(to: child, turn)
         case .create(let slot, let key):
             guard let collection = children[slot.name] else { return }

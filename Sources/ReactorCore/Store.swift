@@ -9,6 +9,9 @@ public final class Store<R: Reactor> {
     private var observersMade: UInt64 = 0
     private var isDispatching = false
     private var waiting: [R.Action] = []
+    private var isDrainAsked = false
+    /// Sequence of the state that observers were shown last.
+    private var shownSequence: UInt64 = 0
 
     /// Makes a store of `reactor`.
     ///
@@ -43,6 +46,23 @@ public final class Store<R: Reactor> {
         defer { isDispatching = false }
         try tree.dispatch(action, to: node)
         finish()
+        runWaiting()
+    }
+
+    /// Runs what observers asked for meanwhile.
+    private func runWaiting() {
+        runActions()
+        while isDrainAsked {
+            isDrainAsked = false
+            for job in inbox.take() {
+                job(tree)
+                finish()
+                runActions()
+            }
+        }
+    }
+
+    private func runActions() {
         while !waiting.isEmpty {
             // because its sender is gone, a rejection of a waiting action has nobody to go to
             try? tree.dispatch(waiting.removeFirst(), to: node)
@@ -54,18 +74,24 @@ public final class Store<R: Reactor> {
         let turn = tree.turn
         if !turn.effects.isEmpty { tree.start(turn.effects) }
         turn.begin()
+        guard turn.sequence != shownSequence else { return }
+        shownSequence = turn.sequence
         for observer in observers { observer.call(node.state) }
     }
 
     /// Runs what waits: actions sent through ``handle``, and what effects emitted.
+    ///
+    /// Called by an observer, it takes effect when the action at hand is complete.
     public func drain() {
-        for job in inbox.take() {
-            job(tree)
-            finish()
-        }
+        isDrainAsked = true
+        guard !isDispatching else { return }
+        isDispatching = true
+        defer { isDispatching = false }
+        runWaiting()
     }
 
-    /// Calls `observer` with the state now and after every transaction, until the token goes.
+    /// Calls `observer` with the state now and after every action or emission (once its followers
+    /// have run), until the token goes.
     public func observe(_ observer: @escaping (R.State) -> Void) -> StoreToken {
         observersMade += 1
         let id = observersMade

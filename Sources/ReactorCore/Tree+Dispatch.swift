@@ -135,7 +135,6 @@ extension Tree {
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         turn.isPlain = false
-        defer { turn.isPlain = true }
         let mark = turn.mark
         for (index, item) in items.enumerated() {
             var cursor = WireCursor()
@@ -147,10 +146,13 @@ extension Tree {
                 try item.node.step(bytes.extracting(item.range), &cursor, turn)
             } catch {
                 turn.rollBack(to: mark)
+                turn.isPlain = true
                 return .failed(error.inBatch(at: index))
             }
         }
         turn.undo.removeAll()
+        // because followers are transactions of their own, and need no way back
+        turn.isPlain = true
         return complete()
     }
 }

@@ -7,9 +7,10 @@ public final class Tree {
     public private(set) var root: AnyNode
     public let turn: Turn
     public let environment: TreeEnvironment
-    /// All mounted nodes by ``AnyNode/number``; a removed node's place stays empty.
-    var nodes: [AnyNode?] = []
-    var nodeCount = 0
+    // because children come and go: an array by number would keep a place for each there ever was
+    /// All mounted nodes by ``AnyNode/number``.
+    var nodes: [UInt32: AnyNode] = [:]
+    private var lastNumber: UInt32 = 0
     var ownership = OwnershipTable()
     var running: [EffectID: RunningEffect] = [:]
     var effectsStarted: UInt64 = 0
@@ -27,24 +28,24 @@ public final class Tree {
         turn = Turn(epoch: epoch, sequence: 0, recordsDeltas: recordsDeltas)
         self.environment = environment
         root = Node(reactor, number: 0, path: .root, parent: nil)
-        nodes.append(root)
-        nodeCount = 1
+        nodes[0] = root
         turn.home = self
         root.mountChildren(self)
+        precondition(
+            nodes.count <= CoreLimits.nodesMax,
+            "\(nodes.count) nodes, at most \(CoreLimits.nodesMax) fit a tree")
     }
 
     deinit {
         for effect in running.values { effect.cancel() }
-        for node in nodes { node?.children.removeAll() }
+        for node in nodes.values { node.children.removeAll() }
     }
 
     /// The revision after the last applied transaction.
     public var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
 
     /// The node with a number, if it is still there.
-    public func node(_ number: UInt32) -> AnyNode? {
-        number < UInt32(nodes.count) ? nodes[Int(number)] : nil
-    }
+    public func node(_ number: UInt32) -> AnyNode? { nodes[number] }
 
     /// The deepest node that `path` leads to, and the rest of the path inside its state.
     public func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
@@ -76,7 +77,7 @@ public final class Tree {
 extension Tree {
     func mount(_ reactor: some Reactor, named name: WireKey, below parent: AnyNode) {
         insert(
-            Node(reactor, number: nextNumber, path: parent.path.appending(name), parent: parent),
+            Node(reactor, number: newNumber(), path: parent.path.appending(name), parent: parent),
             named: name)
     }
 
@@ -85,11 +86,15 @@ extension Tree {
     ) {
         insert(
             CollectionNode(
-                make, number: nextNumber, path: parent.path.appending(name), parent: parent),
+                make, number: newNumber(), path: parent.path.appending(name), parent: parent),
             named: name)
     }
 
-    var nextNumber: UInt32 { UInt32(nodes.count) }
+    /// A number that no mounted node has; one comes again after four thousand million others.
+    func newNumber() -> UInt32 {
+        repeat { lastNumber &+= 1 } while nodes[lastNumber] != nil
+        return lastNumber
+    }
 
     func insert(_ node: AnyNode, named name: WireKey) {
         guard let parent = node.parent else { preconditionFailure("a child has a parent") }
@@ -98,10 +103,8 @@ extension Tree {
         precondition(
             !parent.stateSchema.hasField(name),
             "\(parent.path): child \(name) has the name of a field of the state: rename one")
-        precondition(nodes.count < CoreLimits.nodesMax, "more than \(CoreLimits.nodesMax) nodes")
         parent.children[name] = node
-        nodes.append(node)
-        nodeCount += 1
+        nodes[node.number] = node
         node.mountChildren(self)
         onMount?(node)
     }
@@ -110,8 +113,7 @@ extension Tree {
     func unmount(_ node: AnyNode) {
         for child in node.children.values { unmount(child) }
         node.hasLeft = true
-        nodes[Int(node.number)] = nil
-        nodeCount -= 1
+        nodes[node.number] = nil
         turn.leaving.append(node)
         turn.isEventful = true
     }
@@ -119,8 +121,7 @@ extension Tree {
     /// Puts a node with all below it back to where ``unmount(_:)`` took it from.
     func remount(_ node: AnyNode) {
         node.hasLeft = false
-        nodes[Int(node.number)] = node
-        nodeCount += 1
+        nodes[node.number] = node
         for child in node.children.values { remount(child) }
     }
 
@@ -128,6 +129,8 @@ extension Tree {
     func forget(_ node: AnyNode) {
         ownership.forget(node: node.number)
         cancelEffects(of: node.number)
+        // because children hold their parent: a removed branch would hold itself for ever
+        node.children.removeAll()
     }
 }
 
@@ -144,22 +147,23 @@ extension Turn {
     /// Creates a child in a collection, as part of the transaction at hand.
     func create(_ key: WireKey, in collection: AnyNode) {
         guard collection.children[key] == nil else { return }
-        guard tree.nodeCount < CoreLimits.nodesMax, !key.text.isEmpty,
-            collection.path.components.count < CoreLimits.nodeDepthMax,
-            let child = collection.makeChild(key, number: tree.nextNumber)
-        else {
-            complaints.append("\(collection.path): no child can be created under \"\(key)\"")
+        do throws(Rejection) {
+            try collection.checkCreation(of: key, tree.nodes.count)
+        } catch {
+            complaints.append("\(error)")
             return
         }
+        guard let child = collection.makeChild(key, number: tree.newNumber()) else { return }
         recordStructure(.create(key: key), of: collection)
         tree.insert(child, named: key)
         if !isPlain {
+            saveSequences(of: collection)
             undo.append { [self] in
                 collection.children[key] = nil
                 tree.unmount(child)
             }
         }
-        if !isPlain { saveSequences(from: collection) }
+        if !isPlain { saveSequences(of: collection) }
         child.touch(self)
     }
 
@@ -167,7 +171,7 @@ extension Turn {
     func remove(_ key: WireKey, from collection: AnyNode) {
         guard let child = collection.children[key] else { return }
         recordStructure(.remove(key: key), of: collection)
-        if !isPlain { saveSequences(from: child) }
+        if !isPlain { saveSequences(of: child) }
         child.touch(self)
         collection.children[key] = nil
         tree.unmount(child)
@@ -196,7 +200,26 @@ extension Turn {
     }
 }
 
+extension AnyNode {
+    /// Refuses a child that cannot stand in this collection, in a tree of `nodeCount` nodes.
+    func checkCreation(of key: WireKey, _ nodeCount: Int) throws(Rejection) {
+        guard !key.text.isEmpty else {
+            throw Rejection(.path, "\(path): a child needs a key, and this one is empty")
+        }
+        guard path.components.count < CoreLimits.nodeDepthMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(path): no child fits below, \(CoreLimits.nodeDepthMax) levels are the most")
+        }
+        guard nodeCount < CoreLimits.nodesMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(path): no child fits beside \(nodeCount) nodes, the most of a tree: remove some")
+        }
+    }
+}
+
 extension Tree {
     /// Number of nodes in the tree.
-    public var mountedCount: Int { nodeCount }
+    public var mountedCount: Int { nodes.count }
 }

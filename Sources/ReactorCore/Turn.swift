@@ -64,6 +64,11 @@ public final class Turn {
     var undo: [() -> Void] = []
     /// Where the delta that is being written starts.
     var deltaStart = 0
+    /// Reactions under way, one inside another.
+    var reactionDepth = 0
+    /// Reactions of the transaction numbered ``reactionSequence``.
+    private var reactionCount = 0
+    private var reactionSequence: UInt64 = 0
     /// Whether nodes may take the short way: no batch is under way.
     var isPlain = true
 
@@ -126,12 +131,9 @@ extension Turn {
         swap(&written, &deltas)
         let start = deltaStart
         let end = deltas.count
-        guard end &- start <= CoreLimits.deltaBytesMax else {
+        if end &- start > CoreLimits.deltaBytesMax {
             deltas.truncate(to: start)
-            throw Rejection(
-                .tooLarge,
-                "\(node.path): \(end - start) bytes of mutations, at most "
-                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
+            try checkSize(end &- start, of: node)
         }
         deltas.endFrame(at: start)
         if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
@@ -236,14 +238,15 @@ extension Turn {
         Mark(bytes: writer.count, changes: changes.count, effects: effects.count)
     }
 
-    /// Remembers when a node and those above it changed last, to take it back.
-    func saveSequences(from node: AnyNode) {
+    /// Keeps when `node` and those above it changed last, for the case of a roll-back.
+    func saveSequences(of node: AnyNode) {
+        var saved: [(node: AnyNode, sequence: UInt64)] = []
         var next: AnyNode? = node
         while let node = next {
-            let saved = node.changedSequence
-            undo.append { node.changedSequence = saved }
+            saved.append((node, node.sequence))
             next = node.parent
         }
+        undo.append { for entry in saved { entry.node.changedSequence = entry.sequence } }
     }
 
     /// Takes back what the transaction at hand changed and asked for.
@@ -259,6 +262,26 @@ extension Turn {
 extension Turn {
     /// Whether answers wait to be taken.
     public var hasResolutions: Bool { !resolutions.isEmpty }
+
+    // because a reaction may mutate the child it reacts to: without an end, the stack would be it
+    /// Counts a reaction in, or says that the transaction has had its share of them.
+    func enterReaction(of node: AnyNode) -> Bool {
+        if reactionSequence != lastSequence &+ 1 {
+            reactionSequence = lastSequence &+ 1
+            reactionCount = 0
+        }
+        guard reactionDepth < CoreLimits.reactionDepthMax,
+            reactionCount < CoreLimits.reactionsMax
+        else {
+            complaints.append(
+                "\(FaultCode.loop): the reactions of \(node.path) are cut at depth "
+                    + "\(reactionDepth), \(reactionCount) in all")
+            return false
+        }
+        reactionCount += 1
+        reactionDepth += 1
+        return true
+    }
 
     /// Takes the answers given so far.
     public func takeResolutions() -> [Resolution] {

@@ -2,21 +2,12 @@ public import ReactorCore
 
 /// A number that many count up and down.
 ///
-/// Rejects with `overflow` what would take the count beyond 64 bits.
-public struct Counter: Reactor {
+/// Rejections: `overflow` for what would take the count beyond 64 bits.
+@Reactor
+public struct Counter {
     public init() {}
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        A number that many count up and down. Rejects with `overflow` what would take the count \
-        beyond 64 bits.
-        """
-    }
-
     /// What a client may ask of a counter.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Adds `by`.
         case increment(by: Int64 = 1)
@@ -27,7 +18,6 @@ public struct Counter: Reactor {
     }
 
     /// What may happen to a counter.
-    @WireCodable
     public enum Mutation: Equatable, Sendable {
         /// The count changed by this much.
         case added(Int64)
@@ -36,12 +26,13 @@ public struct Counter: Reactor {
     }
 
     /// The state of a counter.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// Where the count stands.
         public var count: Int64 = 0
 
-        public init(count: Int64 = 0) { self.count = count }
+        public init() {}
+
+        public init(count: Int64) { self.count = count }
     }
 
     public func mutate(

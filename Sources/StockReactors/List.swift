@@ -1,10 +1,11 @@
 public import ReactorCore
 
-/// The latest values of a series, such as the lines of a chat.
+/// The latest values of a series, such as the lines of a chat; one more than fit drops the oldest.
 ///
-/// Holds at most `capacity` items: a new one drops the oldest. Rejects `removeFirst` with `empty`
-/// where there is nothing, and with `too_large` an item beyond its limit.
-public struct List: Reactor {
+/// Rejections: `empty` for `removeFirst` where there is nothing, `too_large` for an item of more
+/// than 64 KiB.
+@Reactor
+public struct List {
     /// Most items of a list.
     public static let capacityMax = 1_000_000
     /// Items that fit a list unless its author says otherwise.
@@ -23,18 +24,7 @@ public struct List: Reactor {
         self.capacity = capacity
     }
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        The latest values of a series, such as the lines of a chat; one more than fit drops the \
-        oldest. Rejects `removeFirst` with `empty` where there is nothing, with `too_large` an \
-        item of more than \(itemBytesMax) bytes.
-        """
-    }
-
     /// What a client may ask of a list.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Adds `value` at the end, and drops the first item if the list is full.
         case append(value: WireValue)
@@ -45,7 +35,6 @@ public struct List: Reactor {
     }
 
     /// What may happen to a list.
-    @WireCodable
     public enum Mutation: Equatable, Sendable {
         // because a mirror does not know the daemon's capacity: what left is part of the fact
         /// `dropped` items left at the front, and `value` came at the end.
@@ -57,12 +46,11 @@ public struct List: Reactor {
     }
 
     /// The state of a list.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// The items, the oldest first.
         public var items: SlidingArray<WireValue> = []
 
-        public init(items: SlidingArray<WireValue> = []) { self.items = items }
+        public init() {}
     }
 
     public func mutate(

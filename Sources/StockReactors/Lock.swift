@@ -5,26 +5,18 @@ public import ReactorCore
 /// Every grant has a higher token than all before: whoever guards a resource refuses a token lower
 /// than one it has seen. The lock is released by its token, or when the holder's connection ends;
 /// then the one who has waited longest gets it.
-public struct Lock: Reactor {
+///
+/// Rejections: `held` for `acquire` without waiting, `too_many_waiters` beyond 4,096 of them,
+/// `not_held` and `wrong_token` for `release`, `connection_ended` for an `acquire` whose connection
+/// ended while it waited.
+@Reactor
+public struct Lock {
     /// Most connections that wait at a time.
     public static let waitersMax = 4_096
 
     public init() {}
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        A lock that one connection holds at a time. Granting it replies `{"token":N}`, higher \
-        than all before; it is released by that token, or when the connection ends, and then \
-        whoever waited longest gets it. Rejects `acquire` with `held`, or with \
-        `too_many_waiters` where more than \(waitersMax) wait; `release` with `wrong_token` or \
-        `not_held`; what waits on a connection that ends with `connection_ended`.
-        """
-    }
-
     /// What a client may ask of a lock.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Takes the lock and replies its token; where it is held, waits for it if `wait` says so,
         /// else is rejected.
@@ -33,13 +25,38 @@ public struct Lock: Reactor {
         case release(token: UInt64)
     }
 
+    /// What may happen to a lock.
+    public enum Mutation: Equatable, Sendable {
+        /// A free lock was granted.
+        case granted(token: UInt64, client: Client)
+        /// Somebody waits for it.
+        case queued(waiter: Waiter)
+        /// Whoever waited longest was granted it.
+        case passed(token: UInt64)
+        /// It is free.
+        case freed
+        /// Those who waited on this connection wait no more.
+        case dropped(connection: UInt64)
+    }
+
     /// What a granted `acquire` is answered with.
-    @WireCodable
     public struct Reply: Equatable, Sendable {
         /// Releases the lock; higher than that of any grant before.
         public var token: UInt64
 
         public init(token: UInt64) { self.token = token }
+    }
+
+    /// The state of a lock.
+    public struct State: Equatable, Sendable {
+        /// Who holds the lock; null where it is free.
+        public var holder: Holder?
+        /// Who waits for it, in the order in which they came.
+        public var waiters: [Waiter] = []
+        /// The token that was granted last.
+        public var lastToken: UInt64 = 0
+
+        public init() {}
     }
 
     public func mutate(

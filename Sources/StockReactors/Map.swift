@@ -2,10 +2,12 @@ public import ReactorCore
 
 /// Values of any shape by key; a million keys stay fast.
 ///
-/// A slice may show one entry alone: `/settings/entries/theme`. Rejects with `full` what would
-/// hold more entries than the capacity, with `key_too_long` and `too_large` a key and a value
-/// beyond their limits.
-public struct Map: Reactor {
+/// A slice may show one entry alone: `/settings/entries/theme`.
+///
+/// Rejections: `full` for what would hold more entries than the capacity, `key_too_long` for a key
+/// of more than 1,024 bytes, `too_large` for a value of more than 256 KiB.
+@Reactor
+public struct Map {
     /// Most entries of a map.
     public static let capacityMax = 4_000_000
     /// Entries that fit a map unless its author says otherwise.
@@ -26,19 +28,7 @@ public struct Map: Reactor {
         self.capacity = capacity
     }
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        Values of any shape by key; a slice may show one entry alone: `/settings/entries/theme`. \
-        Rejects with `full` what would hold more entries than the capacity, with `key_too_long` \
-        a key of more than \(keyBytesMax) bytes, with `too_large` a value of more than \
-        \(valueBytesMax) bytes.
-        """
-    }
-
     /// What a client may ask of a map.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Puts `value` under `key`, in place of what stood there.
         case set(key: WireKey, value: WireValue)
@@ -51,7 +41,6 @@ public struct Map: Reactor {
     }
 
     /// What may happen to a map.
-    @WireCodable
     public enum Mutation: Equatable, Sendable {
         /// `value` stands under `key` now.
         case set(key: WireKey, value: WireValue)
@@ -64,12 +53,11 @@ public struct Map: Reactor {
     }
 
     /// The state of a map.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// The values by their keys, which are compared byte by byte.
         public var entries: Keyed<WireKey, WireValue> = [:]
 
-        public init(entries: Keyed<WireKey, WireValue> = [:]) { self.entries = entries }
+        public init() {}
     }
 
     public func mutate(

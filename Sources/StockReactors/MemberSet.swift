@@ -1,10 +1,11 @@
 public import ReactorCore
 
-/// Names, each at most once, in ascending order: the kind `set`.
+/// Names, each at most once, in ascending order of their bytes: the kind `set`.
 ///
-/// Rejects with `full` what would hold more members than the capacity, and with `too_long` a
-/// member beyond its limit.
-public struct MemberSet: Reactor {
+/// Rejections: `full` for what would hold more members than the capacity, `too_long` for a member
+/// of more than 1,024 bytes.
+@Reactor
+public struct MemberSet {
     /// Most members of a set.
     public static let capacityMax = 1_000_000
     /// Members that fit a set unless its author says otherwise.
@@ -23,18 +24,7 @@ public struct MemberSet: Reactor {
         self.capacity = capacity
     }
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        Names, each at most once, in ascending order of their bytes. Rejects with `full` what \
-        would hold more members than the capacity, with `too_long` a member of more than \
-        \(memberBytesMax) bytes.
-        """
-    }
-
     /// What a client may ask of a set.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Adds `member`; nothing happens if it is there.
         case insert(member: WireKey)
@@ -43,7 +33,6 @@ public struct MemberSet: Reactor {
     }
 
     /// What may happen to a set.
-    @WireCodable
     public enum Mutation: Equatable, Sendable {
         /// `member` is there now.
         case inserted(member: WireKey)
@@ -52,12 +41,11 @@ public struct MemberSet: Reactor {
     }
 
     /// The state of a set.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// The members in ascending order of their bytes, each once.
         public var members: [WireKey] = []
 
-        public init(members: [WireKey] = []) { self.members = members }
+        public init() {}
     }
 
     public func mutate(

@@ -2,10 +2,12 @@ public import ReactorCore
 
 /// Who is here: every connection that joined, until it leaves or ends.
 ///
-/// User and process are what the kernel says of the peer, never what the client says. Rejects
-/// `leave` with `not_here` where the connection has not joined, and `join` with `full` and
-/// `too_large` beyond the limits.
-public struct Presence: Reactor {
+/// User and process are what the kernel says of the peer, never what the client says.
+///
+/// Rejections: `not_here` for `leave` on a connection that has not joined, `full` for `join`
+/// beyond 65,536 members, `too_large` for an info of more than 4 KiB.
+@Reactor
+public struct Presence {
     /// Most members at a time.
     public static let membersMax = 65_536
     /// Largest information about oneself, in encoded bytes.
@@ -13,19 +15,7 @@ public struct Presence: Reactor {
 
     public init() {}
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        Who is here: every connection that joined, until it leaves or ends, with the user and the \
-        process that the kernel says it belongs to. Rejects `leave` with `not_here` where the \
-        connection has not joined, `join` with `full` beyond \(membersMax) members and with \
-        `too_large` if the info has more than \(infoBytesMax) bytes.
-        """
-    }
-
     /// What a client may ask of a presence.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Shows the caller's connection as a member, with `info` about itself; joining again
         /// replaces the info.
@@ -35,7 +25,6 @@ public struct Presence: Reactor {
     }
 
     /// What may happen to a presence.
-    @WireCodable
     public enum Mutation: Equatable, Sendable {
         /// The connection with this number is here.
         case joined(connection: UInt64, member: Member)
@@ -61,12 +50,11 @@ public struct Presence: Reactor {
     }
 
     /// The state of a presence.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// The members by the numbers of their connections.
         public var members: Keyed<UInt64, Member> = [:]
 
-        public init(members: Keyed<UInt64, Member> = [:]) { self.members = members }
+        public init() {}
     }
 
     public func mutate(

@@ -3,9 +3,14 @@ public import ReactorCore
 /// Jobs that are each done by one of many workers.
 ///
 /// A worker claims the first job, and finishes or fails it. A job whose worker's connection ends
-/// returns to the front; one that failed returns to the back, until it has failed
-/// ``failuresMax`` times and is set aside.
-public struct Queue: Reactor {
+/// returns to the front; one that failed returns to the back, until it has failed three times and
+/// is set aside in `failed`.
+///
+/// Rejections: `full` for `push` beyond the capacity, `too_large` for a job of more than 64 KiB,
+/// `empty` for `claim` where no job waits, `unknown_job` for `finish` and `fail` of a job that
+/// nobody has claimed, `not_yours` of one that another connection has.
+@Reactor
+public struct Queue {
     /// Most jobs that a queue can be made to hold.
     public static let capacityMax = 1_000_000
     /// Jobs that a queue holds, waiting or claimed, unless its author says otherwise.
@@ -28,21 +33,7 @@ public struct Queue: Reactor {
         self.capacity = capacity
     }
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        """
-        Jobs that are each done by one of many workers. `claim` replies `{"id":N,"job":…}`; a \
-        claimed job returns to the front when its worker's connection ends, and to the back when \
-        the worker fails it, until it has failed \(failuresMax) times and is set aside in \
-        `failed`. Rejects `push` with `full`, or with `too_large` a job of more than \
-        \(jobBytesMax) bytes; `claim` with `empty`; `finish` and `fail` with `unknown_job`, or \
-        with `not_yours` where another connection claimed the job.
-        """
-    }
-
     /// What a client may ask of a queue.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Adds a job at the back.
         case push(job: WireValue)
@@ -54,8 +45,23 @@ public struct Queue: Reactor {
         case fail(id: UInt64)
     }
 
+    /// What may happen to a queue.
+    public enum Mutation: Equatable, Sendable {
+        /// A job came at the back.
+        case pushed(id: UInt64, job: WireValue)
+        /// The first job was claimed.
+        case claimed(by: Client)
+        /// A claimed job is done.
+        case finished(id: UInt64)
+        /// A claimed job failed and came back at the back.
+        case retried(id: UInt64)
+        /// A claimed job failed and was set aside.
+        case setAside(id: UInt64)
+        /// Claimed jobs came back at the front, in this order.
+        case returned(ids: [UInt64])
+    }
+
     /// What `claim` is answered with.
-    @WireCodable
     public struct Reply: Equatable, Sendable {
         /// Number of the job: finish or fail it by that.
         public var id: UInt64
@@ -66,6 +72,20 @@ public struct Queue: Reactor {
             self.id = id
             self.job = job
         }
+    }
+
+    /// The state of a queue.
+    public struct State: Equatable, Sendable {
+        /// Jobs that nobody works on, the next one first.
+        public var waiting: SlidingArray<Job> = []
+        /// Jobs that somebody works on, by their numbers.
+        public var claimed: Keyed<UInt64, Claim> = [:]
+        /// Jobs that failed too often, the latest last.
+        public var failed: SlidingArray<Job> = []
+        /// Number of the last job that was pushed.
+        public var lastID: UInt64 = 0
+
+        public init() {}
     }
 
     public func mutate(

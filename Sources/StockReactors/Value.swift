@@ -1,17 +1,13 @@
 public import ReactorCore
 
 /// One value of any shape, that the last writer set.
-public struct Value: Reactor {
+///
+/// Rejects nothing.
+@Reactor
+public struct Value {
     public init() {}
 
-    public var initialState: State { State() }
-
-    public static var documentation: String {
-        "One value of any shape, that the last writer set. Rejects nothing."
-    }
-
     /// What a client may ask of a value; it is applied as it was asked.
-    @WireCodable
     public enum Action: Equatable, Sendable {
         /// Replaces the value.
         case set(value: WireValue)
@@ -20,12 +16,13 @@ public struct Value: Reactor {
     }
 
     /// The state of a value.
-    @WireCodable
     public struct State: Equatable, Sendable {
         /// What was set last; null at first.
         public var value: WireValue = .null
 
-        public init(value: WireValue = .null) { self.value = value }
+        public init() {}
+
+        public init(value: WireValue) { self.value = value }
     }
 
     public func reduce(state: inout State, mutation: Action) {

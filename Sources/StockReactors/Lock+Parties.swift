@@ -49,36 +49,4 @@ extension Lock {
             self.client = client
         }
     }
-
-    /// The state of a lock.
-    @WireCodable
-    public struct State: Equatable, Sendable {
-        /// Who holds the lock; null where it is free.
-        public var holder: Holder?
-        /// Who waits for it, in the order in which they came.
-        public var waiters: [Waiter] = []
-        /// The token that was granted last.
-        public var lastToken: UInt64 = 0
-
-        public init(holder: Holder? = nil, waiters: [Waiter] = [], lastToken: UInt64 = 0) {
-            self.holder = holder
-            self.waiters = waiters
-            self.lastToken = lastToken
-        }
-    }
-
-    /// What may happen to a lock.
-    @WireCodable
-    public enum Mutation: Equatable, Sendable {
-        /// A free lock was granted.
-        case granted(token: UInt64, client: Client)
-        /// Somebody waits for it.
-        case queued(waiter: Waiter)
-        /// Whoever waited longest was granted it.
-        case passed(token: UInt64)
-        /// It is free.
-        case freed
-        /// Those who waited on this connection wait no more.
-        case dropped(connection: UInt64)
-    }
 }

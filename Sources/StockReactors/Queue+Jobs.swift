@@ -55,38 +55,6 @@ extension Queue {
             self.client = client
         }
     }
-
-    /// The state of a queue.
-    @WireCodable
-    public struct State: Equatable, Sendable {
-        /// Jobs that nobody works on, the next one first.
-        public var waiting: SlidingArray<Job> = []
-        /// Jobs that somebody works on, by their numbers.
-        public var claimed: Keyed<UInt64, Claim> = [:]
-        /// Jobs that failed too often, the latest last.
-        public var failed: SlidingArray<Job> = []
-        /// Number of the last job that was pushed.
-        public var lastID: UInt64 = 0
-
-        public init() {}
-    }
-
-    /// What may happen to a queue.
-    @WireCodable
-    public enum Mutation: Equatable, Sendable {
-        /// A job came at the back.
-        case pushed(id: UInt64, job: WireValue)
-        /// The first job was claimed.
-        case claimed(by: Client)
-        /// A claimed job is done.
-        case finished(id: UInt64)
-        /// A claimed job failed and came back at the back.
-        case retried(id: UInt64)
-        /// A claimed job failed and was set aside.
-        case setAside(id: UInt64)
-        /// Claimed jobs came back at the front, in this order.
-        case returned(ids: [UInt64])
-    }
 }
 
 extension Queue.State {

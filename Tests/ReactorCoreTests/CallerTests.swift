@@ -1,0 +1,21 @@
+import ReactorCore
+import Testing
+
+@Suite("Caller")
+struct CallerTests {
+    @Test("the daemon itself owns nothing, because it does not end")
+    func daemon() throws {
+        let tree = Tree(Desk(), epoch: 1)
+        let bytes = Desk.Action.take("a").wireBytes()
+        let result = tree.dispatch(to: tree.root, bytes.span, by: .daemon, ordinal: 1)
+        #expect(try result.text == "applied 1")
+        tree.endConnection(Caller.daemon.connection)
+        #expect(tree.revision.sequence == 1)
+    }
+
+    @Test("a ticket is kept in a state, and comes back equal from its bytes")
+    func ticket() throws {
+        let ticket = ReplyTicket(client: .max, ordinal: 3)
+        #expect(try ReplyTicket(wireBytes: ticket.wireBytes()) == ticket)
+    }
+}

@@ -1,0 +1,78 @@
+import ReactorCore
+import Testing
+
+@Suite("Collections of children")
+struct CollectionNodeTests {
+    @Test("R106: ten thousand children come and go, and nothing of them stays")
+    func churn() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        let atStart = tree.mountedCount
+        var numbers: Set<UInt32> = []
+        weak var last: AnyNode?
+        for round in 0..<10_000 {
+            let key = "room\(round % 7)"
+            try tree.send(Shop.Action.open(key))
+            let room = try #require(try tree.node(at: SlicePath("/rooms/\(key)")))
+            #expect(numbers.insert(room.number).inserted)
+            last = room
+            try tree.send(Shop.Action.close(key))
+            if round % 100 == 99 { tree.turn.begin() }
+        }
+        tree.turn.begin()
+        #expect(last == nil)
+        #expect(tree.mountedCount == atStart)
+        #expect(tree.turn.complaints.isEmpty)
+        #expect(tree.revision.sequence == 20_000)
+    }
+
+    @Test("a collection takes no actions, and says so")
+    func noActions() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        #expect(try tree.send(WireValue.null, to: "/rooms") == "rejected NOT_FOUND")
+    }
+
+    @Test("a key that nobody has yet is absent in a collection; a field is impossible elsewhere")
+    func reach() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        #expect(try tree.reach("/rooms/later") == .absent)
+        #expect(try tree.reach("/rooms/later/chairs") == .absent)
+        #expect(try tree.reach("/nothing") == .impossible)
+        try tree.send(Shop.Action.open("later"))
+        #expect(try tree.json("/rooms/later/chairs") == "0")
+    }
+
+    @Test("a child without a key is refused with what was decided beside it")
+    func emptyKey() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        #expect(try tree.send(Shop.Action.open("")) == "rejected PATH")
+        #expect(try tree.state(of: Shop.self) == Shop.State())
+    }
+
+    @Test("creation and removal are structural deltas of the collection")
+    func structure() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        let rooms = try #require(try tree.node(at: SlicePath("/rooms")))
+        rooms.isReplicated = true
+        try tree.send(Shop.Action.open("a"))
+        try tree.send(Shop.Action.close("a"))
+        let changes = try tree.turn.changes.map { change in
+            try tree.turn.writer.withBytes { bytes throws(WireError) in
+                let frame = bytes.extracting(change.start..<change.end)
+                var cursor = WireCursor(offset: FrameHeader.byteCount)
+                _ = try Origin.decode(frame, &cursor)
+                return try StructuralChange.decode(frame, &cursor)
+            }
+        }
+        #expect(changes == [.create(key: "a"), .remove(key: "a")])
+    }
+
+    @Test("F20: a group holds reactors that are known at run time only")
+    func group() throws {
+        let tree = Tree(Group([("b", Tally()), ("a", Echo()), ("c", Group([]))]), epoch: 1)
+        #expect(try tree.send(Tally.Action.add(2), to: "/b") == "applied 1")
+        #expect(
+            try tree.json()
+                == #"{"a":{"heard":"nothing"},"b":{"sum":2,"history":[2]},"c":{}}"#)
+        #expect(try tree.send(WireValue.null) == "not an action")
+    }
+}

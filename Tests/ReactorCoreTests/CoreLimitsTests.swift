@@ -1,0 +1,13 @@
+import ReactorCore
+import Testing
+
+@Suite("CoreLimits")
+struct CoreLimitsTests {
+    @Test("the limits are those of the contract")
+    func values() {
+        #expect(CoreLimits.mutationsMax == 4_096)
+        #expect(CoreLimits.followerDepthMax == 64)
+        #expect(CoreLimits.followersMax == 1_024)
+        #expect(CoreLimits.effectsMax == 1_024)
+    }
+}

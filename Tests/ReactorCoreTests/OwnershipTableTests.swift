@@ -1,0 +1,41 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("OwnershipTable")
+struct OwnershipTableTests {
+    private func table(_ changes: Turn.OwnershipChange...) -> OwnershipTable {
+        var table = OwnershipTable()
+        for change in changes { table.apply(change) }
+        return table
+    }
+
+    @Test("what a connection owned comes by node, in the order in which it was taken")
+    func order() {
+        var table = table(
+            .own(node: 9, key: "b", connection: 1), .own(node: 2, key: "z", connection: 1),
+            .own(node: 9, key: "a", connection: 1), .own(node: 9, key: "b", connection: 1),
+            .own(node: 9, key: "x", connection: 2))
+        let taken = table.take(connection: 1)
+        #expect(taken.map(\.node) == [9, 2])
+        #expect(taken.map(\.keys) == [["b", "a"], ["z"]])
+        #expect(table.take(connection: 1).isEmpty)
+        #expect(table.count == 1)
+    }
+
+    @Test("what is disowned, or in a node that is gone, leaves nothing behind")
+    func empties() {
+        var table = table(
+            .own(node: 1, key: "a", connection: 1), .own(node: 1, key: "b", connection: 1),
+            .disown(node: 1, key: "a", connection: 1), .disown(node: 1, key: "z", connection: 7),
+            .own(node: 2, key: "a", connection: 1), .own(node: 2, key: "a", connection: 2))
+        #expect(table.count == 3)
+        table.forget(node: 2)
+        #expect(table.count == 1)
+        #expect(table.take(connection: 1).map(\.keys) == [["b"]])
+        #expect(table.take(connection: 2).isEmpty)
+    }
+
+    @Test("the daemon owns nothing")
+    func daemon() { #expect(table(.own(node: 1, key: "a", connection: 0)).count == 0) }
+}

@@ -1,0 +1,129 @@
+import ReactorCore
+import Testing
+
+@Suite("Store")
+struct StoreTests {
+    @Test("F15: a dispatched action is applied when the call returns")
+    func dispatch() throws {
+        let store = Store(Tally())
+        try store.dispatch(.add(3))
+        try store.dispatch(.spread([1, 2]))
+        #expect(store.state == Tally.State(sum: 6, history: [3, 1, 2]))
+        #expect(store.sequence == 2)
+    }
+
+    @Test("R96: a rejected action throws, and changes nothing")
+    func rejection() throws {
+        let store = Store(Tally())
+        try store.dispatch(.add(3))
+        #expect(throws: Rejection("refused", "the sum 3 stays")) { try store.dispatch(.refuse) }
+        #expect(store.sequence == 1)
+        #expect(throws: Rejection.self) { try store.dispatch(.flood(CoreLimits.mutationsMax + 1)) }
+        try store.dispatch(.add(1))
+        #expect(store.state.sum == 4)
+    }
+
+    @Test("an observer sees the state at once and after each action, until its token goes")
+    func observe() throws {
+        let store = Store(Tally())
+        var seen: [Int] = []
+        var token: StoreToken? = store.observe { seen.append($0.sum) }
+        try store.dispatch(.add(1))
+        try? store.dispatch(.refuse)
+        try store.dispatch(.add(2))
+        #expect(seen == [0, 1, 3])
+        token = nil
+        try store.dispatch(.add(4))
+        #expect(seen == [0, 1, 3])
+        #expect(token == nil)
+    }
+
+    @Test("F43: an action that an observer dispatches runs after the one at hand is complete")
+    func reentrant() throws {
+        let store = Store(Tally())
+        var seen: [String] = []
+        let first = store.observe { [unowned store] state in
+            seen.append("first \(state.sum)")
+            if state.sum == 1 { try? store.dispatch(.add(10)) }
+            seen.append("first done")
+        }
+        let second = store.observe { seen.append("second \($0.sum)") }
+        seen = []
+        try store.dispatch(.add(1))
+        #expect(
+            seen == [
+                "first 1", "first done", "second 1", "first 11", "first done", "second 11",
+            ])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test("F20: a store's root may hold other reactors, whose followers run before it returns")
+    func nested() throws {
+        let store = Store(Shop())
+        try store.dispatch(.visit(12))
+        #expect(store.state.notes == ["visit after 0", "a crowd of 12"])
+    }
+
+    @Test("actions sent from other threads wait for the drain, in the order of each sender")
+    func handle() async throws {
+        let (rings, bell) = AsyncStream<Void>.makeStream()
+        let store = Store(Tally(), wake: { bell.yield() })
+        let handle = store.handle
+        await withTaskGroup { group in
+            for sender in 0..<4 {
+                group.addTask { for number in 0..<100 { handle.send(.add(sender * 1_000 + number)) } }
+            }
+        }
+        #expect(store.state.history.isEmpty)
+        for await _ in rings { break }
+        store.drain()
+        #expect(store.sequence == 400)
+        for sender in 0..<4 {
+            let own = store.state.history.filter { $0 / 1_000 == sender }
+            #expect(own == (0..<100).map { sender * 1_000 + $0 })
+        }
+    }
+
+    @Test("a rejected action from another thread disturbs nobody")
+    func handleRejection() throws {
+        let store = Store(Tally())
+        var shown = 0
+        let token = store.observe { _ in shown += 1 }
+        store.handle.send(.refuse)
+        store.handle.send(.add(1))
+        store.drain()
+        #expect(store.state.sum == 1)
+        #expect(shown == 2)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F43: an observer that drains gets what waits after the action at hand")
+    func reentrantDrain() throws {
+        let store = Store(Tally())
+        var seen: [Int] = []
+        let token = store.observe { [unowned store] state in
+            if state.sum == 1 {
+                store.handle.send(.add(10))
+                store.drain()
+            }
+            seen.append(state.sum)
+        }
+        try store.dispatch(.add(1))
+        #expect(seen == [0, 1, 11])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F13: what an effect emits arrives with a drain, and rings for it")
+    func effects() async throws {
+        let (rings, bell) = AsyncStream<Void>.makeStream()
+        let store = Store(Fetcher(), wake: { bell.yield() })
+        try store.dispatch(.fetch(["a", "b"]))
+        #expect(store.state.pages == ["-"])
+        for await _ in rings {
+            store.drain()
+            if store.state.pages.count == 3 { break }
+        }
+        #expect(store.state.pages == ["-", "a", "b"])
+        #expect(store.sequence == 3)
+    }
+}

@@ -1,0 +1,35 @@
+import ReactorCore
+import StockReactors
+import Testing
+
+@Suite("StockKind")
+struct StockKindTests {
+    @Test("every kind makes a reactor that documents itself, its actions and its state")
+    func documentation() throws {
+        for kind in StockKind.allCases {
+            let tree = Tree(Group([(WireKey(kind.rawValue), kind.make())]), epoch: 1)
+            let node = try #require(tree.node(at: SlicePath([WireKey(kind.rawValue)])))
+            #expect(!node.documentation.isEmpty, "\(kind)")
+            guard case .choice(let action) = node.actionSchema,
+                case .record(let state) = node.stateSchema
+            else {
+                Issue.record("\(kind): actions are no choice or the state is no record")
+                continue
+            }
+            #expect(action.cases.allSatisfy { !$0.doc.isEmpty }, "\(kind)")
+            #expect(state.fields.allSatisfy { !$0.doc.isEmpty }, "\(kind)")
+        }
+    }
+
+    @Test("a capacity is taken where the kind has one")
+    func capacity() {
+        for kind in StockKind.allCases {
+            guard let capacity = kind.capacity else { continue }
+            #expect(capacity.range.contains(capacity.fallback), "\(kind)")
+            #expect(capacity.range.lowerBound == 1, "\(kind)")
+        }
+        #expect((StockKind.list.make(capacity: 3) as? List)?.capacity == 3)
+        #expect((StockKind.list.make() as? List)?.capacity == List.capacityDefault)
+        #expect(StockKind.counter.capacity == nil)
+    }
+}

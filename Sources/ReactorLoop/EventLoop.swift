@@ -123,14 +123,16 @@ public final class EventLoop {
     }
 
     private func closeResources() {
-        unsafe uv_walk(raw, { handle, _ in
-            guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
-            if let resource = unsafe handle.resource {
-                resource.close()
-            } else {
-                unsafe uv_close(handle, nil)
-            }
-        }, nil)
+        unsafe uv_walk(
+            raw,
+            { handle, _ in
+                guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
+                if let resource = unsafe handle.resource {
+                    resource.close()
+                } else {
+                    unsafe uv_close(handle, nil)
+                }
+            }, nil)
         // because each pass runs the close callbacks of the one before, until none is left
         while unsafe uv_run(raw, UV_RUN_DEFAULT) != 0 {}
         let code = unsafe uv_loop_close(raw)

@@ -48,7 +48,9 @@ import Testing
         #expect(isTold && writer.pendingByteCount == 0 && !writer.isWriting, "seed \(seed)")
     }
 
-    @Test("more slices than one system call takes go out in one write", arguments: [1_024, 1_025, 3_000])
+    @Test(
+        "more slices than one system call takes go out in one write",
+        arguments: [1_024, 1_025, 3_000])
     func exceedsTheVector(_ count: Int) throws {
         let loop = try EventLoop()
         defer { loop.close() }

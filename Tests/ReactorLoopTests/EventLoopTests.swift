@@ -1,6 +1,7 @@
-@testable import ReactorLoop
 import ReactorThreads
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct EventLoopTests {
     @Test("a turn ends once, after all reads and jobs of the pass, and before the loop waits")

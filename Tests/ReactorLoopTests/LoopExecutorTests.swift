@@ -80,19 +80,15 @@ import Testing
 }
 
 /// Counts on its loop.
-actor LoopCounter {
-    private let handle: LoopHandle
+actor LoopCounter: LoopActor {
+    nonisolated let loopHandle: LoopHandle
     private(set) var count = 0
 
-    init(_ handle: LoopHandle) {
-        self.handle = handle
+    init(_ loopHandle: LoopHandle) {
+        self.loopHandle = loopHandle
     }
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe handle.executor.asUnownedSerialExecutor()
-    }
-
-    var isOnLoop: Bool { handle.isOnLoop }
+    var isOnLoop: Bool { loopHandle.isOnLoop }
 
     func increment() { count += 1 }
 

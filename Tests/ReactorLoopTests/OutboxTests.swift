@@ -1,5 +1,6 @@
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct OutboxTests {
     @Test("what follows the bytes already written waits, whatever the split", arguments: 0...6)

@@ -1,5 +1,6 @@
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct SpinGovernorTests {
     @Test("it polls for its limit after prompt traffic, and never without a limit")

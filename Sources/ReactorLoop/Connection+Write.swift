@@ -64,9 +64,12 @@ extension Connection {
         if !isWriting { concludeWriting() }
     }
 
-    /// Closes after everything written has gone to the kernel.
+    /// Reads nothing more, and closes after everything written has gone to the kernel.
+    ///
+    /// The peer reads all of it, then the end; or `ECONNRESET`, if we left something of its unread.
     public func finish() {
         guard !isClosed else { return }
+        pauseReading()
         outbox.afterwards = .close
         if !isWriting { concludeWriting() }
     }

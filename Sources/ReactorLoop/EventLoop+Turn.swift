@@ -1,4 +1,5 @@
 import CLibUV
+import ReactorThreads
 
 /// How a turn behaves when nothing is there to do.
 public enum TurnMode: Sendable {
@@ -14,7 +15,7 @@ extension EventLoop {
     /// A stop that came earlier, when nothing ran, ends it before the first turn; each stop ends
     /// one run.
     public func run() {
-        while !doorbell.takeStopRequest() {
+        while !doorbell.stopRequest.take() {
             turn(.wait)
         }
     }
@@ -32,13 +33,13 @@ extension EventLoop {
         precondition(!isTurning, "a loop cannot be turned from inside its own turn")
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true
-        doorbell.enterTurn()
+        doorbell.turning.enter()
         if mode == .noWait || doorbell.isRung {
             pass(UV_RUN_NOWAIT)
         } else if !poll() {
             pass(UV_RUN_ONCE)
         }
-        doorbell.leaveTurn()
+        doorbell.turning.leave()
         isTurning = false
     }
 

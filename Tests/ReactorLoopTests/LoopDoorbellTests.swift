@@ -37,8 +37,8 @@ import Testing
         let doorbell = loop.doorbell
         doorbell.requestStop()
         doorbell.requestStop()
-        #expect(doorbell.takeStopRequest())
-        #expect(!doorbell.takeStopRequest())
+        #expect(doorbell.stopRequest.take())
+        #expect(!doorbell.stopRequest.take())
         loop.close()
         #expect(!doorbell.post(.call {}))
         doorbell.requestStop()

@@ -127,7 +127,7 @@ extension Connection {
     }
 
     private func didWrite(_ code: Int32) {
-        outbox.sending.removeAll(keepingCapacity: true)
+        outbox.finishSending()
         guard !isClosed else { return }
         loop.noteTraffic()
         guard code == 0 else { return fail("write", code) }

@@ -1,4 +1,5 @@
 import CLibUV
+import Glibc
 import ReactorThreads
 
 /// How a turn behaves when nothing is there to do.
@@ -50,8 +51,12 @@ extension EventLoop {
         guard now < deadline, processors.areSeveral(at: now) else { return false }
         repeat {
             if pass(UV_RUN_NOWAIT) { return true }
+            let before = uv_hrtime()
+            // because the peer we wait for may be waiting for this very processor
+            sched_yield()
             now = uv_hrtime()
-        } while now < deadline
+            spin.noteYield(taking: now &- before)
+        } while now < min(deadline, spin.deadline ?? 0)
         return false
     }
 

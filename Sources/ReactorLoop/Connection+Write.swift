@@ -64,9 +64,12 @@ extension Connection {
         if !isWriting { concludeWriting() }
     }
 
-    /// Closes after everything written has gone to the kernel.
+    /// Reads nothing more, and closes after everything written has gone to the kernel.
+    ///
+    /// The peer reads all of it, then the end; or `ECONNRESET`, if we left something of its unread.
     public func finish() {
         guard !isClosed else { return }
+        pauseReading()
         outbox.afterwards = .close
         if !isWriting { concludeWriting() }
     }
@@ -124,7 +127,7 @@ extension Connection {
     }
 
     private func didWrite(_ code: Int32) {
-        outbox.sending.removeAll(keepingCapacity: true)
+        outbox.finishSending()
         guard !isClosed else { return }
         loop.noteTraffic()
         guard code == 0 else { return fail("write", code) }

@@ -15,7 +15,8 @@ public final class Connection: LoopResource {
     /// Bytes read from one connection in one turn, by default.
     public static let readBudgetDefault = 262_144
 
-    /// Receives what was read; the span is valid during the call only.
+    /// Receives what was read; the span is valid during the call only. Without it, bytes are
+    /// dropped.
     public var onBytes: ((Span<UInt8>) -> Void)?
     /// Tells that the peer will send nothing more. What is written still reaches it, if it is only
     /// half closed. Without this callback the connection finishes writing and closes.
@@ -110,6 +111,9 @@ public final class Connection: LoopResource {
     }
 
     /// Leaves what the peer sends in the kernel, which slows the peer down. *C*: `uv_read_stop`.
+    ///
+    /// While it is paused, the peer's end is noticed only by writing: pause for as long as
+    /// something waits to be written, or briefly.
     public func pauseReading() {
         guard isReading else { return }
         isReading = false

@@ -8,7 +8,9 @@ public enum DescriptorLimit {
     /// The limit in force. *C*: `getrlimit(RLIMIT_NOFILE)`.
     public static var current: Int {
         var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return 0
+        }
         return Int(clamping: limit.rlim_cur)
     }
 
@@ -17,7 +19,9 @@ public enum DescriptorLimit {
     @discardableResult
     public static func raise(to wanted: Int) -> Int {
         var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return 0
+        }
         let target = min(rlim_t(clamping: wanted), limit.rlim_max)
         if target > limit.rlim_cur {
             limit.rlim_cur = target

@@ -1,4 +1,6 @@
 import CLibUV
+import Glibc
+import ReactorThreads
 
 /// How a turn behaves when nothing is there to do.
 public enum TurnMode: Sendable {
@@ -14,7 +16,7 @@ extension EventLoop {
     /// A stop that came earlier, when nothing ran, ends it before the first turn; each stop ends
     /// one run.
     public func run() {
-        while !doorbell.takeStopRequest() {
+        while !doorbell.stopRequest.take() {
             turn(.wait)
         }
     }
@@ -32,13 +34,13 @@ extension EventLoop {
         precondition(!isTurning, "a loop cannot be turned from inside its own turn")
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true
-        doorbell.enterTurn()
+        doorbell.turning.enter()
         if mode == .noWait || doorbell.isRung {
             pass(UV_RUN_NOWAIT)
         } else if !poll() {
             pass(UV_RUN_ONCE)
         }
-        doorbell.leaveTurn()
+        doorbell.turning.leave()
         isTurning = false
     }
 
@@ -49,8 +51,12 @@ extension EventLoop {
         guard now < deadline, processors.areSeveral(at: now) else { return false }
         repeat {
             if pass(UV_RUN_NOWAIT) { return true }
+            let before = uv_hrtime()
+            // because the peer we wait for may be waiting for this very processor
+            sched_yield()
             now = uv_hrtime()
-        } while now < deadline
+            spin.noteYield(taking: now &- before)
+        } while now < min(deadline, spin.deadline ?? 0)
         return false
     }
 

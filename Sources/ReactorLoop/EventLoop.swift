@@ -1,5 +1,6 @@
 import CLibUV
 import Glibc
+import ReactorThreads
 
 /// One libuv loop, with its passes made visible as turns.
 ///
@@ -29,6 +30,7 @@ public final class EventLoop {
     let readBuffer: UnsafeMutablePointer<CChar>
     // because a vectored write is done before the call returns, one vector serves all connections
     let vector: UnsafeMutablePointer<uv_buf_t>
+    /// Slices that one system call writes; more take another. The system's own limit, `IOV_MAX`.
     static let vectorCountMax = 1_024
 
     let doorbell = LoopDoorbell()
@@ -93,7 +95,7 @@ public final class EventLoop {
         guard !isClosed else { return }
         precondition(!isTurning, "a loop cannot be closed from inside its own turn; stop it first")
         isTurning = true
-        doorbell.enterTurn()
+        doorbell.turning.enter()
         // because a late job must not start in the middle of one that runs here
         handle.executor.holdLateJobs()
         doorbell.close()
@@ -102,7 +104,7 @@ public final class EventLoop {
         isClosed = true
         onTurnEnd = nil
         closeResources()
-        doorbell.leaveTurn()
+        doorbell.turning.leave()
         isTurning = false
     }
 
@@ -123,14 +125,16 @@ public final class EventLoop {
     }
 
     private func closeResources() {
-        unsafe uv_walk(raw, { handle, _ in
-            guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
-            if let resource = unsafe handle.resource {
-                resource.close()
-            } else {
-                unsafe uv_close(handle, nil)
-            }
-        }, nil)
+        unsafe uv_walk(
+            raw,
+            { handle, _ in
+                guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
+                if let resource = unsafe handle.resource {
+                    resource.close()
+                } else {
+                    unsafe uv_close(handle, nil)
+                }
+            }, nil)
         // because each pass runs the close callbacks of the one before, until none is left
         while unsafe uv_run(raw, UV_RUN_DEFAULT) != 0 {}
         let code = unsafe uv_loop_close(raw)

@@ -1,7 +1,5 @@
 import CLibUV
-import Glibc
 import ReactorThreads
-import Synchronization
 
 /// What of a loop other threads may touch: the queue of jobs and the bell that wakes it.
 ///
@@ -10,59 +8,41 @@ import Synchronization
 final class LoopDoorbell: @unchecked Sendable {
     /// Set by the bell, and cleared by the loop when it drains. *Owner*: the loop's thread.
     var isRung = false
+    /// Who turns the loop; a job posted from within a turn needs no system call.
+    let turning = ThreadMark()
+    /// Asks the loop to return from `run()`.
+    let stopRequest = Flag()
 
     private let lock = Lock()
     private var queue: [LoopJob] = []
-    private let isStopRequested = Atomic<Bool>(false)
+    private var isClosed = false
+    // because a loop woken under the queue's lock would run into it at once: the bell has its own
+    private let bellLock = Lock()
     // because a send to a closed handle would write to freed memory: nil from then on
     private var bell: UnsafeMutablePointer<uv_async_t>?
-    // because a job posted from within a turn needs no system call: 0 between turns
-    private let threadInTurn = Atomic<UInt>(0)
 
     /// Hangs the bell up. *Owner*: the loop, once.
     func open(_ bell: UnsafeMutablePointer<uv_async_t>) {
-        unsafe self.bell = unsafe bell
-    }
-
-    /// Whether the caller runs inside a turn of the loop.
-    var isOnLoop: Bool {
-        threadInTurn.load(ordering: .relaxed) == pthread_self()
-    }
-
-    /// Marks the calling thread as the one that turns the loop.
-    func enterTurn() {
-        threadInTurn.store(pthread_self(), ordering: .relaxed)
-    }
-
-    /// Ends what ``enterTurn()`` began.
-    func leaveTurn() {
-        threadInTurn.store(0, ordering: .relaxed)
+        bellLock.withLock { unsafe self.bell = unsafe bell }
     }
 
     /// Queues `job`, and wakes the loop if the queue was empty. Answers false if it is closed.
     func post(_ job: LoopJob) -> Bool {
-        let onLoop = isOnLoop
-        return lock.withLock {
-            guard unsafe bell != nil else { return false }
+        let (isTaken, wasEmpty) = lock.withLock {
+            guard !isClosed else { return (false, false) }
             queue.append(job)
-            if queue.count == 1 {
-                if onLoop { isRung = true } else { send() }
-            }
-            return true
+            return (true, queue.count == 1)
         }
+        if wasEmpty {
+            if turning.isCurrent { isRung = true } else { ring() }
+        }
+        return isTaken
     }
 
     /// Asks the loop to return from `run()`, and wakes it.
     func requestStop() {
-        isStopRequested.store(true, ordering: .releasing)
-        lock.withLock { send() }
-    }
-
-    /// Whether somebody asked to stop since this was last asked. *Owner*: the loop's thread.
-    func takeStopRequest() -> Bool {
-        // because a plain load costs nothing, and an exchange each turn would
-        isStopRequested.load(ordering: .relaxed)
-            && isStopRequested.exchange(false, ordering: .acquiring)
+        stopRequest.raise()
+        ring()
     }
 
     /// Swaps what is queued into `jobs`, which must be empty. *Owner*: the loop's thread.
@@ -73,12 +53,14 @@ final class LoopDoorbell: @unchecked Sendable {
 
     /// Takes the bell down; from now on nothing can be posted. *Owner*: the loop's thread.
     func close() {
-        lock.withLock { unsafe bell = nil }
+        lock.withLock { isClosed = true }
+        bellLock.withLock { unsafe bell = nil }
     }
 
-    // because the handle may be closed by the loop at any time, only under the lock
-    private func send() {
-        if let bell = unsafe bell { unsafe uv_async_send(bell) }
+    private func ring() {
+        bellLock.withLock {
+            if let bell = unsafe bell { unsafe uv_async_send(bell) }
+        }
     }
 }
 

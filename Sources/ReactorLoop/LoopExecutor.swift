@@ -51,12 +51,12 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     /// Whether the caller runs on the loop, so that loop callbacks may assume an actor's isolation.
     public func isIsolatingCurrentContext() -> Bool? {
-        doorbell.isOnLoop
+        doorbell.turning.isCurrent
     }
 
     /// Traps unless the caller runs on the loop.
     public func checkIsolated() {
-        precondition(doorbell.isOnLoop, "not on the loop's thread")
+        precondition(doorbell.turning.isCurrent, "not on the loop's thread")
     }
 }
 

@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// A loop as other threads see it: they may post to it, stop it, and run actors on it.
 ///
 /// *Place*: the only type of this room that crosses threads.
@@ -29,5 +31,5 @@ public struct LoopHandle: Sendable {
     }
 
     /// Whether the caller runs inside a turn of this loop.
-    public var isOnLoop: Bool { doorbell.isOnLoop }
+    public var isOnLoop: Bool { doorbell.turning.isCurrent }
 }

@@ -23,6 +23,15 @@ struct Outbox {
         case close
     }
 
+    /// Slices for which room is kept while nothing waits.
+    static let spareSlicesMax = 64
+
+    /// Lets go of the slices of a request that is done.
+    mutating func finishSending() {
+        // because one bad moment must not cost an idle connection memory for ever
+        sending.removeAll(keepingCapacity: sending.capacity <= Self.spareSlicesMax)
+    }
+
     /// Makes what waits the next request, once the one before is done.
     mutating func startSending() {
         precondition(sending.isEmpty, "a request with \(sending.count) slices is under way")

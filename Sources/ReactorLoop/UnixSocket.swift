@@ -14,7 +14,8 @@ enum UnixSocket {
         guard fchmod(descriptor, 0o600) == 0 else {
             throw refusing(descriptor, "fchmod", address)
         }
-        guard unsafe address.withSocketAddress({ unsafe Glibc.bind(descriptor, $0, $1) }) == 0 else {
+        guard unsafe address.withSocketAddress({ unsafe Glibc.bind(descriptor, $0, $1) }) == 0
+        else {
             throw refusing(descriptor, "bind", address)
         }
         guard Glibc.listen(descriptor, backlog) == 0 else {

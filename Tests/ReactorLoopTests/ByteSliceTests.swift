@@ -1,5 +1,6 @@
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct ByteSliceTests {
     @Test("slices of one array share its bytes at one address")

@@ -67,12 +67,21 @@ import Testing
         defer { loop.close() }
         let (near, far) = Descriptors.pair()
         let (near2, far2) = Descriptors.pair()
-        defer { close(far); close(far2) }
+        defer {
+            close(far)
+            close(far2)
+        }
         let one = try Connection(on: loop, adopting: near)
         let two = try Connection(on: loop, adopting: near2)
         var reads = 0
-        one.onBytes = { _ in reads += 1; two.close() }
-        two.onBytes = { _ in reads += 1; one.close() }
+        one.onBytes = { _ in
+            reads += 1
+            two.close()
+        }
+        two.onBytes = { _ in
+            reads += 1
+            one.close()
+        }
         one.resumeReading()
         two.resumeReading()
         Descriptors.write([1], to: far)

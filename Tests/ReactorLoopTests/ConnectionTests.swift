@@ -44,7 +44,9 @@ import Testing
         try loop.turn { got == [1, 2] }
     }
 
-    @Test("one turn reads no more than the budget, and the next goes on", arguments: [1, 1_000, 100_000])
+    @Test(
+        "one turn reads no more than the budget, and the next goes on",
+        arguments: [1, 1_000, 100_000])
     func keepsTheBudget(_ budget: Int) throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -72,7 +74,10 @@ import Testing
         defer { loop.close() }
         let (busy, busyPeer) = Descriptors.pair()
         let (quiet, quietPeer) = Descriptors.pair()
-        defer { close(busyPeer); close(quietPeer) }
+        defer {
+            close(busyPeer)
+            close(quietPeer)
+        }
         Descriptors.write([UInt8](repeating: 5, count: 100_000), to: busyPeer)
         Descriptors.write([1], to: quietPeer)
         let first = try Connection(on: loop, adopting: busy)
@@ -85,16 +90,6 @@ import Testing
         second.resumeReading()
         loop.turn(.wait)
         #expect(read == (10_000, 1))
-    }
-
-    @Test("the peer's credentials are the kernel's")
-    func tellsThePeer() throws {
-        let loop = try EventLoop()
-        defer { loop.close() }
-        let (one, other) = try loop.pair()
-        let us = PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid())
-        #expect(one.peer == us)
-        #expect(other.peer == us)
     }
 
     @Test("connecting where nothing is, or nobody listens, is refused by name")
@@ -174,7 +169,9 @@ import Testing
             }
             return isClosed
         }
-        while let bytes = Descriptors.read(100_000, from: far), !bytes.isEmpty { got += bytes.count }
+        while let bytes = Descriptors.read(100_000, from: far), !bytes.isEmpty {
+            got += bytes.count
+        }
         #expect(got == data.count)
     }
 

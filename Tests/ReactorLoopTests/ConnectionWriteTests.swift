@@ -48,7 +48,9 @@ import Testing
         #expect(isTold && writer.pendingByteCount == 0 && !writer.isWriting, "seed \(seed)")
     }
 
-    @Test("more slices than one system call takes go out in one write", arguments: [1_024, 1_025, 3_000])
+    @Test(
+        "more slices than one system call takes go out in one write",
+        arguments: [1_024, 1_025, 3_000])
     func exceedsTheVector(_ count: Int) throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -115,6 +117,36 @@ import Testing
             #expect(got == 600_000 && isEnded)
             #expect(connection.isClosed == isFinish)
         }
+    }
+
+    @Test("after finish nothing is read, and the peer still gets what was written")
+    func finishReadsNothing() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let (near, far) = Descriptors.pair()
+        defer { close(far) }
+        let connection = try Connection(on: loop, adopting: near)
+        var reads = 0
+        var isClosed = false
+        connection.onBytes = { _ in
+            reads += 1
+            connection.write([ByteSlice([UInt8](repeating: 9, count: 500_000))])
+            connection.finish()
+        }
+        connection.onClosed = { _ in isClosed = true }
+        connection.resumeReading()
+        Descriptors.write([1], to: far)
+        try loop.turn { reads == 1 }
+        Descriptors.write([2], to: far)
+        var got = 0
+        try loop.turn {
+            while let bytes = Descriptors.read(65_536, from: far), !bytes.isEmpty {
+                got += bytes.count
+            }
+            return isClosed
+        }
+        while let bytes = Descriptors.read(65_536, from: far), !bytes.isEmpty { got += bytes.count }
+        #expect(reads == 1 && got == 500_000)
     }
 
     @Test("writing nothing is nothing")

@@ -1,6 +1,7 @@
-@testable import ReactorLoop
 import ReactorThreads
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct EventLoopTests {
     @Test("a turn ends once, after all reads and jobs of the pass, and before the loop waits")
@@ -83,21 +84,21 @@ import Testing
         other.write([ByteSlice([1])])
         loop.turn(.wait)
         let timer = try LoopTimer(on: loop)
-        var isDone = false
-        timer.onFire = { isDone = true }
-        timer.start(after: .milliseconds(300))
-        // the first wait polls for its millisecond at most; what follows are waits
-        let began = loop.now
-        while !isDone, loop.now &- began < 100_000_000 { loop.turn(.wait) }
+        var count = 0
+        timer.onFire = { count += 1 }
+        // the first wait follows traffic and may poll for its millisecond, the second may not
+        timer.start(after: .milliseconds(20))
+        try loop.turn { count == 1 }
+        timer.start(after: .milliseconds(20))
         let before = loop.turnCount
-        try loop.turn { isDone }
-        #expect(loop.turnCount - before <= 3)
+        try loop.turn { count == 2 }
+        #expect(loop.turnCount - before <= 10)
     }
 
     @Test("a loop that may spin polls after traffic, and one on a single processor does not")
     func spinsOnSeveralProcessors() throws {
         for processors in [1, 2] as [UInt32] {
-            let loop = try EventLoop(spin: .milliseconds(20))
+            let loop = try EventLoop(spin: .seconds(10))
             defer { loop.close() }
             loop.processors = ProcessorCount { processors }
             let (one, other) = try loop.pair()
@@ -106,11 +107,11 @@ import Testing
             other.write([ByteSlice([1])])
             loop.turn(.wait)
             let timer = try LoopTimer(on: loop)
-            timer.start(after: .milliseconds(60))
+            timer.start(after: .milliseconds(300))
             let before = loop.turnCount
             loop.turn(.wait)
             let turns = loop.turnCount - before
-            #expect(processors == 1 ? turns == 1 : turns > 2)
+            #expect(processors == 1 ? turns == 1 : turns >= 2)
         }
     }
 

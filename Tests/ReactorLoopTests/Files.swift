@@ -32,6 +32,10 @@ enum Files {
         check(unsafe symlink(target, path))
     }
 
+    static func move(_ path: String, to target: String) {
+        check(unsafe rename(path, target))
+    }
+
     private static func check(_ code: Int32) {
         precondition(code == 0, "errno \(errno)")
     }
@@ -45,7 +49,8 @@ extension Descriptors {
             preconditionFailure("setrlimit: \(errno)")
         }
         var taken: [Int32] = []
-        while case let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC), descriptor >= 0 {
+        while case let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC), descriptor >= 0
+        {
             taken.append(descriptor)
         }
         return taken

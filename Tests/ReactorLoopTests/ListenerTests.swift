@@ -1,6 +1,7 @@
 import Glibc
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct ListenerTests {
     @Test("clients are accepted once it is told to, and the socket's mode is 0600 from birth")
@@ -37,8 +38,10 @@ import Testing
         let address = try directory.address()
         let first = try Listener(at: address, on: loop)
         let error = #expect(throws: LoopError.self) { try Listener(at: address, on: loop) }
-        #expect(error?.failure == CallFailure(
-            call: "bind", code: -EADDRINUSE, subject: address.path))
+        #expect(
+            error?.failure
+                == CallFailure(
+                    call: "bind", code: -EADDRINUSE, subject: address.path))
         #expect(first.isPathOurs)
     }
 

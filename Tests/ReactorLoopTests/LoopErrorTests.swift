@@ -1,20 +1,7 @@
-import Glibc
 import ReactorLoop
 import Testing
 
 @Suite struct LoopErrorTests {
-    @Test("a refused call tells its name, its subject, and the system's symbol and words")
-    func describesACall() {
-        let failure = CallFailure(call: "connect", code: -ECONNREFUSED, subject: "/run/r.sock")
-        #expect(failure.name == "ECONNREFUSED")
-        #expect(failure.errnoCode == ECONNREFUSED)
-        let text = "connect on /run/r.sock: connection refused (ECONNREFUSED)"
-        #expect(failure.description == text)
-        #expect(LoopError.call(failure).description == text)
-        #expect(LoopError.call(failure).failure == failure)
-        #expect(LoopError.pathIsEmpty.failure == nil)
-    }
-
     @Test(
         "each refusal says what it is about, what was found and what helps",
         arguments: [
@@ -26,8 +13,10 @@ import Testing
                 .unsafeDirectory(path: "/d", .isOwnedBy(owner: 1, expected: 0)),
                 "socket directory /d is owned by uid 1, expected 0"
             ),
-            (.unsafeDirectory(path: "/d", .isMissing),
-                "socket directory /d is missing; create it with mode 0700"),
+            (
+                .unsafeDirectory(path: "/d", .isMissing),
+                "socket directory /d is missing; create it with mode 0700"
+            ),
             (
                 .unsafeSocketFile(path: "/s", .isNotASocket(kind: "fifo")),
                 "socket path /s is a fifo, not a socket; not removed,"

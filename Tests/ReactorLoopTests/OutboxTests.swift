@@ -1,5 +1,6 @@
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct OutboxTests {
     @Test("what follows the bytes already written waits, whatever the split", arguments: 0...6)
@@ -14,5 +15,19 @@ import Testing
         #expect(rest == Array([1, 2, 3, 4, 5, 6].dropFirst(written)))
         #expect(outbox.waitingByteCount == 6 - written)
         #expect(outbox.waiting.allSatisfy { $0.count > 0 })
+    }
+
+    @Test("a request that is done leaves no more room behind than is worth keeping")
+    func givesRoomBack() {
+        for (count, isKept) in [(10, true), (1_000, false)] {
+            var outbox = Outbox()
+            outbox.append([ByteSlice](repeating: ByteSlice([1]), count: count), after: 0)
+            outbox.startSending()
+            #expect(outbox.sending.count == count && outbox.waiting.isEmpty)
+            #expect(outbox.waitingByteCount == 0)
+            outbox.finishSending()
+            #expect(outbox.sending.isEmpty)
+            #expect((outbox.sending.capacity > 0) == isKept)
+        }
     }
 }

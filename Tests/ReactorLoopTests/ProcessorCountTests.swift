@@ -1,5 +1,6 @@
-@testable import ReactorLoop
 import Testing
+
+@testable import ReactorLoop
 
 @Suite struct ProcessorCountTests {
     @Test("it answers the same for a second without asking the system again")

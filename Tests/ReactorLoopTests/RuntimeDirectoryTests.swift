@@ -23,13 +23,15 @@ import Testing
         _ = try RuntimeDirectory.openOrMake(at: path)
     }
 
-    @Test("S46: a directory others may write to is refused with its mode",
+    @Test(
+        "S46: a directory others may write to is refused with its mode",
         arguments: [0o720, 0o702, 0o777, 0o1777] as [mode_t])
     func writableByOthers(_ mode: mode_t) throws {
         let directory = TemporaryDirectory()
         Files.setMode(mode, of: directory.path)
-        #expect(throws: LoopError.unsafeDirectory(
-            path: directory.path, .isWritableByOthers(mode: mode))
+        #expect(
+            throws: LoopError.unsafeDirectory(
+                path: directory.path, .isWritableByOthers(mode: mode))
         ) {
             try RuntimeDirectory(at: directory.path)
         }
@@ -68,8 +70,9 @@ import Testing
         let path = getuid() == 0 ? directory.path : "/"
         if getuid() == 0 { Files.give(path, to: 12_345) }
         let owner: UInt32 = getuid() == 0 ? 12_345 : 0
-        #expect(throws: LoopError.unsafeDirectory(
-            path: path, .isOwnedBy(owner: owner, expected: getuid()))
+        #expect(
+            throws: LoopError.unsafeDirectory(
+                path: path, .isOwnedBy(owner: owner, expected: getuid()))
         ) {
             try RuntimeDirectory(at: path)
         }

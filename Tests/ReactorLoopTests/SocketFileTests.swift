@@ -19,7 +19,8 @@ import Testing
         #expect(try Listener(at: address, on: loop).isPathOurs)
     }
 
-    @Test("S45: anything but a socket is refused by its kind and stays",
+    @Test(
+        "S45: anything but a socket is refused by its kind and stays",
         arguments: ["regular file", "directory", "fifo", "symbolic link"])
     func refusesOtherKinds(_ kind: String) throws {
         let directory = TemporaryDirectory()
@@ -32,8 +33,9 @@ import Testing
         case "fifo": Files.makeFifo(address.path)
         default: Files.makeLink(address.path, to: directory.path("elsewhere"))
         }
-        #expect(throws: LoopError.unsafeSocketFile(
-            path: address.path, .isNotASocket(kind: kind))
+        #expect(
+            throws: LoopError.unsafeSocketFile(
+                path: address.path, .isNotASocket(kind: kind))
         ) {
             try SocketFile.removeStale(at: address, in: runtime, holding: lock)
         }
@@ -50,8 +52,9 @@ import Testing
         defer { loop.close() }
         try Listener(at: address, on: loop).close()
         Files.give(address.path, to: 12_345)
-        #expect(throws: LoopError.unsafeSocketFile(
-            path: address.path, .isOwnedBy(owner: 12_345, expected: 0))
+        #expect(
+            throws: LoopError.unsafeSocketFile(
+                path: address.path, .isOwnedBy(owner: 12_345, expected: 0))
         ) {
             try SocketFile.removeStale(at: address, in: runtime, holding: lock)
         }

@@ -21,7 +21,8 @@ import Testing
 
     @Test("S44: a longer path is refused with its size, never cut", arguments: [108, 200])
     func longerPathIsRefused(_ byteCount: Int) {
-        let path = "/tmp/" + String(repeating: "ü", count: (byteCount - 5) / 2)
+        let path =
+            "/tmp/" + String(repeating: "ü", count: (byteCount - 5) / 2)
             + String(repeating: "n", count: (byteCount - 5) % 2)
         #expect(throws: LoopError.pathIsTooLong(path: path, byteCount: byteCount)) {
             try UnixAddress(path)

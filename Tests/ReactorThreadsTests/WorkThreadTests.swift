@@ -1,6 +1,7 @@
 import Glibc
-@testable import ReactorThreads
 import Testing
+
+@testable import ReactorThreads
 
 @Suite struct WorkThreadTests {
     @Test("join returns after the closure has, and the closure ran on another thread")
@@ -13,7 +14,9 @@ import Testing
         #expect(threads.first != pthread_self())
     }
 
-    @Test("the system shows the first 15 bytes of the name", arguments: ["journal", "reactor-journal-writer"])
+    @Test(
+        "the system shows the first 15 bytes of the name",
+        arguments: ["journal", "reactor-journal-writer"])
     func isNamed(_ name: String) throws {
         let seen = Mailbox<String> {}
         let thread = try WorkThread(name: name) {

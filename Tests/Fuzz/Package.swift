@@ -14,6 +14,8 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 "CFuzzer", .product(name: "ReactorWire", package: "reactord"),
+                .product(name: "ReactorCore", package: "reactord"),
+                .product(name: "ReactorServer", package: "reactord"),
             ],
             path: "Sources/Fuzz",
             swiftSettings: [

@@ -50,24 +50,24 @@ enum Plan {
         // libuv in Swift; must not know frames, reactors.
         Room(
             "ReactorLoop", floor: 1, rooms: ["CLibUV", "ReactorThreads"],
-            system: ["Glibc", "Darwin"]),
+            system: ["Glibc", "Darwin", "Synchronization"]),
         // The authoring model; must not know sockets, disks.
         Room(
             "ReactorCore", floor: 2, rooms: ["ReactorWire", "ReactorMacros", "ReactorThreads"],
-            products: ["Collections"]),
+            products: ["HashTreeCollections"]),
         // Ready-made reactors; must not know the server.
-        Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["Collections"]),
+        Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["HashTreeCollections"]),
         // Durable batches; must not know sockets.
         Room("ReactorJournal", floor: 3, rooms: ["ReactorWire"]),
         // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
         Room(
             "ReactorServer", floor: 3, rooms: ["ReactorCore", "ReactorWire"],
-            products: ["Collections"]),
+            products: ["DequeModule"]),
         // The client's machine and its thin shell; must not know the server.
         Room(
             "ReactorClient", floor: 3,
             rooms: ["ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads"],
-            products: ["Collections"], system: ["Glibc", "Darwin", "Observation"]),
+            products: ["DequeModule"], system: ["Glibc", "Darwin", "Observation"]),
         // Joins server, loop and journal; must not know concrete reactors.
         Room(
             "ReactorDaemon", floor: 4,

@@ -40,7 +40,7 @@ struct WordRule {
             remedy: "a precondition with a sentence for our own bug, a typed error for all else"),
         WordRule(
             name: "printing", scope: ["Sources"],
-            needles: [Needle("print("), Needle("debugPrint("), Needle("dump("), Needle("NSLog(")],
+            needles: ["print(", "debugPrint(", "dump(", "NSLog("].map { Needle($0, isFree: true) },
             remedy: "log through swift-log in the daemon; write to the descriptor in reactorctl"),
         WordRule(
             name: "clocks, threads, tasks and chance in the server",
@@ -49,7 +49,8 @@ struct WordRule {
                 Needle("ContinuousClock"), Needle("SuspendingClock"), Needle("Date("),
                 Needle("DispatchQueue"), Needle("DispatchTime"), Needle("clock_gettime("),
                 Needle("Thread"), Needle("Lock"), Needle("Mutex"), Needle("Task"), Needle("await"),
-                Needle("actor"), Needle("random("), Needle("randomElement("), Needle("shuffled("),
+                Needle("actor"), Needle(".random(in"), Needle(".randomElement("),
+                Needle(".shuffled("),
                 Needle("SystemRandomNumberGenerator"), Needle("UUID("),
             ],
             remedy: "the server is handed ticks, identifiers and bytes, and returns outputs"),
@@ -57,7 +58,7 @@ struct WordRule {
             name: "clocks, threads and chance on the wire", scope: ["Sources/ReactorWire"],
             needles: [
                 Needle("ContinuousClock"), Needle("SuspendingClock"), Needle("Date("),
-                Needle("Thread"), Needle("Task"), Needle("await"), Needle("random("),
+                Needle("Thread"), Needle("Task"), Needle("await"), Needle(".random(in"),
             ],
             remedy: "the wire is a function of its bytes"),
         WordRule(

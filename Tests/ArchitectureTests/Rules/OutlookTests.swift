@@ -28,8 +28,8 @@ struct OutlookTests {
         let words = line.split { !($0.isLetter || $0.isNumber || "_-./:~+#".contains($0)) }
         let paths = words.map { String($0).trimmingPoints }.filter { word in
             if machineFolders.contains(where: word.hasPrefix) { return true }
-            let name = word.split(separator: "/").last.map(String.init) ?? word
-            return word.hasSuffix(".md") && !word.contains("://") && !names.contains(name)
+            let name = word.split { "/:".contains($0) }.last.map { String($0.drop { $0 == "-" }) }
+            return word.hasSuffix(".md") && !word.contains("://") && !names.contains(name ?? "")
         }
         let tickets = line.matches(of: /\b(issue|ticket) #?[0-9]+/.ignoresCase())
         return paths + tickets.map { String(line[$0.range]) }

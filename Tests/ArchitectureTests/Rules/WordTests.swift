@@ -80,6 +80,8 @@ struct WordTests {
             ("Sources/ReactorCore", "let text = #\"a \" quote: fatalError(\"#"),
             ("Sources/ReactorServer", "struct TaskList {}"),
             ("Sources/ReactorCore", "blueprint(of: house)"),
+            ("Sources/ReactorWire", "mutating func print(_ value: Int) { printer.print(value) }"),
+            ("Sources/ReactorServer", "let word = random()"),
             ("Sources/ReactorLoop", "unsafe uv_close(handle, nil)"),
         ])
     func passed(folder: String, line: String) {

@@ -2,11 +2,16 @@
 struct Needle {
     private let bytes: [UInt8]
     private let isPart: Bool
+    private let isFree: Bool
 
-    /// Makes a needle; with `isPart` it is also found inside longer words.
-    init(_ text: String, isPart: Bool = false) {
+    /// Makes a needle.
+    ///
+    /// With `isPart` it is also found inside longer words; with `isFree` only the call of a free
+    /// function is found, not that of a member or the declaration of one.
+    init(_ text: String, isPart: Bool = false, isFree: Bool = false) {
         bytes = Array(text.utf8)
         self.isPart = isPart
+        self.isFree = isFree
     }
 
     /// Whether `line` holds the word.
@@ -21,9 +26,15 @@ struct Needle {
             if isPart { return true }
             let opens = start == 0 || !Self.isWord(first) || !Self.isWord(line[start - 1])
             let closes = end == line.count || !Self.isWord(last) || !Self.isWord(line[end])
-            if opens, closes { return true }
+            guard opens, closes else { continue }
+            if !isFree || !Self.belongs(line[..<start]) { return true }
         }
         return false
+    }
+
+    /// Whether a name that follows `before` is a member's or being declared.
+    private static func belongs(_ before: ArraySlice<UInt8>) -> Bool {
+        before.last == UInt8(ascii: ".") || before.suffix(5).elementsEqual("func ".utf8)
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {

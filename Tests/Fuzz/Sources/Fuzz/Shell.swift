@@ -1,0 +1,80 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+
+/// A server without sockets: what leaves it is written down, and every write succeeds at once.
+final class Shell {
+    /// The client under attack's control.
+    static let stranger = ConnectionID(1)
+    /// A client that behaves, and watches everything.
+    static let witness = ConnectionID(2)
+
+    let server: Server
+    /// All that was written to each connection.
+    private(set) var written: [ConnectionID: [UInt8]] = [:]
+    private(set) var closed: Set<ConnectionID> = []
+
+    init() {
+        var seed: UInt64 = 0
+        server = Server(Tree(Slate(), epoch: 7)) {
+            seed += 1
+            return seed
+        }
+        for id in [Self.stranger, Self.witness] {
+            server.connect(id, Peer(uid: 1_000, gid: 1_000, pid: 1), at: 0)
+        }
+        var writer = WireWriter()
+        writer.greet()
+        for (number, mode) in [SubscriptionMode.replica, .value].enumerated() {
+            let frame = writer.beginFrame(.subscribe, number: UInt64(number))
+            Subscribe(path: "/", mode: mode).encode(into: &writer)
+            writer.endFrame(at: frame)
+        }
+        writer.withBytes { server.receive(Self.witness, $0, at: 0) }
+        endTurn()
+    }
+
+    /// Bytes from the stranger, in pieces of the sizes that `pieces` yields.
+    func receive(_ bytes: [UInt8], pieces: () -> Int) {
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + max(1, pieces()))
+            server.receive(Self.stranger, bytes.span.extracting(start..<end), at: 0)
+            start = end
+        }
+    }
+
+    /// Ends the turn and carries out what the server orders, until it orders nothing more.
+    func endTurn() {
+        // because every write is followed by one that it made room for, and never by two
+        for _ in 0..<10_000 {
+            server.endTurn(at: 0)
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty, !server.needsTurn { return }
+            for output in outputs { carryOut(output) }
+        }
+        fatalError("refuted: the server comes to rest")
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices):
+            for slice in slices { written[id, default: []] += slice.bytes[slice.range] }
+            server.written(id)
+        case .close(let id):
+            closed.insert(id)
+            server.disconnect(id, at: 0)
+        case .append(let batch): server.appended(batch.turn)
+        case .pauseReading, .resumeReading, .log: break
+        }
+    }
+}
+
+extension WireWriter {
+    /// Appends a valid first frame.
+    mutating func greet() {
+        let frame = beginFrame(.hello, number: Hello.magic)
+        Hello(program: "fuzz").encode(into: &self)
+        endFrame(at: frame)
+    }
+}

@@ -1,0 +1,80 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+
+/// What holds for the server, whatever a client sends and however it is cut.
+///
+/// *Shape* of an input: its first byte says how the rest is taken. Bit 0: a valid hello goes first.
+/// Bit 1: the rest is a script of frames (see ``script(_:)``) and not a stream of bytes. The other
+/// bits seed the cuts.
+enum StreamClaims {
+    static func check(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        var writer = WireWriter()
+        if first & 1 != 0 { writer.greet() }
+        let rest = Array(input.dropFirst())
+        let bytes = writer.bytes + (first & 2 != 0 ? script(rest) : rest)
+
+        let whole = Shell()
+        whole.receive(bytes) { bytes.count }
+        var seed = UInt64(first >> 2) &+ 1
+        let cut = Shell()
+        cut.receive(bytes) {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(seed >> 60)
+        }
+        for shell in [whole, cut] { finish(shell) }
+
+        // because which of its faults a stranger is told depends on how much of it was there
+        for id in [Shell.stranger, Shell.witness] where first & 1 != 0 || id == Shell.witness {
+            claim(
+                whole.written[id] == cut.written[id], "cuts make no difference to what is sent")
+        }
+        claim(whole.closed == cut.closed, "cuts make no difference to who is closed")
+        claim(whole.server.stats.actions == cut.server.stats.actions, "nor to what is applied")
+    }
+
+    private static func finish(_ shell: Shell) {
+        shell.endTurn()
+        shell.server.endInput(Shell.stranger)
+        shell.endTurn()
+        shell.server.disconnect(Shell.stranger, at: 0)
+        shell.endTurn()
+        shell.server.tick(at: 1)
+        shell.endTurn()
+        claim(!shell.closed.contains(Shell.witness), "a stranger costs nobody else a connection")
+        claim(shell.server.connectionCount == 1, "a closed connection is forgotten")
+        for bytes in shell.written.values { readFrames(bytes) }
+    }
+
+    /// What the server writes is whole frames.
+    private static func readFrames(_ bytes: [UInt8]) {
+        var offset = 0
+        while offset < bytes.count {
+            let header = try? FrameHeader.decode(
+                bytes.span, at: offset, frameBytesMax: WireLimits.frameBytesMax)
+            guard let header else { fatalError("refuted: the server sends whole headers") }
+            claim(FrameKind(rawValue: header.kind) != nil, "the server sends known kinds")
+            offset += FrameHeader.byteCount + Int(header.length)
+        }
+        claim(offset == bytes.count, "the server sends whole frames")
+    }
+
+    /// Makes frames that arrive at their handlers: of each five bytes the kind, the flags, the id,
+    /// the number and the length of the body, which follows.
+    private static func script(_ input: [UInt8]) -> [UInt8] {
+        var writer = WireWriter()
+        var rest = input[...]
+        while rest.count >= 5 {
+            let head = Array(rest.prefix(5))
+            let body = rest.dropFirst(5).prefix(Int(head[4]))
+            let frame = writer.beginFrame(
+                FrameKind.allCases[Int(head[0]) % FrameKind.allCases.count],
+                flags: FrameFlags(rawValue: head[1]), id: UInt32(head[2]), number: UInt64(head[3]))
+            writer.raw(Array(body).span)
+            writer.endFrame(at: frame)
+            rest = rest.dropFirst(5 + body.count)
+        }
+        return writer.bytes
+    }
+}

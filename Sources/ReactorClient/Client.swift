@@ -1,0 +1,109 @@
+import Glibc
+public import ReactorCore
+import ReactorLoop
+import ReactorThreads
+
+/// A connection to the daemon that mends itself, for any number of tasks.
+///
+///     let client = try await Client.connect()
+///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     let outcome = await visits.dispatch(.increment(by: 5))
+///
+/// When the connection is lost it connects again, with pauses, and goes on where it was: mirrors
+/// catch up, actions without an outcome are sent again under their old numbers and are applied
+/// once. It ends with ``close()``, or when nobody holds it any more.
+///
+/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread; not
+/// a process that was forked after ``connect(to:options:)``.
+public final class Client: Sendable {
+    let port: ActionPort
+    private let pid = getpid()
+    private let lastWatch = Guarded<UInt64>(0)
+    /// What the daemon said of itself and its limits when the client connected first.
+    public let welcome: Welcome
+    /// The socket that was connected to first.
+    public let socketPath: String
+
+    private init(_ port: ActionPort, _ welcome: Welcome, _ socketPath: String) {
+        self.port = port
+        self.welcome = welcome
+        self.socketPath = socketPath
+    }
+
+    deinit { Self.end(port) }
+
+    /// Connects to the daemon at the socket `path`, or to the first that accepts at one of the
+    /// usual places.
+    public static func connect(
+        to path: String? = nil, options: ClientOptions = ClientOptions()
+    ) async throws(ClientError) -> Client {
+        let port = try startThread(path, options)
+        do throws(ClientError) {
+            let (welcome, socketPath) = try await port.ask { (client, then) in
+                client.start { result in
+                    then(result.map { ($0, client.socketPath ?? "") })
+                }
+            }
+            return Client(port, welcome, socketPath)
+        } catch {
+            end(port)
+            throw error
+        }
+    }
+
+    private static func startThread(
+        _ path: String?, _ options: ClientOptions
+    ) throws(ClientError) -> ActionPort {
+        do {
+            let loop = try EventLoop(spin: options.spin)
+            let core = try LoopClient(on: loop, to: path, options: options)
+            let port = ActionPort(core)
+            _ = try WorkThread(name: "reactor-client") {
+                let loop = port.core.open().loop
+                loop.run()
+                loop.close()
+            }
+            return port
+        } catch {
+            throw error as? ClientError ?? .system("\(error)")
+        }
+    }
+
+    private static func end(_ port: ActionPort) {
+        _ = port.post { client in
+            client.close()
+            client.loop.stop()
+        }
+    }
+
+    /// Ends the client: its session is forgotten, actions without an outcome are unknown, mirrors
+    /// and watchers end.
+    public func close() { Self.end(port) }
+
+    /// Waits until every action sent so far has an outcome.
+    public func drain() async throws(ClientError) {
+        try await ask { client, then in client.machine.drain { then(.success(())) } }
+    }
+
+    /// Asks for a sign of life.
+    public func ping() async throws(ClientError) {
+        try await ask { client, then in client.ping(then: then) }
+    }
+
+    /// Asks something on the client's thread.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (
+            LoopClient, @escaping (Result<Value, ClientError>) -> Void
+        ) -> Void
+    ) async throws(ClientError) -> Value {
+        guard getpid() == pid else { throw .forked(pid: pid) }
+        return try await port.ask(body)
+    }
+
+    func newWatchID() -> UInt64 {
+        lastWatch.withLock { last in
+            last += 1
+            return last
+        }
+    }
+}

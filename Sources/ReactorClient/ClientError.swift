@@ -1,0 +1,72 @@
+public import ReactorWire
+
+/// Why a client cannot do what it was asked for.
+public enum ClientError: Error, Sendable, Equatable {
+    /// No daemon accepted: every place that was tried, and why it did not serve.
+    case unreachable(tried: [Attempt])
+    /// The daemon closed the connection for good.
+    case closed(FaultCode, String)
+    /// The daemon said no to a request.
+    case refused(Refusal)
+    /// The daemon sent what no daemon may send.
+    case daemonFault(String)
+    /// The state that the daemon holds cannot be read as the mirror's type.
+    case incompatible(path: String, WireError)
+    /// The node at the path was removed.
+    case gone(path: String)
+    /// The revision belongs to another history than the one the daemon now has.
+    case otherHistory(expected: Revision, actual: Revision)
+    /// More bytes of actions wait than ``ClientOptions/queueBytesMax``.
+    case queueFull(bytesMax: Int)
+    /// The action's encoded form exceeds what the daemon takes in one frame.
+    case tooLarge(byteCount: Int, bytesMax: Int)
+    /// The client was closed by its owner.
+    case ended
+    /// The task that waited was cancelled.
+    case cancelled
+    /// The client belongs to another process: it does not survive a fork.
+    case forked(pid: Int32)
+    /// The system refused a thread or a loop.
+    case system(String)
+
+    /// A place where a daemon was looked for.
+    public struct Attempt: Sendable, Equatable {
+        public var path: String
+        public var reason: String
+
+        public init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+    }
+}
+
+extension ClientError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreachable(let tried):
+            "no daemon reachable: "
+                + (tried.isEmpty
+                    ? "no socket path to try"
+                    : tried.map { "\($0.path): \($0.reason)" }.joined(separator: "; "))
+        case .closed(let code, let message): "the daemon closed the connection: \(code) \(message)"
+        case .refused(let refusal):
+            "\(refusal.code): \(refusal.message)"
+                + (refusal.nearest.map { "; did you mean \($0)" } ?? "")
+        case .daemonFault(let text): "the daemon broke the protocol: \(text)"
+        case .incompatible(let path, let error):
+            "the state at \(path) does not fit the mirror's type: \(error)"
+        case .gone(let path): "\(path) was removed"
+        case .otherHistory(let expected, let actual):
+            "revision \(expected) is of another history, the daemon is at \(actual)"
+        case .queueFull(let bytesMax):
+            "queueBytesMax \(bytesMax) of waiting actions reached: await dispatch to wait for room"
+        case .tooLarge(let byteCount, let bytesMax):
+            "the action has \(byteCount) bytes, frameBytesMax is \(bytesMax)"
+        case .ended: "the client is closed"
+        case .cancelled: "cancelled while waiting"
+        case .forked(let pid): "the client belongs to process \(pid): connect again after a fork"
+        case .system(let text): text
+        }
+    }
+}

@@ -1,0 +1,306 @@
+import DequeModule
+public import ReactorCore
+
+// MARK: - Actions
+extension ClientMachine {
+    /// Sends an action; `completion` is told what became of it.
+    ///
+    /// Actions apply in the order of these calls. Where the window is full, or there is no
+    /// connection, the action waits.
+    /// *Throws*: when too much waits already, or the client has ended; then nothing was sent.
+    @inlinable
+    public func dispatch<Action: WireCodable>(
+        _ action: Action, to node: NodeID, then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        guard pending.inFlight < window, pending.next == pending.sentEnd else {
+            return try submit(.dispatch, to: node, then: completion) { action.encode(into: &$0) }
+        }
+        let start = outgoing.beginFrame(.dispatch, id: node.rawValue, number: pending.next)
+        action.encode(into: &outgoing)
+        outgoing.endFrame(at: start)
+        guard outgoing.count &- start <= bodyBytesMax &+ FrameHeader.byteCount else {
+            throw refuseLength(&outgoing, start)
+        }
+        pending.append(completion)
+        pending.sentEnd = pending.next
+        pending.inFlight &+= 1
+    }
+
+    /// Sends an action with conditions.
+    public func dispatch<Action: WireCodable>(
+        _ action: Action, to node: NodeID, _ conditions: DispatchOptions,
+        then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        try submit(.dispatch, flags: .options, to: node, then: completion) { writer in
+            conditions.encode(into: &writer)
+            action.encode(into: &writer)
+        }
+    }
+
+    /// Sends an action that is encoded already.
+    public func dispatch(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        // because a closure cannot capture a span
+        try place(
+            .dispatch, flags: conditions == nil ? [] : .options, to: node, with: action,
+            then: completion
+        ) { writer, action in
+            conditions?.encode(into: &writer)
+            writer.raw(action)
+        }
+    }
+
+    /// Sends several actions as one transaction: all are applied, at one revision, or none is.
+    public func batch(
+        _ actions: [(node: NodeID, action: WireEmbedded)], _ conditions: DispatchOptions? = nil,
+        then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        try submit(
+            .batch, flags: conditions == nil ? [] : .options, to: NodeID(rawValue: 0),
+            then: completion
+        ) { writer in
+            conditions?.encode(into: &writer)
+            writer.array(count: actions.count)
+            for (node, action) in actions {
+                writer.array(count: 2)
+                writer.unsigned(UInt64(node.rawValue))
+                action.encode(into: &writer)
+            }
+        }
+    }
+
+    @usableFromInline
+    func submit(
+        _ kind: FrameKind, flags: FrameFlags = [], to node: NodeID,
+        then completion: ((ActionOutcome) -> Void)?, _ encode: (inout WireWriter) -> Void
+    ) throws(ClientError) {
+        let nothing: [UInt8] = []
+        try place(kind, flags: flags, to: node, with: nothing.span, then: completion) {
+            writer, _ in encode(&writer)
+        }
+    }
+
+    /// Encodes a frame to where it belongs: the connection's bytes, or those that wait.
+    private func place(
+        _ kind: FrameKind, flags: FrameFlags, to node: NodeID, with bytes: Span<UInt8>,
+        then completion: ((ActionOutcome) -> Void)?,
+        _ encode: (inout WireWriter, Span<UInt8>) -> Void
+    ) throws(ClientError) {
+        if case .ended(let error) = stage { throw error }
+        let isSent = pending.inFlight < window && pending.next == pending.sentEnd
+        if isSent {
+            let start = outgoing.beginFrame(
+                kind, flags: flags, id: node.rawValue, number: pending.next)
+            encode(&outgoing, bytes)
+            try end(&outgoing, start)
+        } else {
+            guard waiting.count - waitingStart < options.queueBytesMax else {
+                throw .queueFull(bytesMax: options.queueBytesMax)
+            }
+            let start = waiting.beginFrame(
+                kind, flags: flags, id: node.rawValue, number: pending.next)
+            encode(&waiting, bytes)
+            try end(&waiting, start)
+        }
+        pending.append(completion)
+        if isSent {
+            pending.sentEnd = pending.next
+            pending.inFlight += 1
+        }
+    }
+
+    private func end(_ writer: inout WireWriter, _ start: Int) throws(ClientError) {
+        writer.endFrame(at: start)
+        if writer.count - start > bodyBytesMax + FrameHeader.byteCount {
+            throw refuseLength(&writer, start)
+        }
+    }
+
+    @usableFromInline
+    func refuseLength(_ writer: inout WireWriter, _ start: Int) -> ClientError {
+        let byteCount = writer.count - start - FrameHeader.byteCount
+        writer.truncate(to: start)
+        return .tooLarge(byteCount: byteCount, bytesMax: bodyBytesMax)
+    }
+
+    /// Sends what waits, as far as the window has room.
+    func releaseWaiting() {
+        guard pending.waitingCount > 0, pending.inFlight < window else { return }
+        var count = min(pending.waitingCount, window - pending.inFlight)
+        pending.inFlight += count
+        pending.sentEnd += UInt64(count)
+        waiting.withBytes { bytes in
+            var end = waitingStart
+            while count > 0 {
+                end += FrameHeader.byteCount + Int(bytes.word(at: end, byteCount: 4))
+                count -= 1
+            }
+            outgoing.raw(bytes.extracting(waitingStart..<end))
+            waitingStart = end
+        }
+        if waitingStart == waiting.count {
+            waiting.removeAll()
+            waitingStart = 0
+        } else if waitingStart > waiting.count / 2 {
+            var rest = WireWriter(capacity: waiting.count)
+            waiting.withBytes { rest.raw($0.extracting(waitingStart...)) }
+            waiting = rest
+            waitingStart = 0
+        }
+    }
+}
+
+// MARK: - Outcomes
+extension ClientMachine {
+    /// A run of plain outcomes arrived.
+    func noteRun(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
+        var cursor = WireCursor()
+        guard let sequence = try? cursor.unsigned(in: body), cursor.offset == body.count else {
+            throw ClientFault("a run of outcomes without its sequence")
+        }
+        let count = UInt64(header.id)
+        try checkOrdinal(header.number, count)
+        guard !mustHold else {
+            return try hold(.run(ordinal: header.number, count: count, sequence: sequence))
+        }
+        conclude(header.number, count, sequence)
+    }
+
+    /// An outcome of one action arrived.
+    func noteOutcome(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
+        let outcome: Outcome
+        do throws(WireError) {
+            outcome = try Outcome(wireBytes: body)
+        } catch {
+            throw ClientFault("outcome of action \(header.number): \(error)")
+        }
+        try checkOrdinal(header.number, 1)
+        guard !mustHold else { return try hold(.single(ordinal: header.number, outcome)) }
+        conclude(header.number, outcome)
+    }
+
+    private func checkOrdinal(_ ordinal: UInt64, _ count: UInt64) throws(ClientFault) {
+        guard ordinal > 0, count > 0, ordinal < pending.sentEnd,
+            count <= pending.sentEnd - ordinal
+        else {
+            throw ClientFault("outcomes of \(count) actions from \(ordinal) on, never sent")
+        }
+    }
+
+    private func hold(_ outcome: HeldOutcome) throws(ClientFault) {
+        guard held.count <= pending.inFlight else {
+            throw ClientFault("more outcomes than actions")
+        }
+        held.append(outcome)
+    }
+
+    private func conclude(_ ordinal: UInt64, _ count: UInt64, _ sequence: UInt64) {
+        let epoch = welcome?.epoch ?? 0
+        // because a daemon that repeats old ordinals shall not cost a walk over all of them
+        var index = pending.stragglers.isEmpty && pending.first > ordinal
+            ? min(count, pending.first - ordinal) : 0
+        while index < count {
+            let slot = pending.take(ordinal &+ index)
+            if case .told(let completion) = slot {
+                completion(
+                    .applied(Revision(epoch: epoch, sequence: sequence &+ index), reply: nil))
+            }
+            index &+= 1
+        }
+        attempts = 0
+    }
+
+    private func conclude(_ ordinal: UInt64, _ outcome: Outcome) {
+        if case .told(let completion) = pending.take(ordinal) {
+            completion(ActionOutcome(outcome, epoch: welcome?.epoch ?? 0))
+        }
+    }
+
+    /// Whether outcomes have to wait for updates.
+    var mustHold: Bool { isResyncing && (isCatchingUp || hasStaged) }
+
+    /// Tells the outcomes that were held back.
+    func releaseHeld() {
+        let outcomes = held
+        held = []
+        for outcome in outcomes {
+            switch outcome {
+            case .run(let ordinal, let count, let sequence): conclude(ordinal, count, sequence)
+            case .single(let ordinal, let outcome): conclude(ordinal, outcome)
+            }
+        }
+    }
+
+    /// After outcomes: forgets what need not be sent again, sends what waited, and now and then
+    /// tells the daemon what it may forget.
+    func settleActions() {
+        if pending.isHeldUp {
+            while pending.isHeldUp, let frame = sent.frame(of: pending.first) {
+                pending.setAside(frame)
+            }
+        }
+        if let chunk = sent.forget(upTo: pending.first &- 1) { spare = chunk }
+        releaseWaiting()
+        if pending.contiguous &- confirmed >= UInt64(max(window / 2, 1)), stage == .live {
+            confirmed = pending.contiguous
+            outgoing.header(FrameHeader(kind: .confirm, number: confirmed))
+        }
+        if pending.isEmpty, let onDrained {
+            self.onDrained = nil
+            onDrained()
+        }
+    }
+}
+
+// MARK: - When connections come and go
+extension ClientMachine {
+    /// Writes again what has no outcome, with the same ordinals.
+    func resend() {
+        for ordinal in pending.stragglers.keys.sorted() {
+            if let frame = pending.stragglers[ordinal]?.frame { outgoing.raw(frame) }
+        }
+        for chunk in sent.removeAll() {
+            var kept: [Range<Int>] = []
+            chunk.forEachAction { ordinal, range in
+                if pending.isPending(ordinal), ordinal >= pending.first { kept.append(range) }
+            }
+            for range in kept { outgoing.raw(chunk.bytes.span.extracting(range)) }
+        }
+    }
+
+    /// The session is gone, and with it the knowledge of what became of written actions.
+    func giveUpSent() {
+        releaseHeld()
+        _ = sent.removeAll()
+        for ordinal in pending.stragglers.keys.sorted() { tellUnknown(ordinal) }
+        let end = pending.sentEnd
+        var ordinal = pending.first
+        while ordinal < end {
+            tellUnknown(ordinal)
+            ordinal &+= 1
+        }
+        confirmed = pending.contiguous
+    }
+
+    private func tellUnknown(_ ordinal: UInt64) {
+        if case .told(let completion) = pending.take(ordinal) { completion(.unknown) }
+    }
+
+    /// The client has ended: what waits was never sent.
+    func giveUpWaiting(_ error: ClientError) {
+        let end = pending.next
+        pending.inFlight += pending.waitingCount
+        pending.sentEnd = end
+        waiting.removeAll()
+        waitingStart = 0
+        var ordinal = pending.first
+        while ordinal < end {
+            if case .told(let completion) = pending.take(ordinal) {
+                completion(.failed(message: "never sent: \(error)"))
+            }
+            ordinal &+= 1
+        }
+    }
+}

@@ -1,0 +1,190 @@
+public import ReactorCore
+
+// MARK: - What the shell tells
+extension ClientMachine {
+    /// Begins to connect; `completion` is told once whether that succeeded.
+    public func start(_ completion: ((Result<Welcome, ClientError>) -> Void)? = nil) {
+        guard stage == .idle else {
+            completion?(.failure(.ended))
+            return
+        }
+        starting = completion
+        stage = .connecting
+        outputs.append(.connect)
+    }
+
+    /// The socket is open.
+    public func connected() {
+        guard stage == .connecting else { return }
+        stage = .greeting
+        closing = nil
+        fault = nil
+        markSequence = 0
+        let frame = outgoing.beginFrame(.hello, number: Hello.magic)
+        Hello(
+            session: session, confirmed: pending.contiguous, program: shortProgram
+        ).encode(into: &outgoing)
+        outgoing.endFrame(at: frame)
+        outputs.append(.setTimer(options.handshakeDeadline))
+    }
+
+    /// Nobody accepted.
+    public func connectFailed(_ tried: [ClientError.Attempt]) {
+        guard stage == .connecting else { return }
+        if welcome == nil, !options.keepsTrying { return fail(.unreachable(tried: tried)) }
+        pause()
+    }
+
+    /// The socket is closed, by the daemon or by the system.
+    public func disconnected() {
+        guard stage == .greeting || stage == .live else { return }
+        loseConnection()
+    }
+
+    /// The time that was asked for has passed.
+    public func timerFired() {
+        switch stage {
+        case .pausing:
+            stage = .connecting
+            outputs.append(.connect)
+        case .greeting:
+            dropConnection(ClientFault("no welcome within the handshake deadline"))
+        case .idle, .connecting, .live, .ended: break
+        }
+    }
+
+    /// Ends the client at once: the session is given up, actions without outcome are unknown.
+    public func close() {
+        if case .ended = stage { return }
+        if stage == .live { outgoing.header(FrameHeader(kind: .goodbye)) }
+        fail(.ended)
+    }
+
+    /// Tells `completion` when every action that was taken has an outcome.
+    public func drain(_ completion: @escaping () -> Void) {
+        if case .ended = stage { return completion() }
+        guard !pending.isEmpty else { return completion() }
+        let earlier = onDrained
+        onDrained = {
+            earlier?()
+            completion()
+        }
+    }
+
+    private var shortProgram: String {
+        guard options.program.utf8.count > 64 else { return options.program }
+        return String(decoding: Array(options.program.utf8.prefix(60)), as: UTF8.self)
+    }
+}
+
+// MARK: - Sessions
+extension ClientMachine {
+    /// The daemon answered the hello.
+    func greet(_ body: Span<UInt8>) throws(ClientFault) {
+        let greeting: Welcome
+        do throws(WireError) {
+            greeting = try Welcome(wireBytes: body)
+        } catch {
+            throw ClientFault("welcome: \(error)")
+        }
+        guard greeting.version == Hello.version else {
+            throw ClientFault("welcome to version \(greeting.version), not \(Hello.version)")
+        }
+        outputs.append(.stopTimer)
+        let isFirst = welcome == nil
+        let isResumed = greeting.isResumed && session != nil
+        welcome = greeting
+        session = greeting.session
+        bodyBytesMax = Int(greeting.limits.frameBytesMax)
+        busyCount = 0
+        if isResumed { held = [] } else if !isFirst { giveUpSent() }
+        // because the completions above may have ended the client
+        guard stage == .greeting else { return }
+        confirmed = pending.contiguous
+        stage = .live
+        reopen()
+        resubscribe()
+        resend()
+        askAgain()
+        window = max(1, min(options.inFlightMax, Int(greeting.limits.inFlightMax)))
+        releaseWaiting()
+        onPhase?(.live)
+        if let starting {
+            self.starting = nil
+            starting(.success(greeting))
+        }
+    }
+
+    /// Closes the socket because of what the daemon did.
+    func dropConnection(_ fault: ClientFault) {
+        guard stage == .greeting || stage == .live else { return }
+        self.fault = fault
+        outputs.append(.close)
+        loseConnection()
+    }
+
+    private func loseConnection() {
+        let wasLive = stage == .live
+        window = 0
+        partial = []
+        if wasLive { _ = takeOutgoing() }
+        outgoing.removeAll()
+        dropConnectionRequests()
+        suspendSlices()
+        let isFirst = welcome == nil
+        if let error = finalError(isFirst: isFirst) { return fail(error) }
+        if wasLive {
+            if fault == nil { attempts = 0 }
+            onPhase?(.connecting)
+        }
+        pause()
+    }
+
+    /// Why another attempt would end the same way, if it would.
+    private func finalError(isFirst: Bool) -> ClientError? {
+        if let closing {
+            switch closing.code {
+            case .framing, .state, .decode, .version:
+                return .closed(closing.code, closing.message)
+            case .sessionBusy:
+                busyCount += 1
+                if busyCount > 5 { session = nil }
+            default: break
+            }
+        }
+        guard isFirst, !options.keepsTrying else { return nil }
+        if let closing { return .closed(closing.code, closing.message) }
+        return .daemonFault(fault?.text ?? "closed before the welcome")
+    }
+
+    /// Waits a random while, longer on average with every attempt in a row.
+    func pause() {
+        stage = .pausing
+        let longest = min(
+            options.pauseMax, options.pauseMin << UInt64(min(attempts, 20)))
+        attempts += 1
+        outputs.append(.setTimer(random() % max(longest, 1) + 1))
+    }
+
+    /// Ends the client for good.
+    func fail(_ error: ClientError) {
+        let wasConnected = stage == .greeting || stage == .live
+        stage = .ended(error)
+        window = 0
+        if wasConnected { outputs.append(.close) }
+        outputs.append(.stopTimer)
+        giveUpSent()
+        giveUpWaiting(error)
+        failRequests(error)
+        failSlices(error)
+        if let starting {
+            self.starting = nil
+            starting(.failure(error))
+        }
+        if let onDrained {
+            self.onDrained = nil
+            onDrained()
+        }
+        onPhase?(.failed(error))
+    }
+}

@@ -1,0 +1,338 @@
+import ReactorCore
+import ReactorThreads
+
+// MARK: - Following slices
+extension ClientMachine {
+    /// Has `sink` follow the slice at `path`.
+    func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+        if case .ended(let error) = stage { return sink.fail(error) }
+        let path = Self.canonical(path)
+        let known = subscriptions.first { $0.path == path && $0.mode == mode }
+        let subscription = known ?? Subscription(path: path, mode: mode)
+        if known == nil { subscriptions.append(subscription) }
+        subscription.sinks.append(sink)
+        // because the newcomer has nothing yet: all get a snapshot
+        subscription.needsSnapshot = true
+        if stage == .live { send(subscription) }
+    }
+
+    /// Ends `sink`'s following; the daemon is told when it was the slice's last.
+    func leave(_ sink: any SliceSink) {
+        touched.removeAll { $0 === sink }
+        for subscription in subscriptions {
+            guard let index = subscription.sinks.firstIndex(where: { $0 === sink }) else {
+                continue
+            }
+            subscription.sinks.remove(at: index)
+            if subscription.sinks.isEmpty { remove(subscription, because: nil) }
+        }
+    }
+
+    private func send(_ subscription: Subscription) {
+        let number = newRequest(.subscribe(subscription))
+        let frame = outgoing.beginFrame(.subscribe, number: number)
+        let isKnown = subscription.wasLive && !subscription.needsSnapshot
+        Subscribe(
+            path: subscription.path, mode: subscription.mode, from: isKnown ? revision : nil
+        ).encode(into: &outgoing)
+        outgoing.endFrame(at: frame)
+    }
+
+    /// Ends a subscription and tells its sinks, if there is something to tell.
+    func remove(_ subscription: Subscription, because error: ClientError?) {
+        subscriptions.removeAll { $0 === subscription }
+        if let id = subscription.sliceID, slices[id] === subscription {
+            slices[id] = nil
+            if stage == .live { outgoing.header(FrameHeader(kind: .unsubscribe, id: id)) }
+        }
+        subscription.sliceID = nil
+        let sinks = subscription.sinks
+        subscription.sinks = []
+        for sink in sinks {
+            touched.removeAll { $0 === sink }
+            sink.discard()
+            if let error { sink.fail(error) }
+        }
+    }
+
+    /// Subscribes on a new connection to what was followed on the last.
+    func resubscribe() {
+        isResyncing = subscriptions.contains { $0.wasLive }
+        for subscription in subscriptions { send(subscription) }
+    }
+
+    /// The connection is lost: what was not complete is dropped.
+    func suspendSlices() {
+        staged = []
+        stagedStart = nil
+        slices = [:]
+        touched.removeAll()
+        for subscription in subscriptions {
+            subscription.sliceID = nil
+            subscription.state = .asked
+            subscription.parts = []
+            for sink in subscription.sinks {
+                sink.discard()
+                sink.setLive(false)
+            }
+        }
+        isResyncing = subscriptions.contains { $0.wasLive }
+    }
+
+    func failSlices(_ error: ClientError) {
+        staged = []
+        for subscription in subscriptions { remove(subscription, because: error) }
+    }
+
+    /// Whether a slice that was live is not up to date.
+    var isCatchingUp: Bool { subscriptions.contains { $0.wasLive && $0.state != .current } }
+
+    /// Whether updates wait for a mark.
+    var hasStaged: Bool { !staged.isEmpty || stagedStart != nil }
+
+    /// Everything that was live before is up to date again.
+    func endResync() {
+        isResyncing = false
+        for subscription in subscriptions where subscription.wasLive {
+            for sink in subscription.sinks { sink.setLive(true) }
+        }
+    }
+}
+
+// MARK: - What the daemon says about slices
+extension ClientMachine {
+    /// A subscription was granted.
+    func noteSubscribed(
+        _ subscription: Subscription, _ header: FrameHeader, _ body: Span<UInt8>
+    ) throws(ClientFault) {
+        let subscribed: Subscribed
+        do throws(WireError) {
+            subscribed = try Subscribed(wireBytes: body)
+        } catch {
+            throw ClientFault("subscribed: \(error)")
+        }
+        guard subscriptions.contains(where: { $0 === subscription }) else {
+            outgoing.header(FrameHeader(kind: .unsubscribe, id: header.id))
+            return
+        }
+        guard slices[header.id].map({ $0 === subscription }) ?? true else {
+            throw ClientFault("slice \(header.id) stands for two subscriptions")
+        }
+        slices[header.id] = subscription
+        subscription.sliceID = header.id
+        subscription.parts = []
+        switch subscribed.start {
+        case .snapshot:
+            subscription.state = .awaiting
+            subscription.floor = 0
+            subscription.last = 0
+            if subscription.wasLive { isResyncing = true }
+        case .unchanged, .deltas:
+            guard subscription.wasLive, !subscription.needsSnapshot else {
+                throw ClientFault("subscribed without a snapshot to a slice that needs one")
+            }
+            subscription.state = .current
+            subscription.floor = revision.sequence
+            subscription.last = revision.sequence
+        }
+        moveMismatched(subscription, subscribed)
+    }
+
+    /// Moves mirrors whose types differ from the daemon's to value mode.
+    private func moveMismatched(_ subscription: Subscription, _ subscribed: Subscribed) {
+        guard subscription.mode == .replica else { return }
+        let strangers = subscription.sinks.filter { $0.fingerprint != subscribed.fingerprint }
+        for sink in strangers {
+            leave(sink)
+            sink.discard()
+            follow(subscription.path, .value, sink)
+        }
+    }
+
+    /// An update arrived: it is looked at from outside, and waits for the mark.
+    func noteUpdate(
+        _ kind: FrameKind, _ header: FrameHeader, at bodyStart: Int
+    ) throws(ClientFault) {
+        // because updates of a slice that was left may still be under way
+        guard let subscription = slices[header.id] else { return }
+        let isReplica = subscription.mode == .replica
+        if kind == .delta {
+            guard isReplica, subscription.state == .current,
+                header.number > subscription.floor, header.number >= subscription.last
+            else {
+                subscription.needsSnapshot = true
+                throw ClientFault(
+                    "delta \(header.number) of \(subscription.path) after \(subscription.last)")
+            }
+        } else {
+            guard isReplica == (kind == .snapshot), header.number >= subscription.last else {
+                subscription.needsSnapshot = true
+                throw ClientFault(
+                    "\(kind) \(header.number) of \(subscription.path) after \(subscription.last)")
+            }
+            if !header.flags.contains(.more), subscription.state == .awaiting {
+                subscription.state = .current
+            }
+        }
+        subscription.last = header.number
+        if stagedStart == nil { stagedStart = bodyStart - FrameHeader.byteCount }
+    }
+
+    /// What arrived up to here is complete.
+    func noteMark(
+        _ header: FrameHeader, _ bytes: Span<UInt8>, upTo bodyStart: Int
+    ) throws(ClientFault) {
+        guard header.number >= markSequence else {
+            throw ClientFault("mark \(header.number) after mark \(markSequence)")
+        }
+        markSequence = header.number
+        if isResyncing, isCatchingUp { return }
+        if !staged.isEmpty {
+            let whole = staged
+            staged = []
+            try stageAll(whole.span, 0..<whole.count)
+        }
+        if let start = stagedStart {
+            stagedStart = nil
+            try stageAll(bytes, start..<(bodyStart - FrameHeader.byteCount))
+        }
+        commit(header.number)
+    }
+
+    /// Updates were dropped; a snapshot of each slice follows.
+    func noteLag() {
+        staged = []
+        stagedStart = nil
+        for subscription in subscriptions where subscription.sliceID != nil {
+            subscription.parts = []
+            if subscription.state == .current { subscription.state = .awaiting }
+            for sink in subscription.sinks { sink.discard() }
+        }
+        touched.removeAll()
+        isResyncing = true
+    }
+
+    func noteGone(_ id: UInt32) {
+        guard let subscription = slices.removeValue(forKey: id) else { return }
+        remove(subscription, because: .gone(path: subscription.path))
+    }
+}
+
+// MARK: - Making updates effective
+extension ClientMachine {
+    /// Reads the update frames in `range`, and leaves out all others.
+    private func stageAll(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(ClientFault) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            guard
+                let header = try? FrameHeader.decode(
+                    bytes, at: offset, frameBytesMax: options.frameBytesMax)
+            else { return }
+            let start = offset + FrameHeader.byteCount
+            let end = start + Int(header.length)
+            switch FrameKind(rawValue: header.kind) {
+            case .delta, .snapshot, .value:
+                if let subscription = slices[header.id] {
+                    try stage(header, bytes.extracting(start..<end), of: subscription)
+                }
+            default: break
+            }
+            offset = end
+        }
+    }
+
+    private func stage(
+        _ header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
+    ) throws(ClientFault) {
+        guard header.number <= markSequence else {
+            throw ClientFault("an update \(header.number) before mark \(markSequence)")
+        }
+        subscription.floor = header.number
+        if header.kind == FrameKind.delta.rawValue {
+            // because children come and go without the state that a mirror shows
+            if header.flags.contains(.structural) { return }
+            do throws(WireError) {
+                try stage(delta: body, of: subscription)
+            } catch {
+                try giveUp(subscription, error)
+            }
+        } else if header.flags.contains(.more) || !subscription.parts.isEmpty {
+            stage(part: header, body, of: subscription)
+        } else {
+            stage(value: header, body, of: subscription)
+        }
+    }
+
+    private func stage(
+        delta body: Span<UInt8>, of subscription: Subscription
+    ) throws(WireError) {
+        var cursor = WireCursor()
+        _ = try Origin.decode(body, &cursor)
+        for sink in subscription.sinks {
+            try sink.stage(delta: body, from: cursor.offset)
+            touch(sink)
+        }
+    }
+
+    private func stage(
+        part header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
+    ) {
+        subscription.parts.append(contentsOf: body, 0..<body.count)
+        guard !header.flags.contains(.more) else { return }
+        let whole = subscription.parts
+        subscription.parts = []
+        stage(value: header, whole.span, of: subscription)
+    }
+
+    private func stage(
+        value header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
+    ) {
+        subscription.wasLive = true
+        subscription.needsSnapshot = false
+        subscription.faultCount = 0
+        for sink in subscription.sinks {
+            do throws(WireError) {
+                try sink.stage(
+                    value: body, isAbsent: header.flags.contains(.absent),
+                    sequence: header.number)
+                touch(sink)
+            } catch {
+                leave(sink)
+                sink.discard()
+                sink.fail(.incompatible(path: subscription.path, error))
+            }
+        }
+    }
+
+    private func touch(_ sink: any SliceSink) {
+        if !(touched.last.map { $0 === sink } ?? false), !touched.contains(where: { $0 === sink }) {
+            touched.append(sink)
+        }
+    }
+
+    /// A delta could not be read: asks for a snapshot on a new connection, or, where that did not
+    /// help, ends the subscription.
+    private func giveUp(_ subscription: Subscription, _ error: WireError) throws(ClientFault) {
+        subscription.faultCount += 1
+        subscription.needsSnapshot = true
+        guard subscription.faultCount < 3 else {
+            return remove(
+                subscription, because: .incompatible(path: subscription.path, error))
+        }
+        throw ClientFault("delta of \(subscription.path): \(error)")
+    }
+
+    /// Shows everything that was staged, in all mirrors at once, and tells their observers.
+    private func commit(_ sequence: UInt64) {
+        let epoch = welcome?.epoch ?? 0
+        let sinks = touched
+        touched.removeAll(keepingCapacity: true)
+        board.revision.withLock { revision in
+            for sink in sinks { sink.commit(epoch: epoch) }
+            revision = Revision(epoch: epoch, sequence: sequence)
+        }
+        attempts = 0
+        for sink in sinks { sink.announce() }
+        board.moved.publish()
+    }
+}

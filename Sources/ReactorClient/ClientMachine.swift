@@ -1,0 +1,148 @@
+public import ReactorCore
+import ReactorThreads
+
+/// A client's half of the conversation: bytes, ticks and requests in, bytes and orders out.
+///
+/// *Place*: a shell (``LoopClient``, a simulation) tells it what the socket and the clock do, and
+/// after each such call carries out ``takeOutputs()`` and writes ``takeOutgoing()``. It opens no
+/// socket, reads no clock and starts no thread.
+///
+/// *Owner*: one thread. Completions run inside ``receive(_:)`` and its siblings and may ask for
+/// more; they may not call those again.
+public final class ClientMachine {
+    /// What it was told about itself.
+    public let options: ClientOptions
+    /// What the daemon said when the connection at hand, or the last one, began.
+    public internal(set) var welcome: Welcome?
+    /// Told of news about actions whose outcome was told before: ordinal and news.
+    public var onNotice: ((UInt64, Notice) -> Void)?
+    /// Told whenever ``phase`` changes.
+    public var onPhase: ((ClientPhase) -> Void)?
+    let random: () -> UInt64
+    let board = MirrorBoard()
+
+    // MARK: The connection
+    var stage = Stage.idle
+    var outputs: [ClientOutput] = []
+    /// Attempts to connect since the last that led somewhere.
+    var attempts = 0
+    /// What the daemon said before it closed.
+    var closing: Closing?
+    /// Why the last connection ended on this side's account.
+    var fault: ClientFault?
+    /// Consecutive refusals because another connection still holds the session.
+    var busyCount = 0
+    var session: [UInt8]?
+    var starting: ((Result<Welcome, ClientError>) -> Void)?
+
+    // MARK: Input
+    /// The beginning of a frame whose end has not arrived.
+    var partial: [UInt8] = []
+    /// Update frames that no mark has completed, from spans before the one at hand.
+    var staged: [UInt8] = []
+    /// Where the span at hand has the first update frame that no mark has completed.
+    var stagedStart: Int?
+    /// The last mark of this connection.
+    var markSequence: UInt64 = 0
+    /// Whether slices that were live must catch up before anything moves.
+    var isResyncing = false
+    /// Outcomes that came before the updates they belong behind.
+    var held: [HeldOutcome] = []
+
+    // MARK: Output
+    @usableFromInline var outgoing = WireWriter(capacity: 4_096)
+    /// Actions that wait for room in the window, as whole frames.
+    @usableFromInline var waiting = WireWriter(capacity: 256)
+    var waitingStart = 0
+    @usableFromInline var pending = PendingActions()
+    /// Most actions under way on the connection at hand; 0 if there is none.
+    @usableFromInline var window = 0
+    /// Longest body that the daemon takes.
+    @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
+    var sent = SentActions()
+    var spare: [UInt8]?
+    /// Ordinal up to which the daemon was told to forget outcomes.
+    var confirmed: UInt64 = 0
+    var onDrained: (() -> Void)?
+
+    // MARK: Requests
+    var lastRequest: UInt64 = 0
+    var requests: [UInt64: Request] = [:]
+    var nodes: [NodeEntry] = []
+    var nodesByPath: [String: UInt32] = [:]
+    var subscriptions: [Subscription] = []
+    var slices: [UInt32: Subscription] = [:]
+    var touched: [any SliceSink] = []
+
+    /// Where the conversation stands.
+    enum Stage: Equatable {
+        case idle
+        /// Waiting before the next attempt.
+        case pausing
+        case connecting
+        /// Hello was sent.
+        case greeting
+        case live
+        case ended(ClientError)
+    }
+
+    /// An outcome that waits for the updates it belongs behind.
+    enum HeldOutcome {
+        case run(ordinal: UInt64, count: UInt64, sequence: UInt64)
+        case single(ordinal: UInt64, Outcome)
+    }
+
+    /// Makes a machine that does nothing before ``start(_:)``; `random` yields random 64-bit
+    /// numbers, for pauses.
+    public init(_ options: ClientOptions = ClientOptions(), random: @escaping () -> UInt64) {
+        self.options = options
+        self.random = random
+    }
+
+    /// How far the conversation is, as users see it.
+    public var phase: ClientPhase {
+        switch stage {
+        case .live: .live
+        case .ended(let error): .failed(error)
+        case .idle, .pausing, .connecting, .greeting: .connecting
+        }
+    }
+
+    /// The revision that the mirrors show.
+    public var revision: Revision { board.revision.withLock { $0 } }
+
+    /// Actions that have no outcome yet.
+    public var pendingCount: Int { pending.inFlight + pending.waitingCount }
+
+    /// What the shell is to do, in order.
+    public func takeOutputs() -> [ClientOutput] {
+        if outputs.isEmpty { return [] }
+        let taken = outputs
+        outputs.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    /// Whether the shell has something to write or to do.
+    public var needsShell: Bool { outgoing.count > 0 || !outputs.isEmpty }
+
+    /// The bytes to be written now, if there are any; call it once a turn.
+    public func takeOutgoing() -> OutgoingBytes? {
+        let count = outgoing.count
+        guard count > 0 else { return nil }
+        let room = spare ?? [UInt8](repeating: 0, count: min(max(count, 256), 64 << 10))
+        spare = nil
+        let bytes = outgoing.take(replacement: room)
+        let last = pending.sentEnd &- 1
+        if last >= pending.first {
+            sent.append(SentActions.Chunk(bytes: bytes, count: count, last: last))
+        }
+        return OutgoingBytes(bytes: bytes, range: 0..<count)
+    }
+}
+
+/// What the daemon did that no daemon may do; ends the connection, not the client.
+struct ClientFault: Error {
+    var text: String
+
+    init(_ text: String) { self.text = text }
+}

@@ -1,0 +1,30 @@
+/// What a client may be told about itself.
+public struct ClientOptions: Sendable {
+    /// Name of the program, for people who look at the daemon; at most 64 bytes of it are sent.
+    public var program = ""
+    /// For how long the client's own thread polls after traffic before it sleeps; see
+    /// `EventLoop`. Zero, the default, means never.
+    public var spin = Duration.zero
+    /// Most actions sent and without an outcome; the daemon may allow fewer.
+    public var inFlightMax = 1_024
+    /// Most bytes of actions that wait to be sent.
+    public var queueBytesMax = 1 << 20
+    /// Longest body of a frame from the daemon, in bytes; a longer one ends the connection.
+    public var frameBytesMax = 8 << 20
+    /// Most bytes of updates held back until the daemon says that they are complete.
+    public var stagedBytesMax = 1 << 30
+    /// Nanoseconds within which the daemon answers the first frame.
+    public var handshakeDeadline: UInt64 = 5_000_000_000
+    /// Nanoseconds of the shortest and of the longest pause between attempts to connect; the
+    /// actual one is drawn at random below it, so that a thousand clients do not come at once.
+    public var pauseMin: UInt64 = 50_000_000
+    public var pauseMax: UInt64 = 5_000_000_000
+    /// Whether to go on trying when the daemon cannot be reached the first time.
+    public var keepsTrying = false
+
+    /// Options of a program of this name.
+    public init(program: String = "", spin: Duration = .zero) {
+        self.program = program
+        self.spin = spin
+    }
+}

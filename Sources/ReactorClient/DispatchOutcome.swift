@@ -1,0 +1,71 @@
+public import ReactorCore
+
+/// What became of an action.
+///
+/// Cancelling the task that awaits it gives up waiting, not the action: it may still be applied.
+public enum DispatchOutcome<Reply: Sendable>: Sendable {
+    /// Applied as the transaction with this revision; the client's mirrors already show it.
+    case applied(Revision, reply: Reply?)
+    /// Applied, but the connection it was sent on ended since: what it owned there is gone, join
+    /// or acquire again.
+    case ownerEnded(Revision, reply: Reply?)
+    /// Refused before anything was changed, by the reactor or by the system.
+    case rejected(Rejection)
+    /// The daemon could not say yes or no in an orderly way, or the action was never sent.
+    case failed(message: String)
+    /// The action was sent, and nobody can say any more what became of it.
+    case unknown
+}
+
+/// An outcome whose reply, if any, is still encoded.
+public typealias ActionOutcome = DispatchOutcome<WireEmbedded>
+
+extension DispatchOutcome: Equatable where Reply: Equatable {}
+
+extension DispatchOutcome {
+    /// The revision, if the action was applied.
+    public var revision: Revision? {
+        switch self {
+        case .applied(let revision, _), .ownerEnded(let revision, _): revision
+        case .rejected, .failed, .unknown: nil
+        }
+    }
+}
+
+extension ActionOutcome {
+    /// The outcome as the daemon tells it, in the history with this epoch.
+    init(_ outcome: Outcome, epoch: UInt64) {
+        switch outcome {
+        case .applied(let sequence, let reply, let ownerEnded):
+            let revision = Revision(epoch: epoch, sequence: sequence)
+            self = ownerEnded ? .ownerEnded(revision, reply: reply)
+                : .applied(revision, reply: reply)
+        case .rejected(let code, let message): self = .rejected(Rejection(code, message))
+        case .failed(let message): self = .failed(message: message)
+        }
+    }
+
+    /// The same outcome with its reply read as `type`; one that cannot be read is a failure.
+    func typed<Value: WireCodable & Sendable>(as type: Value.Type) -> DispatchOutcome<Value> {
+        do throws(WireError) {
+            switch self {
+            case .applied(let revision, let reply):
+                return .applied(revision, reply: try Self.read(reply))
+            case .ownerEnded(let revision, let reply):
+                return .ownerEnded(revision, reply: try Self.read(reply))
+            case .rejected(let rejection): return .rejected(rejection)
+            case .failed(let message): return .failed(message: message)
+            case .unknown: return .unknown
+            }
+        } catch {
+            return .failed(message: "applied, but its reply cannot be read: \(error)")
+        }
+    }
+
+    private static func read<Value: WireCodable>(
+        _ reply: WireEmbedded?
+    ) throws(WireError) -> Value? {
+        guard let reply else { return nil }
+        return try reply.decode(as: Value.self)
+    }
+}

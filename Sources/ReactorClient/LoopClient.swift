@@ -1,0 +1,193 @@
+import FoundationEssentials
+import Glibc
+public import ReactorCore
+public import ReactorLoop
+
+/// A client on a loop of the caller's, in callback style.
+///
+/// *Place*: the thin shell of ``ClientMachine``: it opens the socket, keeps the timer, and at the
+/// end of each turn writes what the turn caused with one call. ``Client`` is the same behind a
+/// thread of its own.
+///
+/// *Owner*: the loop's thread. Several clients may live on one loop. ``close()`` it before the
+/// loop.
+public final class LoopClient {
+    /// The conversation itself: everything that is asked, is asked of it.
+    public let machine: ClientMachine
+    public let loop: EventLoop
+    /// The socket that is in use, or was last.
+    public private(set) var socketPath: String?
+    private let candidates: [(path: String, refusal: String?)]
+    private let timer: LoopTimer
+    private var connection: Connection?
+    @usableFromInline var isNoted = false
+
+    /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
+    /// at one of the usual places. It does nothing before ``start(_:)``.
+    ///
+    /// *Throws*: where the loop is closed.
+    public init(
+        on loop: EventLoop, to path: String? = nil, options: ClientOptions = ClientOptions()
+    ) throws(ClientError) {
+        self.loop = loop
+        if let path {
+            candidates = [(path, nil)]
+        } else {
+            candidates = SocketCandidates.list(
+                environment: ProcessInfo.processInfo.environment, uid: getuid()
+            ).map { ($0.path, $0.refusal.map { "\($0)" }) }
+        }
+        do throws(LoopError) {
+            timer = try LoopTimer(on: loop)
+        } catch {
+            throw .system("\(error)")
+        }
+        var random = SystemRandomNumberGenerator()
+        machine = ClientMachine(options) { random.next() }
+        timer.onFire = { [weak self] in self?.machine.timerFired() }
+        let earlier = loop.onTurnEnd
+        loop.onTurnEnd = { [weak self] in
+            earlier?()
+            self?.endTurn()
+        }
+    }
+
+    deinit { connection?.close() }
+
+    /// Connects; `completion` is told once whether that succeeded.
+    public func start(_ completion: @escaping (Result<Welcome, ClientError>) -> Void) {
+        machine.start(completion)
+        note()
+    }
+
+    /// Ends the client: see ``ClientMachine/close()``.
+    public func close() {
+        machine.close()
+        pump()
+        timer.close()
+    }
+
+    /// Sees to it that what was asked of ``machine`` from outside a turn leaves with the next one.
+    @inlinable
+    public func note() {
+        if !isNoted { wake() }
+    }
+
+    @usableFromInline
+    func wake() {
+        isNoted = true
+        // because within a turn its end is near, and outside one the loop would wait first
+        if !loop.handle.isOnLoop { loop.post {} }
+    }
+
+    private func endTurn() {
+        isNoted = false
+        if machine.needsShell { pump() }
+    }
+
+    /// Writes and does what the machine wants.
+    private func pump() {
+        repeat {
+            if let out = machine.takeOutgoing(), let connection {
+                connection.write([ByteSlice(out.bytes, range: out.range)])
+            }
+            for output in machine.takeOutputs() { carryOut(output) }
+        } while machine.needsShell
+    }
+
+    private func carryOut(_ output: ClientOutput) {
+        switch output {
+        case .connect: connect()
+        case .close:
+            let old = connection
+            connection = nil
+            old?.finish()
+        case .setTimer(let nanoseconds):
+            timer.start(after: .nanoseconds(Int64(clamping: nanoseconds)))
+        case .stopTimer: timer.stop()
+        }
+    }
+
+    private func connect() {
+        var tried: [ClientError.Attempt] = []
+        for (path, refusal) in candidates {
+            if let refusal {
+                tried.append(ClientError.Attempt(path: path, reason: refusal))
+                continue
+            }
+            do throws(LoopError) {
+                adopt(try Connection.connect(to: UnixAddress(path), on: loop))
+                socketPath = path
+                return machine.connected()
+            } catch {
+                let reason = error.failure.map { $0.message } ?? "\(error)"
+                tried.append(ClientError.Attempt(path: path, reason: reason))
+            }
+        }
+        machine.connectFailed(tried)
+    }
+
+    private func adopt(_ new: Connection) {
+        connection = new
+        new.onBytes = { [weak self] bytes in self?.machine.receive(bytes) }
+        new.onClosed = { [weak self, weak new] _ in
+            // because a connection that was given up does not speak for the one after it
+            guard let self, let connection, connection === new else { return }
+            self.connection = nil
+            machine.disconnected()
+        }
+        new.resumeReading()
+    }
+}
+
+// MARK: - Asking
+extension LoopClient {
+    /// Sends an action: see ``ClientMachine/dispatch(_:to:then:)``.
+    @inlinable
+    public func dispatch<Action: WireCodable>(
+        _ action: Action, to node: NodeID, then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        try machine.dispatch(action, to: node, then: completion)
+        note()
+    }
+
+    /// Sends an action that is encoded already.
+    public func dispatch(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        try machine.dispatch(encoded: action, to: node, conditions, then: completion)
+        note()
+    }
+
+    /// Makes the node at `path` addressable.
+    public func open(
+        _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void
+    ) {
+        machine.open(path, then: completion)
+        note()
+    }
+
+    /// Asks a question: see ``ClientMachine/ask(_:then:)``.
+    public func ask(
+        _ ask: Ask, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
+    ) {
+        machine.ask(ask, then: completion)
+        note()
+    }
+
+    /// Asks for a sign of life.
+    public func ping(then completion: @escaping (Result<Void, ClientError>) -> Void) {
+        machine.ping(then: completion)
+        note()
+    }
+
+    /// Mirrors the node at `path`.
+    public func mirror<R: Reactor>(
+        _ reactor: R, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        machine.mirror(reactor, at: path, then: completion)
+        note()
+    }
+}

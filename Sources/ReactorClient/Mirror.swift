@@ -1,0 +1,97 @@
+public import Observation
+public import ReactorCore
+public import ReactorThreads
+
+/// A copy of a reactor's state in this process, kept up to date by the daemon.
+///
+///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     print(visits.state.count, visits.count)
+///
+/// Reading is local: a lock and a copy, no I/O and no hop. All mirrors of a client move together,
+/// from one revision to the next. A mirror survives the loss of its connection: it shows the last
+/// state it knew, and ``phase`` says so, until it has caught up.
+///
+/// *Owner*: any thread.
+@dynamicMemberLookup
+public final class Mirror<R: Reactor>: Observable, Sendable {
+    /// Path of the mirrored node.
+    public let path: String
+    @usableFromInline let cell: Guarded<Cell>
+    /// Tells that the state, or how current it is, has changed.
+    @usableFromInline let changed = ChangeSignal()
+    let board: MirrorBoard
+    /// Where actions go; absent in a client without a thread of its own.
+    let port: ActionPort?
+    let node: NodeID?
+
+    @usableFromInline
+    struct Cell: Sendable {
+        @usableFromInline var state: R.State
+        var phase = ClientPhase.connecting
+    }
+
+    init(
+        _ initial: R.State, at path: String, on board: MirrorBoard, _ port: ActionPort?,
+        _ node: NodeID?
+    ) {
+        self.path = path
+        self.board = board
+        self.port = port
+        self.node = node
+        cell = Guarded(Cell(state: initial), by: board.lock)
+    }
+
+    /// The state, as of ``revision``.
+    @inlinable
+    public var state: R.State {
+        changed.access()
+        return cell.withLock { $0.state }
+    }
+
+    /// A field of the state.
+    @inlinable
+    public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
+        changed.access()
+        return cell.withLock { $0.state[keyPath: field] }
+    }
+
+    /// The revision that the state is of; the same for all mirrors of a client.
+    public var revision: Revision {
+        board.moved.access()
+        return board.revision.withLock { $0 }
+    }
+
+    /// Whether the state follows the daemon at this moment.
+    public var isCurrent: Bool { phase == .live }
+
+    /// How far the mirror is.
+    public var phase: ClientPhase {
+        changed.access()
+        return cell.withLock { $0.phase }
+    }
+
+    /// Waits until the state includes `revision`, which this or another process was given.
+    ///
+    /// *Throws*: ``ClientError/otherHistory(expected:actual:)`` if it never will.
+    public func reached(_ revision: Revision) async throws(ClientError) {
+        var isAsked = false
+        while true {
+            let version = board.moved.version
+            let (actual, phase) = cell.withLock { cell in
+                (board.revision.whileLocked { $0 }, cell.phase)
+            }
+            if case .failed(let error) = phase { throw error }
+            if phase == .live {
+                guard actual.epoch == revision.epoch else {
+                    throw .otherHistory(expected: revision, actual: actual)
+                }
+                if actual.sequence >= revision.sequence { return }
+            }
+            if Task.isCancelled { throw .cancelled }
+            // because an idle subscriber is told only now and then how far the daemon is
+            if !isAsked { port?.nudge() }
+            isAsked = true
+            await board.moved.change(after: version)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import ReactorCore
+
+/// A slice that a client follows, for all who want it in the same mode.
+final class Subscription {
+    let path: String
+    let mode: SubscriptionMode
+    var sinks: [any SliceSink] = []
+    /// The slice's number on the connection at hand.
+    var sliceID: UInt32?
+    var state = State.asked
+    /// Whether its sinks have shown something: then nothing moves without it.
+    var wasLive = false
+    /// Whether what its sinks hold is of no use to the daemon: it must send a snapshot.
+    var needsSnapshot = true
+    /// Sequence up to which its sinks have everything.
+    var floor: UInt64 = 0
+    /// Sequence of the last update that arrived.
+    var last: UInt64 = 0
+    /// Parts of a snapshot or value whose end has not arrived.
+    var parts: [UInt8] = []
+    /// Consecutive updates that could not be read.
+    var faultCount = 0
+
+    /// How far it is on the connection at hand.
+    enum State {
+        /// Not answered yet.
+        case asked
+        /// A snapshot or value is on its way.
+        case awaiting
+        case current
+    }
+
+    init(path: String, mode: SubscriptionMode) {
+        self.path = path
+        self.mode = mode
+    }
+}
+
+/// Who takes the updates of a slice: a mirror, a watcher.
+///
+/// Updates are staged as they are read, and take effect together with those of all other slices.
+protocol SliceSink: AnyObject {
+    /// Fingerprint of the types that the daemon's must equal for replica mode.
+    var fingerprint: UInt64 { get }
+    /// Reads the slice's whole state or value; `nil` if nothing stands there.
+    func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
+    /// Reads the mutations of one transaction; `offset` is where they start.
+    func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
+    /// Forgets what was staged.
+    func discard()
+    /// Makes what was staged effective. *Owner*: inside the board's lock.
+    func commit(epoch: UInt64)
+    /// Tells observers, outside the lock.
+    func announce()
+    /// Tells whether the connection stands.
+    func setLive(_ isLive: Bool)
+    /// There will be no more updates.
+    func fail(_ error: ClientError)
+}

@@ -59,8 +59,9 @@ struct FrameHeaderTests {
             #expect(condition("00000000 0a \(flags) 0000 \(rest)") == .reservedBits)
         }
         for bit in 0..<16 {
-            let word = [UInt8(truncatingIfNeeded: 1 << bit), UInt8(truncatingIfNeeded: 1 << bit >> 8)]
-            #expect(condition("00000000 0a 00 \(word.hex) \(rest)") == .reservedBits)
+            let word = UInt16(1) << UInt16(bit)
+            let bytes = [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)]
+            #expect(condition("00000000 0a 00 \(bytes.hex) \(rest)") == .reservedBits)
         }
     }
 

@@ -38,9 +38,9 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let rest = line.dropFirst(7)
             isBody = isBody && line.hasPrefix(" ") || line.hasPrefix("body")
-            switch line.prefix { $0 != " " } {
+            switch line.prefix(while: { $0 != " " }) {
             case "==":
-                vectors.append(FrameVector(name: String(line.dropFirst(3).prefix { $0 != ":" })))
+                vectors.append(FrameVector(name: String(line.dropFirst(3).prefix(while: { $0 != ":" }))))
             case "header": vectors[vectors.count - 1].header = [UInt8](hex: String(rest))
             case "means": vectors[vectors.count - 1].means = String(rest)
             case "value": vectors[vectors.count - 1].values.append(String(rest))

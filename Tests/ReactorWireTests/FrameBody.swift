@@ -68,7 +68,7 @@ extension FrameBody {
         FrameBody("welcome", welcome(sequence: 41, isResumed: false, ordinal: 0)),
         FrameBody("welcome-resumed", welcome(sequence: 50, isResumed: true, ordinal: 5)),
         FrameBody(
-            "closing", Closing(.framing, "frame at byte 0: reserved bits are set", offset: 90)),
+            "closing", Closing(.framing, "frame at byte 90: reserved bits are set", offset: 90)),
         FrameBody(
             "closing-version",
             Closing(
@@ -114,7 +114,7 @@ extension FrameBody {
             Outcome.rejected(
                 code: FaultCode.conflict.rawValue,
                 message:
-                    "/visits is at revision 9f86d081884c7d65:44, not 9f86d081884c7d65:42")),
+                    "/visits changed at revision 9f86d081884c7d65:44, not 9f86d081884c7d65:42")),
         FrameBody("outcome-failed", Outcome.failed(message: "the journal was closed")),
         FrameBody("notice", Notice(code: "effectFailed", message: "connection refused")),
     ]

@@ -254,8 +254,19 @@ def check_conflict(path):
     assert code_of(client.dispatch("/visits", {"increment": {"by": 1}}, stranger)) == "CONFLICT"
     other.open("/visits")
     assert other.opened["sequence"] == now + 1
+    # what changed elsewhere does not conflict, and what was read later is as good
+    sequence_of(other.dispatch("/settings", {"set": {"key": "a", "value": 1}}))
+    revision, _, value = client.ask({"get": {"path": "/visits"}})
+    assert value == {"count": 2} and revision == [client.epoch, now + 2]
+    ahead = {"expected": [client.epoch, now + 3]}
+    assert code_of(client.dispatch("/visits", {"increment": {"by": 1}}, ahead)) == "CONFLICT"
+    assert sequence_of(client.dispatch("/visits", {"decrement": {}}, {"expected": revision}))
+    batch = [("/visits", {"increment": {}}), ("/visits", {"increment": {}})]
+    assert code_of(client.outcome(client.send_batch(batch, {"expected": revision}))) == "CONFLICT"
+    now = client.ask({"get": {"path": "/"}})[0]
+    assert sequence_of(client.outcome(client.send_batch(batch, {"expected": now})))
     assert code_of(client.dispatch("/visits", "reset", {"deadline": 0})) == "DEADLINE"
-    assert client.get("/visits") == {"count": 2}
+    assert client.get("/visits") == {"count": 3}
 
 
 def check_refusals(path):
@@ -298,7 +309,8 @@ def check_exactly_once_after_a_lost_connection(path):
     assert sequence_of(client.outcome(lost)) == sequence
     assert client.get("/visits") == {"count": 11}
     client.send_action("/visits", {"increment": {"by": 1}}, ordinal=1)
-    assert client.outcome(1) == done
+    again = client.outcome(1)
+    assert sequence_of(again) == sequence_of(done) and again["applied"]["ownerEnded"] is True
     client.send_action("/visits", {"increment": {"by": 1}}, ordinal=2)
     assert client.outcome(2) == rejected
     assert client.get("/visits") == {"count": 11}
@@ -371,6 +383,7 @@ def check_questions(path):
 
 
 def closing_of(connection):
+    """What the daemon says when it closes."""
     try:
         while True:
             connection.receive()
@@ -393,6 +406,9 @@ def check_faults_close(path):
         connection.send_bytes(data)
         assert closing_of(connection)["code"] == "PROTOCOL", data
     connection = Connection(path)
+    connection.send(DISPATCH, "reset", number=1)
+    assert closing_of(connection)["code"] == "STATE"
+    connection = Connection(path)
     connection.send(HELLO, {"versionMin": 2, "versionMax": 9}, number=MAGIC)
     closing = closing_of(connection)
     assert (closing["code"], closing["versionMin"], closing["versionMax"]) == ("VERSION", 1, 1)
@@ -400,6 +416,8 @@ def check_faults_close(path):
         (header(0, 0x7F, 0, 0, 0, 0), "PROTOCOL"), (header(0, MARK, 0, 0, 0, 0), "PROTOCOL"),
         (header(0, PING, 0x20, 0, 0, 0), "PROTOCOL"), (header(0, PING, 0, 1, 0, 0), "PROTOCOL"),
         (header(0xFFFFFFFF, PING, 0, 0, 0, 0), "PROTOCOL"),
+        (header(0, PING, OPTIONS, 0, 0, 0), "PROTOCOL"),
+        (header(1, PING, 0, 0, 0, 0) + b"\xa0", "PROTOCOL"),
         (header(1, HELLO, 0, 0, 0, MAGIC) + b"\xa0", "STATE"),
     ]:
         client = Client(path)

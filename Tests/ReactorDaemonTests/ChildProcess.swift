@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A process that a test started: a built product, or any other program.
+///
+/// Output goes to files, because a pipe that nobody empties stops its writer, and one that a
+/// sibling inherited never ends.
+final class ChildProcess: Sendable {
+    let pid: Int32
+    /// Resolves when the process has ended; may be awaited any number of times.
+    private let ending: Task<Ending, Never>
+    private let end = End()
+    private let directory: TestDirectory
+    private let name: String
+
+    /// How a process ended.
+    enum Ending: Equatable, Sendable {
+        case exited(Int32)
+        case killed(signal: Int32)
+    }
+
+    /// Starts `executable`; its output is kept in `directory` under `name`.
+    ///
+    /// `environment` is added to that of the tests, without the variables that lead to a daemon of
+    /// the person who runs them.
+    init(
+        _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        input: String = "", in directory: TestDirectory, name: String
+    ) throws {
+        self.directory = directory
+        self.name = name
+        let process = Process()
+        process.executableURL = URL(filePath: executable)
+        process.arguments = arguments
+        process.environment = Self.inherited.merging(environment) { $1 }
+        let inputPath = try directory.write(input, to: "\(name).in")
+        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: inputPath))
+        process.standardOutput = try Self.file(at: directory.path("\(name).out"))
+        process.standardError = try Self.file(at: directory.path("\(name).err"))
+        let (endings, continuation) = AsyncStream<Ending>.makeStream()
+        process.terminationHandler = { [end] process in
+            end.hasCome.store(true, ordering: .releasing)
+            continuation.yield(
+                process.terminationReason == .exit
+                    ? .exited(process.terminationStatus)
+                    : .killed(signal: process.terminationStatus))
+            continuation.finish()
+        }
+        try process.run()
+        pid = process.processIdentifier
+        ending = Task {
+            for await ending in endings { return ending }
+            preconditionFailure("a process ends once")
+        }
+    }
+
+    // because a test that fails half-way must not leave its processes behind
+    deinit { if isRunning { kill(pid, SIGKILL) } }
+
+    /// What it has written to standard output so far.
+    var output: String { directory.read("\(name).out") }
+
+    /// What it has written to standard error so far.
+    var errors: String { directory.read("\(name).err") }
+
+    /// Whether it has not ended yet.
+    var isRunning: Bool { !end.hasCome.load(ordering: .acquiring) }
+
+    /// Waits for the end.
+    func ended() async -> Ending { await ending.value }
+
+    /// Sends a signal, unless it has ended.
+    func signal(_ signal: Int32) { if isRunning { kill(pid, signal) } }
+
+    // because the number of a process that has ended may be another's by now
+    private final class End: Sendable {
+        let hasCome = Atomic<Bool>(false)
+    }
+
+    private static let inherited = ProcessInfo.processInfo.environment.filter {
+        $0.key != "REACTORD_SOCKET" && $0.key != "XDG_RUNTIME_DIR"
+    }
+
+    private static func file(at path: String) throws -> FileHandle {
+        // because a second process of the same name adds to what the first one said
+        if !FileManager.default.fileExists(atPath: path) {
+            try Data().write(to: URL(filePath: path))
+        }
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.seekToEnd()
+        return file
+    }
+}
+
+/// Where things are that tests run.
+enum Built {
+    /// The path of a product of this package, beside the test bundle.
+    static func product(_ name: String) -> String {
+        Bundle.module.bundleURL.deletingLastPathComponent().appending(path: name).path()
+    }
+
+    /// The package's own folder.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path()
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+
+/// A real `reactord`, started for one test, with a socket in a directory of its own.
+///
+///     let daemon = try await DaemonProcess.start()
+///     …
+///     #expect(await daemon.stop() == .exited(0))
+///
+/// It is killed when nobody refers to it any more. To start a second daemon in the place of a
+/// first, hand ``start(config:arguments:environment:in:)`` the first one's ``directory``.
+final class DaemonProcess: Sendable {
+    /// Holds the configuration, the socket and the log; pass it on to start another daemon there.
+    let directory: TestDirectory
+    let socketPath: String
+    private let process: ChildProcess
+
+    /// Starts a daemon, and returns once its socket accepts.
+    ///
+    /// *Throws*: ``Failure`` if it ends instead, with its exit code and what it said.
+    static func start(
+        config: String = example, arguments: [String] = [], environment: [String: String] = [:],
+        in directory: TestDirectory = TestDirectory()
+    ) async throws -> DaemonProcess {
+        let daemon = try DaemonProcess(config, arguments, environment, in: directory)
+        try await daemon.accept()
+        return daemon
+    }
+
+    /// Runs a daemon that is expected to end by itself: how it ended, and what it said.
+    static func run(
+        config: String = example, arguments: [String] = [], environment: [String: String] = [:],
+        in directory: TestDirectory = TestDirectory()
+    ) async throws -> (ending: ChildProcess.Ending, log: String, output: String) {
+        let daemon = try DaemonProcess(
+            config, arguments, environment, in: directory, name: "reactord-run")
+        let ending = await daemon.process.ended()
+        return (ending, daemon.log, daemon.process.output)
+    }
+
+    private init(
+        _ config: String, _ arguments: [String], _ environment: [String: String],
+        in directory: TestDirectory, name: String = "reactord"
+    ) throws {
+        self.directory = directory
+        let configPath = try directory.write(config, to: "\(name).yaml")
+        let socket = arguments.firstIndex(of: "--socket").map { arguments[$0 + 1] }
+        socketPath = socket ?? directory.path("s")
+        process = try ChildProcess(
+            Built.product("reactord"),
+            ["--config", configPath] + (socket == nil ? ["--socket", socketPath] : []) + arguments,
+            environment: environment, in: directory, name: name)
+    }
+
+    /// A counter, a map and a lock: enough for most tests.
+    static let example = """
+        reactors:
+          visits:
+            kind: counter
+          settings:
+            kind: map
+          team:
+            children:
+              lock:
+                kind: lock
+        """
+
+    /// Why a daemon does not serve.
+    struct Failure: Error, CustomStringConvertible {
+        var reason: String
+        var log: String
+        var description: String { "reactord \(reason); it said:\n\(log)" }
+    }
+
+    var pid: Int32 { process.pid }
+
+    /// What it has written to standard error so far.
+    var log: String { process.errors }
+
+    /// Ends it in the orderly way, and says how it ended: `.exited(0)` if all went well.
+    @discardableResult
+    func stop() async -> ChildProcess.Ending {
+        process.signal(SIGTERM)
+        return await process.ended()
+    }
+
+    /// Ends it as a crash does: no more than the kernel cleans up after it.
+    func kill9() async {
+        process.signal(SIGKILL)
+        _ = await process.ended()
+    }
+
+    /// Sends a signal and does not wait for what it does.
+    func signal(_ signal: Int32) { process.signal(signal) }
+
+    /// Waits until it has ended by itself.
+    func ended() async -> ChildProcess.Ending { await process.ended() }
+}
+
+// MARK: - Waiting for the socket
+extension DaemonProcess {
+    /// Longest wait for a daemon to serve; far beyond what the slowest machine takes.
+    private static let startMax = Duration.seconds(60)
+
+    private func accept() async throws {
+        let deadline = ContinuousClock.now + Self.startMax
+        while !Self.accepts(socketPath) {
+            guard process.isRunning else {
+                throw Failure(reason: "ended with \(await process.ended())", log: log)
+            }
+            guard ContinuousClock.now < deadline else {
+                throw Failure(reason: "does not accept at \(socketPath)", log: log)
+            }
+            await Self.pause()
+        }
+    }
+
+    /// Lets the daemon have the processor for a moment before the next attempt.
+    private static func pause() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Whether somebody accepts connections at `path`.
+    static func accepts(_ path: String) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return status == 0
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// A client that has only the article on the wire format: Python's standard library and `cbor2`.
+@Suite("A client in another language", .timeLimit(.minutes(5)))
+struct PythonClientTests {
+    /// The checks of the script, each with a daemon of its own.
+    static let checks = [
+        "handshake", "dispatch_and_get", "forms_of_actions", "pipelined_runs", "value_mode",
+        "composed_value", "replica_mode", "own_write_is_shown_before_its_outcome", "rejection",
+        "decode_errors_leave_the_connection", "any_well_formed_cbor", "tags",
+        "values_of_any_shape", "parts", "batch", "conflict", "refusals",
+        "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome", "questions",
+        "faults_close", "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
+    ]
+
+    @Test("W7, W8, W9, W10, W13, W18, W22, W31: what the script checks holds", arguments: checks)
+    func check(name: String) async throws {
+        let daemon = try await DaemonProcess.start()
+        let python = try await Self.python(
+            ["check_daemon.py", daemon.socketPath, name], in: daemon.directory)
+        #expect(await python.ended() == .exited(0), "\(python.errors)\n\(daemon.log)")
+        #expect(python.output == "ok \(name)\n")
+        #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
+    }
+
+    @Test("every check of the script is run, and nothing of ours is imported")
+    func isComplete() async throws {
+        let directory = TestDirectory()
+        let python = try await Self.python(["check_daemon.py", "--list"], in: directory)
+        #expect(await python.ended() == .exited(0), "\(python.errors)")
+        #expect(python.output.split(separator: "\n").map(String.init) == Self.checks)
+        let allowed: Set = [
+            "import io", "import socket", "import struct", "import sys", "import datetime",
+            "import cbor2", "from collections import deque", "from reactor_client import *",
+        ]
+        for script in ["check_daemon.py", "reactor_client.py"] {
+            let text = try String(contentsOfFile: Self.folder + script, encoding: .utf8)
+            let imports = text.split(separator: "\n").map(String.init).filter {
+                $0.hasPrefix("import ") || $0.hasPrefix("from ")
+            }
+            #expect(Set(imports).subtracting(allowed).isEmpty, "\(script)")
+        }
+    }
+
+    private static let folder = Bundle.module.bundlePath + "/Python/"
+
+    /// Starts Python with a script of the folder; fails with the remedy if it has no `cbor2`.
+    private static func python(
+        _ arguments: [String], in directory: TestDirectory
+    ) async throws -> ChildProcess {
+        let own = Built.root + "/.build/python/bin/python3"
+        let isSetUp = FileManager.default.isExecutableFile(atPath: own)
+        let (interpreter, first) = isSetUp ? (own, []) : ("/usr/bin/env", ["python3"])
+        let probe = try ChildProcess(
+            interpreter, first + ["-c", "import cbor2"], in: directory, name: "probe")
+        try #require(
+            await probe.ended() == .exited(0),
+            "\(isSetUp ? own : "python3") has no cbor2: run 'Config/setup tests'\n\(probe.errors)")
+        let script = folder + arguments[0]
+        return try ChildProcess(
+            interpreter, first + ["-B", script] + arguments.dropFirst(), in: directory,
+            name: "python")
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import ReactorWire
+import Testing
+
+/// One block of the golden file of frames: its bytes, and what they mean.
+struct FrameVector: Sendable, CustomTestStringConvertible {
+    var name: String
+    var header: [UInt8] = []
+    var body: [UInt8] = []
+    /// The header, as JSON.
+    var means = ""
+    /// The items of the body, as JSON.
+    var values: [String] = []
+
+    var testDescription: String { name }
+
+    /// The frame's bytes.
+    var bytes: [UInt8] { header + body }
+
+    /// All vectors, in the order of the file.
+    static let all: [FrameVector] = {
+        guard
+            let url = Bundle.module.url(
+                forResource: "frames", withExtension: "txt", subdirectory: "Golden"),
+            let text = try? String(contentsOf: url, encoding: .utf8)
+        else { preconditionFailure("Golden/frames.txt is not in the test bundle") }
+        return parse(text)
+    }()
+
+    /// The vector called `name`.
+    static func named(_ name: String) throws -> FrameVector {
+        try #require(all.first { $0.name == name }, "no vector \(name) in Golden/frames.txt")
+    }
+
+    static func parse(_ text: String) -> [FrameVector] {
+        var vectors: [FrameVector] = []
+        var isBody = false
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let rest = line.dropFirst(7)
+            isBody = isBody && line.hasPrefix(" ") || line.hasPrefix("body")
+            switch line.prefix(while: { $0 != " " }) {
+            case "==":
+                vectors.append(FrameVector(name: String(line.dropFirst(3).prefix(while: { $0 != ":" }))))
+            case "header": vectors[vectors.count - 1].header = [UInt8](hex: String(rest))
+            case "means": vectors[vectors.count - 1].means = String(rest)
+            case "value": vectors[vectors.count - 1].values.append(String(rest))
+            default:
+                precondition(isBody, "Golden/frames.txt: what is \"\(line)\"?")
+                vectors[vectors.count - 1].body += [UInt8](hex: String(rest))
+            }
+        }
+        return vectors
+    }
+}
+
+extension FrameVector {
+    /// The header that ``means`` spells out, for a body of this length.
+    func expectedHeader() throws -> FrameHeader {
+        guard case .map(let fields) = try WireValue(json: means),
+            case .text(let kindName)? = fields["kind"], case .array(let flags)? = fields["flags"],
+            case .integer(let id)? = fields["id"], case .integer(let number)? = fields["number"]
+        else { throw VectorProblem(text: "\(name): means is not {kind,flags,id,number}") }
+        let kind = try #require(FrameKind.allCases.first { "\($0)" == kindName })
+        var all: FrameFlags = []
+        for flag in flags { all.insert(try Self.flag(flag)) }
+        return FrameHeader(
+            length: UInt32(body.count), kind: kind, flags: all, id: UInt32(id.magnitude),
+            number: number.magnitude)
+    }
+
+    private static func flag(_ value: WireValue) throws -> FrameFlags {
+        guard case .text(let name) = value, let flag = FrameFlags.byName[name] else {
+            throw VectorProblem(text: "\(value) is no flag")
+        }
+        return flag
+    }
+
+    /// The frame's body together with the parts before it, which say that more follows.
+    func joinedBody() throws -> [UInt8] {
+        let index = try #require(Self.all.firstIndex { $0.name == name })
+        guard index > 0 else { return body }
+        let before = Self.all[index - 1]
+        guard try before.expectedHeader().flags.contains(.more) else { return body }
+        return try before.joinedBody() + body
+    }
+}
+
+extension FrameFlags {
+    /// Every flag by its name.
+    static let byName: [String: FrameFlags] = [
+        "more": .more, "fresh": .fresh, "absent": .absent, "options": .options,
+        "structural": .structural,
+    ]
+}
+
+/// A golden file that is not what it should be.
+struct VectorProblem: Error {
+    var text: String
+}

@@ -1,0 +1,91 @@
+import Foundation
+import ReactorWire
+import Testing
+
+/// The article on the format says what the code does, as far as a test can read it.
+@Suite("The article on the wire format")
+struct WireFormatArticleTests {
+    static let article: String = {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Sources/ReactorWire/ReactorWire.docc/WireFormat.md")
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else {
+            preconditionFailure("\(file.path()) cannot be read")
+        }
+        return text
+    }()
+
+    /// The frames in the article's examples: the vector's name, and its bytes.
+    static var examples: [(name: String, hex: String)] {
+        var found: [(name: String, hex: String)] = []
+        var isExample = false
+        for line in article.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                isExample = line == "```frames"
+            } else if isExample, line.hasPrefix("> ") || line.hasPrefix("< ") {
+                found.append((String(line.dropFirst(2)), ""))
+            } else if isExample {
+                found[found.count - 1].hex += line.filter { $0 != " " }
+            }
+        }
+        return found
+    }
+
+    @Test("every example has the bytes of the golden vector that it names")
+    func examples() throws {
+        let examples = Self.examples
+        #expect(examples.count >= 10)
+        for example in examples {
+            #expect(example.hex == (try FrameVector.named(example.name)).bytes.hex, "\(example.name)")
+        }
+    }
+
+    /// The table's rows whose first cell is `0x` and two digits, by their second cell's word.
+    private static var numbers: [String: UInt8] {
+        var numbers: [String: UInt8] = [:]
+        for line in article.split(separator: "\n") where line.hasPrefix("| 0x") {
+            let cells = line.split(separator: "|").map {
+                $0.filter { $0 != " " && $0 != "`" }
+            }
+            numbers[cells[1]] = UInt8(cells[0].dropFirst(2), radix: 16)
+        }
+        return numbers
+    }
+
+    @Test("it names every kind and every flag with its number, and no other")
+    func kindsAndFlags() {
+        var expected: [String: UInt8] = [:]
+        for kind in FrameKind.allCases { expected["\(kind)"] = kind.rawValue }
+        for (name, flag) in FrameFlags.byName { expected[name] = flag.rawValue }
+        #expect(Self.numbers == expected)
+    }
+
+    @Test("a kind is listed with those who send it")
+    func directions() throws {
+        let parts = Self.article.components(separatedBy: "\nFrom the ")
+        #expect(parts.count == 3)
+        for kind in FrameKind.allCases {
+            let part = kind.rawValue < 0x40 ? parts[1] : parts[2]
+            #expect(part.contains("| `\(kind)` |"), "\(kind)")
+        }
+    }
+
+    @Test("it names every code of the system")
+    func codes() {
+        let codes: [FaultCode] = [
+            .framing, .state, .version, .timeout, .busy, .draining, .sessionBusy, .decode,
+            .notFound, .path, .quota, .ordinal, .conflict, .deadline, .loop, .tooLarge, .diskFull,
+        ]
+        for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }
+    }
+
+    @Test("its limits are the code's")
+    func limits() {
+        #expect(Self.article.contains("at most \(WireLimits.depthMax) deep"))
+        #expect(Self.article.contains("at most 4,096 bytes before decoding and 64 components"))
+        #expect(WireLimits.pathBytesMax == 4_096)
+        #expect(WireLimits.pathComponentsMax == 64)
+        #expect(WireLimits.frameBytesMax == 1 << 20)
+        #expect(Self.article.contains("The version is \(Hello.version)."))
+    }
+}

@@ -60,6 +60,9 @@ final class Connection {
         self.connectedAt = connectedAt
     }
 
+    /// Bytes that the connection keeps alive: buffers that its queue points into, and input.
+    var keptBytes: Int { queue.reduce(partial.count) { $0 + $1.bytes.count } }
+
     /// How far the conversation is.
     enum Stage {
         case greeting, open, closed

@@ -1,0 +1,278 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+import Testing
+
+/// Rows W1 to W9, W20 and W21: bytes that are not what they should be.
+struct FramingTests {
+    /// One valid frame of each kind that a client sends.
+    static func frames() -> [(name: String, bytes: [UInt8])] {
+        let hello = Hello().wireBytes()
+        let add = Tally.Action.add(by: 5).wireBytes()
+        var batch = WireWriter()
+        batch.array(count: 1)
+        batch.array(count: 2)
+        batch.unsigned(0)
+        batch.raw(add)
+        let subscribe = Subscribe(path: "/visits", mode: .replica).wireBytes()
+        return [
+            ("hello", TestClient.frame(.hello, number: Hello.magic, hello)),
+            ("goodbye", TestClient.frame(.goodbye)),
+            ("open", TestClient.frame(.open, number: 1, Open(path: "/visits").wireBytes())),
+            ("dispatch", TestClient.frame(.dispatch, number: 1, add)),
+            ("batch", TestClient.frame(.batch, number: 1, batch.bytes)),
+            ("subscribe", TestClient.frame(.subscribe, number: 2, subscribe)),
+            ("unsubscribe", TestClient.frame(.unsubscribe, id: 1)),
+            ("confirm", TestClient.frame(.confirm, number: 1)),
+            ("ask", TestClient.frame(.ask, number: 3, Ask.tree.wireBytes())),
+            ("ping", TestClient.frame(.ping, number: 4)),
+        ]
+    }
+
+    @Test("W1: a stream cut at any byte of any frame waits, and its end applies nothing")
+    func cut() throws {
+        for (name, bytes) in Self.frames() {
+            for end in 0..<bytes.count {
+                let harness = ServerHarness()
+                let client = harness.connect()
+                if name != "hello" {
+                    client.hello()
+                    client.open("/visits")
+                    harness.turn()
+                }
+                let before = client.socket.received.count
+                client.send(Array(bytes[..<end]))
+                harness.settle()
+                #expect(client.socket.received.count == before, "\(name) cut at \(end)")
+                #expect(!client.socket.isClosed)
+                harness.server.endInput(client.id)
+                harness.turn()
+                #expect(client.socket.isClosed, "\(name) cut at \(end)")
+                #expect(try harness.tally("/visits").count == 0)
+                #expect(harness.server.connectionCount == 0)
+            }
+        }
+    }
+
+    /// Everything a whole conversation brings back, fed in pieces of `size` bytes.
+    private func conversation(inPiecesOf size: Int) -> [UInt8] {
+        let harness = ServerHarness()
+        let client = harness.connect()
+        var stream = Self.frames().filter { $0.name != "goodbye" }.flatMap(\.bytes)
+        stream += TestClient.frame(.dispatch, number: 2, Tally.Action.ask.wireBytes())
+        stream += TestClient.frame(.dispatch, number: 3, [0xff])
+        stream += TestClient.frame(.ping, number: 9)
+        stream += TestClient.frame(.dispatch, number: 4, Tally.Action.add(by: 1).wireBytes())
+        var start = 0
+        while start < stream.count {
+            let end = min(stream.count, start + size)
+            client.send(Array(stream[start..<end]))
+            start = end
+        }
+        harness.turn()
+        return client.socket.received
+    }
+
+    @Test("W2: one byte per read and everything in one read give the same answer, byte for byte")
+    func split() {
+        let whole = conversation(inPiecesOf: .max >> 1)
+        #expect(whole.count > 400)
+        for size in [1, 2, 3, 5, 7, 19, 20, 21, 64] {
+            #expect(conversation(inPiecesOf: size) == whole, "pieces of \(size)")
+        }
+    }
+
+    private func closing(
+        afterHello: Bool = true, _ bytes: [UInt8],
+        _ change: (inout ServerLimits) -> Void = { _ in }
+    ) throws -> Closing? {
+        let harness = ServerHarness(change: change)
+        let client = harness.connect()
+        if afterHello {
+            client.hello()
+            client.open("/visits")
+            harness.turn()
+        }
+        client.send(bytes)
+        harness.settle()
+        let frames = client.frames(.closing)
+        guard let frame = frames.first else {
+            #expect(!client.socket.isClosed)
+            return nil
+        }
+        #expect(frames.count == 1)
+        #expect(client.socket.isClosed)
+        #expect(try harness.tally("/visits").count == 0)
+        #expect(harness.events.contains { if case .closedForFault = $0 { true } else { false } })
+        return try frame.decode(Closing.self)
+    }
+
+    private func header(length: UInt32, kind: UInt8 = 4, flags: UInt8 = 0, reserved: UInt8 = 0)
+        -> [UInt8]
+    {
+        (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
+            + [kind, flags, reserved, 0] + [UInt8](repeating: 0, count: 12)
+    }
+
+    @Test("W3: a frame of exactly the limit is read, one byte more is refused from its header")
+    func lengthLimit() throws {
+        let limit = 1_000
+        let refused = try closing(header(length: UInt32(limit + 1))) { $0.frameBytesMax = limit }
+        #expect(refused?.code == .framing)
+        #expect(refused?.message.contains("length 1001 exceeds frameBytesMax 1000") == true)
+        let whole = header(length: UInt32(limit)) + [UInt8](repeating: 0, count: limit)
+        #expect(try closing(whole) { $0.frameBytesMax = limit } == nil)
+    }
+
+    @Test("W4: extreme lengths are refused without a trap, zero is a frame without a body")
+    func extremeLengths() throws {
+        for length: UInt32 in [0xffff_ffff, 0x7fff_ffff, 0x8000_0000, 1 << 20 + 1] {
+            #expect(try closing(header(length: length))?.code == .framing)
+        }
+        #expect(try closing(header(length: 0)) == nil)
+        #expect(try closing(header(length: 0, kind: 1, flags: 0))?.code == .state)
+    }
+
+    @Test("W4: the largest ordinals, confirmations and ids trap nothing", arguments: [0, 1, 2])
+    func extremeNumbers(_ step: UInt64) throws {
+        let harness = ServerHarness()
+        let client = harness.client()
+        let last = UInt64.max - step
+        client.open("/visits")
+        client.dispatch(Tally.Action.add(by: 1), ordinal: last)
+        client.dispatch(Tally.Action.add(by: 1), ordinal: last)
+        client.send(.confirm, number: .max)
+        client.dispatch(Tally.Action.add(by: 1), ordinal: last)
+        client.dispatch(Tally.Action.add(by: 1), ordinal: 0)
+        client.send(.unsubscribe, id: .max)
+        client.open("/visits", as: .max)
+        harness.turn()
+        #expect(try harness.tally("/visits").count == 1)
+        let frames = client.frames()
+        let log = try OutcomeLog(frames)
+        #expect(log.outcomes[last]?.map(\.isApplied) == [true, true, false])
+        #expect(log[last]?.code == "ORDINAL" && log[0]?.code == "ORDINAL")
+        #expect(frames.contains { $0.kind == .refused })
+    }
+
+    @Test("W5: a body that is longer or shorter than its value is an error, and ends there")
+    func wrongLength() throws {
+        let harness = ServerHarness()
+        let client = harness.client()
+        client.open("/visits")
+        let add = Tally.Action.add(by: 5).wireBytes()
+        client.send(.dispatch, number: 1, add + [0])
+        client.send(.dispatch, number: 2, Array(add.dropLast()))
+        client.send(.dispatch, number: 3, add)
+        client.send(.open, id: 1, number: 9, Open(path: "/visits").wireBytes() + [0])
+        harness.turn()
+        let frames = client.frames()
+        let log = try OutcomeLog(frames)
+        #expect(log[1]?.code == "DECODE" && log[2]?.code == "DECODE")
+        #expect(log[3]?.isApplied == true)
+        #expect(try frames.last { $0.kind == .refused }?.decode(Refusal.self).code == .decode)
+        #expect(try harness.tally("/visits").count == 5)
+        for kind in [FrameKind.goodbye, .unsubscribe, .confirm, .ping] {
+            let fault = try closing(TestClient.frame(kind, [0]))
+            #expect(fault?.code == .framing, "\(kind) with a body")
+        }
+    }
+
+    @Test("W6: an unknown critical kind closes, an unknown ignorable one is skipped and counted")
+    func unknownKind() throws {
+        for kind: UInt8 in [0, 0x0b, 0x3f, 0x41, 0x7f] {
+            #expect(try closing(header(length: 0, kind: kind))?.code == .framing)
+        }
+        let harness = ServerHarness()
+        let client = harness.client()
+        client.send(header(length: 3, kind: 0xfe) + [1, 2, 3])
+        client.send(.ping, number: 5)
+        harness.turn()
+        #expect(client.frames(.pong).map(\.number) == [5])
+        #expect(harness.server.stats.framesIgnored == 1)
+    }
+
+    @Test("W7: an action before hello and a second hello are STATE errors with their offset")
+    func wrongState() throws {
+        let add = TestClient.frame(.dispatch, number: 1, Tally.Action.add(by: 1).wireBytes())
+        #expect(try closing(afterHello: false, add)?.code == .state)
+        #expect(try closing(afterHello: false, Array(add.prefix(20)))?.code == .state)
+        let hello = TestClient.frame(.hello, number: Hello.magic, Hello().wireBytes())
+        let second = try closing(hello)
+        let open = TestClient.frame(.open, number: 1, Open(path: "/visits").wireBytes())
+        #expect(second?.code == .state)
+        #expect(second?.offset == UInt64(hello.count + open.count))
+    }
+
+    @Test("W8: strangers are told from clients within one read, and nothing of theirs is logged")
+    func strangers() throws {
+        let tls: [UInt8] = [0x16, 0x03, 0x01, 0x00, 0xf5, 0x01, 0x00, 0x00, 0xf1, 0x03]
+        for stranger in [Array("GET / HTTP/1.1\r\n\r\n".utf8), Array("PING\r\n".utf8), tls] {
+            for size in [stranger.count, 1] {
+                let harness = ServerHarness()
+                let client = harness.connect()
+                for start in stride(from: 0, to: stranger.count, by: size) {
+                    client.send(Array(stranger[start..<min(stranger.count, start + size)]))
+                }
+                harness.turn()
+                #expect(client.socket.isClosed)
+                for event in harness.events { #expect(!"\(event)".contains("HTTP")) }
+            }
+        }
+        var wrongMagic = TestClient.frame(.hello, number: 1, Hello().wireBytes())
+        #expect(try closing(afterHello: false, wrongMagic)?.code == .framing)
+        wrongMagic[4] = 0x80
+        #expect(try closing(afterHello: false, wrongMagic)?.code == .framing)
+    }
+
+    @Test("W9: an unspoken version is answered with the range, a range that holds ours is welcome")
+    func versions() throws {
+        func hello(_ range: ClosedRange<UInt16>) -> [UInt8] {
+            let hello = Hello(versionMin: range.lowerBound, versionMax: range.upperBound)
+            return TestClient.frame(.hello, number: Hello.magic, hello.wireBytes())
+        }
+        let refused = try closing(afterHello: false, hello(2...9))
+        #expect(refused?.code == .version)
+        #expect(refused?.versionMin == 1 && refused?.versionMax == 1)
+        #expect(try closing(afterHello: false, hello(0...0))?.code == .version)
+        #expect(try closing(afterHello: false, hello(0...9)) == nil)
+    }
+
+    @Test("W20: reserved bits, unknown flags and flags of other kinds are refused")
+    func reservedBits() throws {
+        #expect(try closing(header(length: 0, flags: 0x20))?.code == .framing)
+        #expect(try closing(header(length: 0, reserved: 1))?.code == .framing)
+        #expect(try closing(TestClient.frame(.ping, flags: .options))?.code == .framing)
+        #expect(try closing(TestClient.frame(.dispatch, flags: .more))?.code == .framing)
+    }
+
+    @Test("a fault names the byte of the stream at which it is")
+    func offset() throws {
+        let ping = TestClient.frame(.ping)
+        let before = TestClient.frame(.hello, number: Hello.magic, Hello().wireBytes()).count
+            + TestClient.frame(.open, number: 1, Open(path: "/visits").wireBytes()).count
+            + ping.count
+        let fault = try closing(ping + header(length: 0, kind: 0x7f))
+        #expect(fault?.offset == UInt64(before))
+        #expect(fault?.message.contains("frame at byte \(before)") == true)
+    }
+
+    @Test("W21: a hello is awaited for 5 s, a begun frame for 30 s, and not a tick less")
+    func slowloris() throws {
+        let second: UInt64 = 1_000_000_000
+        let harness = ServerHarness()
+        let (silent, slow) = (harness.connect(), harness.client())
+        let ping = TestClient.frame(.ping)
+        slow.send([ping[0]])
+        for elapsed in 1...30 as ClosedRange<UInt64> {
+            harness.now += second
+            if elapsed < 20 { slow.send([ping[Int(elapsed)]].dropLast(elapsed == 19 ? 1 : 0)) }
+            harness.server.tick(at: harness.now)
+            harness.settle()
+            #expect(silent.socket.isClosed == (elapsed >= 5))
+            #expect(slow.socket.isClosed == (elapsed >= 30))
+        }
+        #expect(try slow.frames(.closing)[0].decode(Closing.self).code == .timeout)
+        #expect(try silent.frames(.closing)[0].decode(Closing.self).code == .timeout)
+    }
+}

@@ -1,0 +1,137 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+
+/// A shell without a loop: carries out what the server orders, over sockets that are arrays.
+final class ServerHarness {
+    let server: Server
+    /// Nanoseconds; moved by hand.
+    var now: UInt64 = 1_000_000_000
+    /// Whether a batch is appended as soon as it is handed over.
+    var appendsAtOnce = true
+    private(set) var unappended: [UInt64] = []
+    private(set) var batches: [Batch] = []
+    private(set) var events: [ServerEvent] = []
+    private var sockets: [ConnectionID: FakeSocket] = [:]
+    private var lastID: UInt64 = 0
+
+    init(
+        _ tree: Tree = TestTree.make(), change: (inout ServerLimits) -> Void = { _ in }
+    ) {
+        var limits = ServerLimits()
+        change(&limits)
+        var secret: UInt64 = 0
+        server = Server(tree, limits: limits, daemonName: "test") {
+            secret += 1
+            return secret
+        }
+    }
+
+    /// Connects a client that has not said anything yet.
+    func connect(uid: UInt32 = 1_000) -> TestClient {
+        lastID += 1
+        let id = ConnectionID(lastID)
+        let socket = FakeSocket()
+        sockets[id] = socket
+        server.connect(id, Peer(uid: uid, gid: uid, pid: 42), at: now)
+        return TestClient(self, id, socket)
+    }
+
+    /// Connects a client and takes its welcome.
+    func client(uid: UInt32 = 1_000, session: [UInt8]? = nil, confirmed: UInt64 = 0) -> TestClient {
+        let client = connect(uid: uid)
+        client.hello(Hello(session: session, confirmed: confirmed))
+        turn()
+        return client
+    }
+
+    /// Ends the turn, and carries out what that orders.
+    func turn() {
+        server.endTurn(at: now)
+        carryOut()
+    }
+
+    /// Ends turns until none is needed.
+    func settle() {
+        carryOut()
+        while server.needsTurn { turn() }
+    }
+
+    func carryOut() {
+        while true {
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty { return }
+            for output in outputs { carryOut(output) }
+        }
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices):
+            guard let socket = sockets[id] else { return }
+            socket.take(slices)
+            pump(id, socket)
+        case .pauseReading(let id): sockets[id]?.isPaused = true
+        case .resumeReading(let id): sockets[id]?.isPaused = false
+        case .close(let id): disconnect(id)
+        case .append(let batch):
+            batches.append(batch)
+            unappended.append(batch.turn)
+            if appendsAtOnce { append(1) }
+        case .log(let event): events.append(event)
+        }
+    }
+
+    /// Appends the next `count` batches.
+    func append(_ count: Int = .max) {
+        for turn in unappended.prefix(count) {
+            unappended.removeFirst()
+            server.appended(turn)
+        }
+        carryOut()
+    }
+
+    /// Lets a socket take what its reader has room for.
+    func pump(_ id: ConnectionID, _ socket: FakeSocket) {
+        guard !socket.isClosed, socket.move() else { return }
+        server.written(id)
+    }
+
+    func disconnect(_ id: ConnectionID) {
+        guard let socket = sockets.removeValue(forKey: id) else { return }
+        socket.isClosed = true
+        server.disconnect(id, at: now)
+    }
+}
+
+/// The daemon's end of a socket, and how much its reader takes.
+final class FakeSocket {
+    /// Bytes that the reader still takes; the rest waits.
+    var room = Int.max
+    var isPaused = false
+    var isClosed = false
+    private(set) var received: [UInt8] = []
+    private var waiting: [UInt8] = []
+    private var isBusy = false
+
+    /// Bytes that were handed over and not taken.
+    var waitingBytes: Int { waiting.count }
+
+    func take(_ slices: [OutputSlice]) {
+        precondition(!isBusy, "one write at a time")
+        isBusy = true
+        for slice in slices { waiting.append(contentsOf: slice.bytes[slice.range]) }
+    }
+
+    /// Moves what there is room for; says whether that completed the write.
+    func move() -> Bool {
+        guard isBusy else { return false }
+        let count = min(room, waiting.count)
+        received.append(contentsOf: waiting.prefix(count))
+        waiting.removeFirst(count)
+        if room != .max { room -= count }
+        guard waiting.isEmpty else { return false }
+        isBusy = false
+        return true
+    }
+}

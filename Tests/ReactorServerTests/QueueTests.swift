@@ -1,0 +1,278 @@
+@testable import ReactorServer
+import ReactorCore
+import ReactorWire
+import Testing
+
+/// Rows W22 to W26 and W32: clients that do not read, and what they cost.
+struct QueueTests {
+    private func start(_ harness: ServerHarness) -> TestClient {
+        let client = harness.client()
+        client.open("/visits")
+        client.open("/page", as: 2)
+        harness.turn()
+        _ = client.frames()
+        return client
+    }
+
+    private func cost(_ harness: ServerHarness, _ client: TestClient) -> Int {
+        guard let connection = harness.server.connections[client.id] else { return 0 }
+        // because a segment keeps its whole buffer alive, that is what is counted
+        return connection.keptBytes + client.socket.waitingBytes
+    }
+
+    @Test(
+        "W24, W25: a subscriber that never reads costs its budget, and converges when it reads",
+        arguments: [SubscriptionMode.replica, .value])
+    func neverReads(_ mode: SubscriptionMode) throws {
+        let budget = 32 << 10
+        let harness = ServerHarness {
+            $0.queueBytesMax = budget
+            $0.writeBytesMax = 8 << 10
+        }
+        let (writer, reader, healthy) = (start(harness), start(harness), start(harness))
+        var (mirror, other) = (PlainMirror(), PlainMirror())
+        for path in ["/visits", "/page"] { reader.follow(path, mode, in: &mirror) }
+        healthy.follow("/visits", in: &other)
+        harness.turn()
+        try mirror.take(reader.frames())
+        reader.socket.room = 0
+        var worst = 0
+        for round in 0..<3_000 {
+            writer.add(round)
+            writer.dispatch(Page.Action.body("round \(round)"), to: 2)
+            harness.turn()
+            harness.server.tick(at: harness.now)
+            harness.settle()
+            worst = max(worst, cost(harness, reader))
+        }
+        #expect(worst < 2 * budget + (16 << 10), "\(worst) bytes")
+        #expect(harness.server.stats.conflations > 0)
+        #expect(!reader.socket.isClosed)
+        try other.take(healthy.frames())
+        #expect(try other.tally("/visits") == harness.tally("/visits"))
+        // one byte at a time, then at once
+        for _ in 0..<2_000 { reader.take(1) }
+        try mirror.take(reader.frames())
+        reader.take()
+        harness.settle()
+        try mirror.take(reader.frames())
+        #expect(mirror.lags > 0)
+        #expect(mirror.markedSequence == harness.server.tree.revision.sequence)
+        if mode == .replica {
+            #expect(try mirror.tally("/visits") == harness.tally("/visits"))
+            #expect(mirror.page("/page")?.body == "round 2999")
+        } else {
+            #expect(try mirror.value("/visits") == harness.value("/visits"))
+            #expect(try mirror.value("/page") == harness.value("/page"))
+        }
+    }
+
+    @Test("W24: one that never reads and follows what is idle does not collect marks")
+    func marks() throws {
+        let harness = ServerHarness { $0.queueBytesMax = 4 << 10 }
+        let (writer, reader) = (start(harness), start(harness))
+        reader.subscribe("/page")
+        harness.turn()
+        reader.socket.room = 0
+        for _ in 0..<2_000 {
+            writer.add(1)
+            reader.send(.ping)
+            harness.turn()
+            harness.server.tick(at: harness.now)
+            harness.settle()
+        }
+        #expect(cost(harness, reader) < 600 << 10)
+        let connection = try #require(harness.server.connections[reader.id])
+        #expect(connection.queuedUpdateBytes <= 8 << 10)
+    }
+
+    @Test("W24: a new slice of a slow connection is not starved by the traffic of another")
+    func newSliceOfSlow() throws {
+        let harness = ServerHarness()
+        let (writer, reader) = (start(harness), start(harness))
+        var mirror = PlainMirror()
+        reader.follow("/visits", in: &mirror)
+        harness.turn()
+        reader.socket.room = 0
+        for round in 0..<50 {
+            writer.add(1)
+            if round == 10 { reader.follow("/page", in: &mirror) }
+            harness.turn()
+            // a byte short of all that is there, every time
+            reader.take(max(0, reader.socket.waitingBytes - 1))
+        }
+        try mirror.take(reader.frames())
+        #expect(mirror.page("/page") != nil)
+    }
+
+    @Test("W23: from a client that sends and never reads, nothing is read beyond its outcomes' budget")
+    func neverReadsOutcomes() throws {
+        let harness = ServerHarness { $0.undrainedBytesMax = 8 << 10 }
+        let client = start(harness)
+        client.socket.room = 0
+        var rounds = 0
+        while !client.socket.isPaused, rounds < 10_000 {
+            client.dispatch(Tally.Action.ask)
+            harness.turn()
+            rounds += 1
+        }
+        #expect(client.socket.isPaused && rounds < 300)
+        #expect(cost(harness, client) < 64 << 10)
+        client.take()
+        harness.settle()
+        #expect(!client.socket.isPaused)
+        let log = try OutcomeLog(client.frames())
+        #expect(log.outcomes.count == rounds)
+    }
+
+    @Test("W23: what arrives in one read is not answered beyond the budget before it is taken")
+    func amplification() throws {
+        let harness = ServerHarness()
+        let (writer, client) = (start(harness), start(harness))
+        writer.dispatch(Page.Action.fill(count: 1 << 20), to: 2)
+        harness.turn()
+        client.socket.room = 0
+        let ask = TestClient.frame(.ask, number: 1, Ask.get(path: "/page/body").wireBytes())
+        client.send((0..<500).flatMap { _ in ask })
+        harness.settle()
+        #expect(client.socket.isPaused)
+        #expect(cost(harness, client) < 5 << 20)
+        client.take()
+        harness.settle()
+        let whole = client.frames(.answer).filter { !$0.flags.contains(.more) }
+        #expect(whole.count == 500)
+        #expect(!client.socket.isPaused)
+    }
+
+    @Test("W22: one that half-closes behind more than the budget still gets every answer")
+    func halfCloseHeld() throws {
+        let harness = ServerHarness { $0.undrainedBytesMax = 1 << 10 }
+        let client = start(harness)
+        client.socket.room = 0
+        for _ in 0..<200 { client.dispatch(Tally.Action.ask) }
+        harness.server.endInput(client.id)
+        harness.settle()
+        #expect(!client.socket.isClosed)
+        client.take()
+        harness.settle()
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 200)
+        #expect(client.socket.isClosed)
+    }
+
+    @Test("W22: a full close with answers pending frees everything")
+    func fullClose() throws {
+        let harness = ServerHarness()
+        harness.appendsAtOnce = false
+        let client = start(harness)
+        client.subscribe("/visits")
+        client.add(1)
+        client.socket.room = 0
+        harness.turn()
+        client.add(1)
+        client.disconnect()
+        harness.turn()
+        harness.append()
+        #expect(harness.server.connections.isEmpty)
+        #expect(harness.server.unreleased.isEmpty)
+        #expect(harness.server.slices.count == 0)
+        #expect(try harness.tally("/visits").count == 2)
+    }
+
+    @Test("W26: of a million pipelined actions only a window is carried out before outcomes leave")
+    func pipelining() throws {
+        let harness = ServerHarness { $0.inFlightMax = 100 }
+        harness.appendsAtOnce = false
+        let client = start(harness)
+        harness.append()
+        for _ in 0..<1_000 { client.add(1) }
+        harness.turn()
+        #expect(client.socket.isPaused)
+        #expect(try harness.tally("/visits").count == 101)
+        var turns = 0
+        while harness.server.needsTurn || client.socket.isPaused, turns < 100 {
+            harness.append()
+            harness.turn()
+            turns += 1
+        }
+        harness.append()
+        #expect(try harness.tally("/visits").count == 1_000)
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 1_000)
+    }
+
+    @Test("W26: actions that all wait for an answer do not stop the reading for ever")
+    func deferredWindow() throws {
+        let harness = ServerHarness { $0.inFlightMax = 4 }
+        let client = start(harness)
+        for _ in 0..<6 { client.dispatch(Tally.Action.wait) }
+        harness.settle()
+        #expect(!client.socket.isPaused)
+        client.send(.ping, number: 3)
+        harness.settle()
+        #expect(client.frames(.pong).count == 1)
+    }
+
+    @Test("W32: a flood of pings is answered, and stops where its answers are not taken")
+    func pings() throws {
+        let harness = ServerHarness()
+        let client = start(harness)
+        client.socket.room = 0
+        let flood = (0..<20_000).flatMap { _ in TestClient.frame(.ping, number: 1) }
+        client.send(flood)
+        harness.turn()
+        #expect(client.socket.isPaused)
+        client.take()
+        harness.settle()
+        #expect(client.frames(.pong).count == 20_000)
+        for _ in 0..<5_000 { client.send(.dispatch) }
+        harness.settle()
+        #expect(!client.socket.isClosed)
+        #expect(try harness.tally("/visits").count == 0)
+    }
+
+    @Test("W25: a partial frame of a client that is not read from does not time out")
+    func heldPartial() throws {
+        let harness = ServerHarness { $0.undrainedBytesMax = 1 << 10 }
+        let client = start(harness)
+        client.socket.room = 0
+        for _ in 0..<100 { client.dispatch(Tally.Action.ask) }
+        harness.settle()
+        #expect(client.socket.isPaused)
+        harness.now += 100_000_000_000
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(!client.socket.isClosed)
+        client.take()
+        harness.settle()
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 100)
+    }
+
+    @Test("a faulty client that does not take its error is closed after a while all the same")
+    func deafFault() throws {
+        let harness = ServerHarness()
+        let client = start(harness)
+        client.socket.room = 0
+        client.send(.ping, flags: .more)
+        harness.turn()
+        #expect(!client.socket.isClosed)
+        harness.now += 5_000_000_000
+        harness.server.tick(at: harness.now)
+        harness.carryOut()
+        #expect(client.socket.isClosed)
+        #expect(harness.server.connections.isEmpty)
+    }
+
+    @Test("a write that completes between a goodbye and the turn's end loses no outcome")
+    func closeDuringTurn() throws {
+        let harness = ServerHarness()
+        let client = start(harness)
+        client.socket.room = 0
+        client.add(1)
+        harness.turn()
+        client.add(1)
+        client.send(.goodbye)
+        client.take()
+        harness.turn()
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 2)
+        #expect(client.socket.isClosed)
+    }
+}

@@ -1,0 +1,92 @@
+@testable import ReactorServer
+import ReactorCore
+import ReactorWire
+import Testing
+
+/// Rows S33 to S35 and S38: how many may come in.
+struct ServerLimitsTests {
+    private func refusal(_ client: TestClient) throws -> Closing? {
+        try client.frames(.closing).first?.decode(Closing.self)
+    }
+
+    @Test("S33: beyond connectionsMax the next is told BUSY and closed, and room is room again")
+    func connectionsMax() throws {
+        let harness = ServerHarness { $0.connectionsMax = 3 }
+        let clients = (0..<3).map { _ in harness.client() }
+        let extra = harness.connect()
+        harness.turn()
+        let closing = try refusal(extra)
+        #expect(closing?.code == .busy)
+        #expect(closing?.message.contains("connectionsMax 3") == true)
+        #expect(extra.socket.isClosed)
+        #expect(clients.allSatisfy { !$0.socket.isClosed })
+        #expect(harness.server.stats.turnedAway == 1)
+        clients[0].disconnect()
+        #expect(harness.client().frames(.welcome).count == 1)
+    }
+
+    @Test("S34: 20,000 connects and closes leave no trace")
+    func storm() {
+        let harness = ServerHarness()
+        let client = harness.client()
+        for round in 0..<20_000 {
+            let guest = harness.connect(uid: UInt32(round % 7))
+            if round % 2 == 0 { guest.hello() }
+            if round % 5 == 0 { harness.turn() }
+            guest.disconnect()
+        }
+        harness.settle()
+        let server = harness.server
+        #expect(server.connectionCount == 1)
+        #expect(server.connectionsByUID == [1_000: 1])
+        #expect(server.greetingCount == 0)
+        #expect(server.sessions.count == 1)
+        client.send(.ping)
+        harness.turn()
+        #expect(client.frames(.pong).count == 1)
+    }
+
+    @Test("S35: one uid cannot take all places: the next of it is BUSY, another uid comes in")
+    func perUID() throws {
+        let harness = ServerHarness { $0.connectionsPerUIDMax = 2 }
+        _ = (harness.client(uid: 5), harness.client(uid: 5))
+        let extra = harness.connect(uid: 5)
+        harness.turn()
+        #expect(try refusal(extra)?.message.contains("for uid 5") == true)
+        #expect(harness.client(uid: 6).frames(.welcome).count == 1)
+    }
+
+    @Test("S38: those who connect and say nothing fill a pool of their own, and are closed in time")
+    func handshakes() throws {
+        let harness = ServerHarness { $0.handshakesMax = 4 }
+        let silent = (0..<4).map { _ in harness.connect() }
+        let extra = harness.connect()
+        harness.turn()
+        #expect(try refusal(extra)?.code == .busy)
+        silent[0].hello()
+        harness.turn()
+        #expect(harness.client().frames(.welcome).count == 1)
+        harness.now += 5_000_000_000
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(silent.dropFirst().allSatisfy { $0.socket.isClosed })
+        #expect(!silent[0].socket.isClosed)
+        #expect(harness.server.greetingCount == 0)
+    }
+
+    @Test("every limit is told by its name and value")
+    func named() throws {
+        let harness = ServerHarness { $0.queueBytesMax = 12_345 }
+        let client = harness.client()
+        client.ask(.limits)
+        harness.turn()
+        let all = try #require(client.frames(.answer).first).decode([String: UInt64].self)
+        #expect(all["queueBytesMax"] == 12_345)
+        // because a limit that is not told is a limit that nobody can plan with
+        let fields = Mirror(reflecting: harness.server.limits).children.compactMap(\.label)
+        #expect(fields.count > 15)
+        for field in fields {
+            #expect(all.keys.contains { $0.hasPrefix(field) }, "\(field)")
+        }
+    }
+}

@@ -1,0 +1,232 @@
+@testable import ReactorServer
+import ReactorCore
+import ReactorWire
+import Testing
+
+/// Clients that come back, and what is remembered for them.
+struct SessionTests {
+    private let harness = ServerHarness()
+
+    private func start(
+        _ harness: ServerHarness? = nil, session: [UInt8]? = nil, confirmed: UInt64 = 0
+    ) throws -> (TestClient, Welcome) {
+        let harness = harness ?? self.harness
+        let client = harness.client(session: session, confirmed: confirmed)
+        let welcome = try #require(client.frames(.welcome).first).decode(Welcome.self)
+        client.open("/visits")
+        harness.turn()
+        _ = client.frames()
+        return (client, welcome)
+    }
+
+    @Test("a session goes on after a disconnect, and resent actions get their first outcome")
+    func resume() throws {
+        let (first, welcome) = try start()
+        first.add(1)
+        first.dispatch(Tally.Action.refuse(text: "no"))
+        first.dispatch(Tally.Action.ask)
+        first.socket.room = 0
+        harness.turn()
+        first.disconnect()
+        let (second, again) = try start(session: welcome.session)
+        #expect(again.isResumed && again.client == welcome.client && again.ordinal == 3)
+        for ordinal in 1...3 as ClosedRange<UInt64> {
+            second.dispatch(Tally.Action.add(by: 1), ordinal: ordinal)
+        }
+        second.dispatch(Tally.Action.add(by: 1), ordinal: 4)
+        harness.turn()
+        let log = try OutcomeLog(second.frames())
+        // because the connection that sent them ended: what it owned is gone
+        #expect(log[1] == .applied(sequence: 1, reply: nil, ownerEnded: true))
+        #expect(log[2]?.code == "refused")
+        #expect(log[3] == .applied(sequence: 2, reply: WireEmbedded(1), ownerEnded: true))
+        #expect(log[4] == .applied(sequence: 3, reply: nil, ownerEnded: false))
+        #expect(try harness.tally("/visits").count == 2)
+    }
+
+    @Test("an action that waited for its answer is told that its connection ended")
+    func deferredEnds() throws {
+        let (first, welcome) = try start()
+        first.dispatch(Tally.Action.wait)
+        harness.turn()
+        first.disconnect()
+        let (second, _) = try start(session: welcome.session)
+        second.dispatch(Tally.Action.wait, ordinal: 1)
+        second.dispatch(Tally.Action.grant(value: 1), ordinal: 2)
+        harness.turn()
+        let log = try OutcomeLog(second.frames())
+        #expect(log.outcomes[1]?.map(\.code) == ["OWNER_ENDED"])
+    }
+
+    @Test("what a connection owned ends with it, in a transaction of its own")
+    func ownership() throws {
+        let (first, _) = try start()
+        let (second, _) = try start()
+        first.dispatch(Tally.Action.hold)
+        second.dispatch(Tally.Action.hold)
+        harness.turn()
+        #expect(try harness.tally("/visits").holders == 2)
+        first.disconnect()
+        #expect(harness.server.needsTurn)
+        harness.turn()
+        #expect(try harness.tally("/visits").holders == 1)
+        #expect(harness.batches.last?.sequence == 3)
+    }
+
+    @Test("a session in use is SESSION_BUSY for a second connection, and keeps the first")
+    func busy() throws {
+        let (first, welcome) = try start()
+        let second = harness.client(session: welcome.session)
+        #expect(try second.frames(.closing)[0].decode(Closing.self).code == .sessionBusy)
+        #expect(second.socket.isClosed)
+        first.add(1)
+        harness.turn()
+        #expect(try OutcomeLog(first.frames())[1]?.isApplied == true)
+    }
+
+    @Test("X114: a secret of another uid, a wrong one and an odd one are all simply not found")
+    func foreign() throws {
+        let (first, welcome) = try start()
+        first.add(1)
+        harness.turn()
+        first.disconnect()
+        var answers: [[UInt8]] = []
+        let wrong = [UInt8](repeating: 9, count: 16)
+        for (uid, secret) in [(2_000, welcome.session), (1_000, wrong), (1_000, [])] {
+            let thief = harness.client(uid: UInt32(uid), session: secret)
+            let got = try #require(thief.frames(.welcome).first).decode(Welcome.self)
+            #expect(!got.isResumed && got.session != welcome.session && got.ordinal == 0)
+            answers.append(got.session)
+            thief.disconnect()
+        }
+        #expect(try start(session: welcome.session).1.isResumed)
+    }
+
+    @Test("only disconnected sessions are evicted, the longest disconnected first")
+    func eviction() throws {
+        let harness = ServerHarness { $0.sessionsMax = 3 }
+        var welcomes: [Welcome] = []
+        var clients: [TestClient] = []
+        for _ in 0..<3 {
+            let (client, welcome) = try start(harness)
+            client.add(1)
+            clients.append(client)
+            welcomes.append(welcome)
+        }
+        harness.turn()
+        harness.now = 10_000_000_000
+        clients[1].disconnect()
+        harness.now = 20_000_000_000
+        clients[0].disconnect()
+        harness.turn()
+        _ = try start(harness)
+        #expect(harness.server.sessions.count == 3)
+        #expect(try !start(harness, session: welcomes[1].session).1.isResumed)
+        #expect(harness.server.sessions.find(welcomes[2].session, uid: 1_000) != nil)
+    }
+
+    @Test("a goodbye forgets the session, and one that did nothing is not kept either")
+    func goodbye() throws {
+        let (first, welcome) = try start()
+        first.add(1)
+        first.send(.goodbye)
+        first.add(1)
+        harness.turn()
+        #expect(first.socket.isClosed)
+        #expect(try OutcomeLog(first.frames()).outcomes.count == 1)
+        #expect(try harness.tally("/visits").count == 1)
+        #expect(try !start(session: welcome.session).1.isResumed)
+        let (blank, _) = try start()
+        let count = harness.server.sessions.count
+        blank.disconnect()
+        #expect(harness.server.sessions.count == count - 1)
+    }
+
+    @Test("confirmed outcomes are forgotten, and asking for them again is ORDINAL")
+    func confirm() throws {
+        let (client, welcome) = try start()
+        for _ in 0..<4 {
+            client.add(1)
+            client.dispatch(Tally.Action.refuse(text: ""))
+        }
+        client.send(.confirm, number: 6)
+        harness.turn()
+        _ = client.frames()
+        let session = harness.server.sessions.find(welcome.session, uid: 1_000)
+        #expect(session?.outcomeCount == 2)
+        for ordinal in [2, 6, 7, 8] as [UInt64] {
+            client.dispatch(Tally.Action.add(by: 1), ordinal: ordinal)
+        }
+        harness.turn()
+        let log = try OutcomeLog(client.frames())
+        #expect(log[2]?.code == "ORDINAL" && log[6]?.code == "ORDINAL")
+        #expect(log[7]?.isApplied == true && log[8]?.code == "refused")
+        client.disconnect()
+        _ = try start(session: welcome.session, confirmed: .max)
+        #expect(session?.outcomeCount == 0)
+    }
+
+    @Test("outcomes nobody confirms are bounded in number and bytes, oldest forgotten first")
+    func bounded() throws {
+        let harness = ServerHarness {
+            $0.outcomesPerSessionMax = 50
+            $0.outcomeBytesPerSessionMax = 10_000
+        }
+        let (client, welcome) = try start(harness)
+        let session = try #require(harness.server.sessions.find(welcome.session, uid: 1_000))
+        for ordinal in 1...400 as ClosedRange<UInt64> {
+            client.dispatch(Tally.Action.add(by: 1), ordinal: ordinal * 2)
+        }
+        harness.turn()
+        #expect(session.outcomeCount == 50)
+        #expect(session.outcome(of: 800)?.isApplied == true)
+        #expect(session.outcome(of: 2) == nil)
+        let text = String(repeating: "é", count: 2_000)
+        for ordinal in 801...900 as ClosedRange<UInt64> {
+            client.dispatch(Tally.Action.refuse(text: text), ordinal: ordinal)
+        }
+        harness.turn()
+        #expect(session.outcomeCount < 10)
+        #expect(session.outcome(of: 900)?.code == "refused")
+        client.dispatch(Tally.Action.add(by: 1), ordinal: 2)
+        harness.turn()
+        #expect(try harness.tally("/visits").count == 400)
+    }
+
+    @Test("a session finds any outcome it holds, runs and exceptions in any mixture")
+    func lookup() {
+        var limits = ServerLimits()
+        limits.outcomesPerSessionMax = 10_000
+        let session = Session(secret: [], uid: 0, client: 1)
+        var expected: [UInt64: Outcome] = [:]
+        var sequence: UInt64 = 0
+        var generator = SystemRandomNumberGenerator()
+        var late: [UInt64] = []
+        for ordinal in 1...500 as ClosedRange<UInt64> {
+            switch UInt8.random(in: 0..<10, using: &generator) {
+            case 0..<6:
+                sequence += 1
+                session.noteApplied(ordinal, sequence: sequence, limits)
+                expected[ordinal] = .applied(sequence: sequence)
+            case 6, 7:
+                session.note(.failed(message: "\(ordinal)"), of: ordinal, limits)
+                expected[ordinal] = .failed(message: "\(ordinal)")
+            case 8: late.append(ordinal)
+            default: sequence += 1
+            }
+        }
+        for ordinal in late.shuffled() {
+            session.note(.failed(message: "late"), of: ordinal, limits)
+            expected[ordinal] = .failed(message: "late")
+        }
+        for ordinal in 0...501 as ClosedRange<UInt64> {
+            #expect(session.outcome(of: ordinal) == expected[ordinal])
+        }
+        session.confirm(250)
+        for ordinal in 0...501 as ClosedRange<UInt64> where ordinal > 250 {
+            #expect(session.outcome(of: ordinal) == expected[ordinal])
+        }
+        session.confirm(.max)
+        #expect(session.outcomeCount == 0)
+    }
+}

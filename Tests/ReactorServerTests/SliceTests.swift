@@ -1,0 +1,374 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+import Testing
+
+/// Subscriptions: how they start, what moves them, how they end.
+struct SliceTests {
+    private let harness = ServerHarness()
+
+    /// A client with `/visits`, `/other`, `/page`, `/house` open as 0 to 3.
+    private func start(_ harness: ServerHarness? = nil) -> TestClient {
+        let harness = harness ?? self.harness
+        let client = harness.client()
+        for (id, path) in ["/visits", "/other", "/page", "/house"].enumerated() {
+            client.open(path, as: UInt32(id))
+        }
+        harness.turn()
+        _ = client.frames()
+        return client
+    }
+
+    @Test("a replica starts with a snapshot, then gets every mutation, each turn ending in a mark")
+    func replica() throws {
+        let (writer, reader) = (start(), start())
+        var mirror = PlainMirror()
+        writer.add(3)
+        harness.turn()
+        reader.follow("/visits", in: &mirror)
+        harness.turn()
+        let first = reader.frames()
+        #expect(first.map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(try first[0].decode(Subscribed.self).start == .snapshot)
+        try mirror.take(first)
+        writer.add(4)
+        writer.add(5)
+        writer.add(1, to: 1)
+        harness.turn()
+        let second = reader.frames()
+        #expect(second.map(\.kind) == [.delta, .delta, .mark])
+        #expect(second.map(\.number) == [2, 3, 4])
+        try mirror.take(second)
+        #expect(mirror.tally("/visits") == Tally.State(count: 12))
+    }
+
+    @Test("a delta tells its origin by public number and ordinal, never by secret")
+    func origin() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits")
+        harness.turn()
+        _ = reader.frames()
+        writer.dispatch(Tally.Action.add(by: 1), ordinal: 77)
+        harness.turn()
+        let delta = reader.frames(.delta)[0]
+        var cursor = WireCursor()
+        #expect(try Origin.decode(delta.body.span, &cursor) == Origin(client: 1, ordinal: 77))
+    }
+
+    @Test("the bytes that subscribers get are the bytes of the batch, for all of them")
+    func sharedBytes() {
+        let writer = start()
+        let readers = (0..<3).map { _ in start() }
+        for reader in readers { reader.subscribe("/visits") }
+        harness.turn()
+        for reader in readers { _ = reader.frames() }
+        let before = readers.map(\.socket.received.count)
+        writer.add(4)
+        writer.add(1, to: 1)
+        writer.add(5)
+        harness.turn()
+        let batch = harness.batches.last?.deltas
+        let all = batch.map { Array($0.bytes[$0.range]) } ?? []
+        var offset = 0
+        let deltas = TestClient.parse(all, from: &offset)
+        #expect(deltas.map(\.number) == [1, 2, 3])
+        let visits = deltas.filter { $0.id == deltas[0].id }
+        for (reader, start) in zip(readers, before) {
+            var place = start
+            let got = TestClient.parse(reader.socket.received, from: &place)
+            #expect(got.filter { $0.kind == .delta } == visits)
+        }
+    }
+
+    @Test("two slices of one connection move together: deltas of both, then one mark")
+    func together() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits")
+        reader.subscribe("/other")
+        reader.subscribe("/page/title", .value)
+        harness.turn()
+        _ = reader.frames()
+        writer.batch([
+            (0, Tally.Action.add(by: 1)), (1, Tally.Action.add(by: 2)),
+            (2, Page.Action.title("both")),
+        ])
+        harness.turn()
+        let frames = reader.frames()
+        #expect(frames.filter { $0.kind == .delta }.map(\.number) == [1, 1])
+        #expect(frames.filter { $0.kind == .value }.count == 1)
+        #expect(frames.filter { $0.kind == .mark }.map(\.number) == [1])
+        #expect(frames.last?.kind == .mark)
+    }
+
+    @Test("an outcome comes behind the delta and the mark of what it caused")
+    func outcomeBehindDelta() {
+        let client = start()
+        client.subscribe("/visits")
+        harness.turn()
+        _ = client.frames()
+        client.add(1)
+        harness.turn()
+        #expect(client.frames().map(\.kind) == [.delta, .mark, .applied])
+    }
+
+    @Test("a field's slice is sent when that field changed, and only then")
+    func fields() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/page/title", .value)
+        harness.turn()
+        let first = reader.frames()
+        #expect(try first.first { $0.kind == .value }?.decode(String.self) == "")
+        writer.dispatch(Page.Action.body("one"), to: 2)
+        harness.turn()
+        #expect(reader.frames(.value).isEmpty)
+        writer.dispatch(Page.Action.title("two"), to: 2)
+        writer.dispatch(Page.Action.title("three"), to: 2)
+        harness.turn()
+        let changed = reader.frames(.value)
+        #expect(try changed.map { try $0.decode(String.self) } == ["three"])
+        writer.dispatch(Page.Action.title("three"), to: 2)
+        harness.turn()
+        #expect(reader.frames(.value).isEmpty)
+    }
+
+    @Test("the value of a parent shows its children, and changes with them")
+    func composed() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/", .value)
+        harness.turn()
+        _ = reader.frames()
+        writer.add(7)
+        harness.turn()
+        let value = try #require(reader.frames(.value).last).decode(WireValue.self)
+        #expect(value["visits"]?["count"]?.intValue == 7)
+        #expect(value["other"]?["count"]?.intValue == 0)
+    }
+
+    @Test("a value above 64 KiB comes in parts, put together it is the value")
+    func parts() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(Page.Action.fill(count: 200_000), to: 2)
+        reader.subscribe("/page/body", .value)
+        reader.subscribe("/page")
+        reader.ask(.get(path: "/page/body"))
+        harness.turn()
+        let frames = reader.frames()
+        for kind in [FrameKind.value, .snapshot, .answer] {
+            let parts = frames.filter { $0.kind == kind }
+            #expect(parts.count == 4)
+            #expect(parts.map { $0.flags.contains(.more) } == [true, true, true, false])
+            #expect(parts.allSatisfy { $0.body.count <= 64 << 10 })
+        }
+        let bytes = frames.filter { $0.kind == .value }.flatMap(\.body)
+        #expect(try String(wireBytes: bytes).utf8.count == 200_000)
+    }
+
+    @Test("W29: a path that leads nowhere is NOT_FOUND with the nearest name, for every request")
+    func notFound() throws {
+        let client = start()
+        client.subscribe("/vists")
+        client.open("/team", as: 9)
+        client.ask(.get(path: "/page/titel"))
+        client.subscribe("/page/title", .replica)
+        client.subscribe("page")
+        harness.turn()
+        let refusals = try client.frames(.refused).map { try $0.decode(Refusal.self) }
+        #expect(refusals.map(\.code) == [.notFound, .notFound, .notFound, .path, .path])
+        #expect(refusals[0].nearest == "/visits")
+        #expect(harness.server.tree.node(at: try SlicePath("/visits"))?.isReplicated == false)
+    }
+
+    @Test("W29: a slice of a removed child is gone, and nothing of it is left")
+    func gone() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        writer.open("/house/rooms/a", as: 5)
+        reader.subscribe("/house/rooms/a")
+        reader.subscribe("/house/rooms/a/count", .value)
+        harness.turn()
+        let ids = Set(reader.frames(.subscribed).map(\.id))
+        #expect(ids.count == 2)
+        writer.add(1, to: 5)
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        harness.turn()
+        let frames = reader.frames()
+        #expect(Set(frames.filter { $0.kind == .gone }.map(\.id)) == ids)
+        #expect(!frames.contains { $0.kind == .delta || $0.kind == .value })
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        writer.add(1, to: 5)
+        harness.turn()
+        #expect(reader.frames(.delta).isEmpty)
+        #expect(try OutcomeLog(writer.frames())[5]?.code == "NOT_FOUND")
+        #expect(try counter("slices") == 0)
+    }
+
+    /// A counter of the server, asked over the wire.
+    private func counter(_ name: String) throws -> UInt64 {
+        let client = harness.client()
+        client.ask(.stats)
+        harness.turn()
+        let answer = try #require(client.frames(.answer).first)
+        let all = try answer.decode([String: UInt64].self)
+        client.disconnect()
+        return try #require(all[name])
+    }
+
+    @Test("W28: subscribing and leaving 10,000 times leaves nothing behind")
+    func churn() throws {
+        let client = start()
+        for round in 0..<10_000 {
+            let mode: SubscriptionMode = round % 3 == 0 ? .value : .replica
+            client.subscribe(round % 2 == 0 ? "/visits" : "/page", mode)
+            harness.turn()
+            let id = try #require(client.frames(.subscribed).first?.id)
+            client.send(.unsubscribe, id: id)
+        }
+        client.subscribe("/visits/count", .value)
+        harness.turn()
+        #expect(try counter("slices") == 1)
+        client.disconnect()
+        #expect(try counter("slices") == 0)
+        for path in ["/visits", "/page"] {
+            let node = try #require(harness.server.tree.node(at: try SlicePath(path)))
+            #expect(!node.isReplicated && !node.isWatched)
+        }
+    }
+
+    @Test("W27: subscriptions beyond the limit are refused with QUOTA, leaving makes room")
+    func quota() throws {
+        let harness = ServerHarness { $0.subscriptionsPerConnectionMax = 2 }
+        let client = start(harness)
+        client.subscribe("/visits")
+        client.subscribe("/other")
+        client.subscribe("/page")
+        harness.turn()
+        var frames = client.frames()
+        #expect(try frames.first { $0.kind == .refused }?.decode(Refusal.self).code == .quota)
+        client.send(.unsubscribe, id: try #require(frames.first { $0.kind == .subscribed }?.id))
+        client.subscribe("/page")
+        harness.turn()
+        frames = client.frames()
+        #expect(frames.contains { $0.kind == .subscribed })
+    }
+
+    @Test("W30: many who ask for one slice share one encoded snapshot per change")
+    func sharedSnapshot() throws {
+        let writer = start()
+        writer.dispatch(Page.Action.fill(count: 100_000), to: 2)
+        let readers = (0..<20).map { _ in start() }
+        for reader in readers { reader.subscribe("/page") }
+        harness.turn()
+        #expect(harness.server.stats.snapshotsEncoded == 1)
+        let late = start()
+        late.subscribe("/page")
+        harness.turn()
+        #expect(harness.server.stats.snapshotsEncoded == 1)
+        writer.dispatch(Page.Action.title("new"), to: 2)
+        let last = start()
+        last.subscribe("/page")
+        harness.turn()
+        #expect(harness.server.stats.snapshotsEncoded == 2)
+        // because another history's client needs another flag, and there may be many of those too
+        for reader in (0..<5).map({ _ in start() }) {
+            reader.subscribe("/page", from: Revision(epoch: 1, sequence: 1))
+        }
+        harness.turn()
+        #expect(harness.server.stats.snapshotsEncoded == 3)
+    }
+
+    // MARK: Coming back
+
+    private func resume(
+        from sequence: UInt64, epoch: UInt64 = 7, _ path: String = "/visits",
+        _ mode: SubscriptionMode = .replica
+    ) throws -> [TestFrame] {
+        let client = start()
+        client.subscribe(path, mode, from: Revision(epoch: epoch, sequence: sequence))
+        harness.turn()
+        return client.frames()
+    }
+
+    @Test("a slice that did not change since is unchanged: a mark and nothing else")
+    func resumeUnchanged() throws {
+        let writer = start()
+        writer.add(1)
+        writer.add(1, to: 1)
+        harness.turn()
+        for mode in [SubscriptionMode.replica, .value] {
+            let frames = try resume(from: 1, "/visits", mode)
+            #expect(frames.map(\.kind) == [.subscribed, .mark])
+            #expect(try frames[0].decode(Subscribed.self).start == .unchanged)
+            #expect(frames[1].number == 2)
+        }
+    }
+
+    @Test("a replica that missed some turns gets exactly their deltas, from the ring")
+    func resumeDeltas() throws {
+        let writer = start()
+        for amount in 1...6 {
+            writer.add(amount)
+            writer.add(amount, to: 1)
+            harness.turn()
+        }
+        // in the middle of a turn that has changed the slice already
+        let other = start()
+        other.subscribe("/visits")
+        harness.turn()
+        writer.add(7)
+        let client = start()
+        writer.add(8)
+        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
+        writer.add(9)
+        harness.turn()
+        let frames = client.frames()
+        #expect(try frames[0].decode(Subscribed.self).start == .deltas)
+        let deltas = frames.filter { $0.kind == .delta }
+        #expect(deltas.map(\.number) == [7, 9, 11, 13, 14, 15])
+        #expect(frames.last?.kind == .mark && frames.last?.number == 15)
+    }
+
+    @Test("a replica that missed more than the ring holds gets a snapshot")
+    func resumeForgotten() throws {
+        let harness = ServerHarness { $0.ringBytesMax = 2_000 }
+        let writer = start(harness)
+        for _ in 0..<100 {
+            writer.add(1)
+            harness.turn()
+        }
+        let client = start(harness)
+        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
+        harness.turn()
+        let frames = client.frames()
+        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(!frames[1].flags.contains(.fresh))
+    }
+
+    @Test("a client of another history gets a snapshot that says so, and only once")
+    func resumeFresh() throws {
+        start().add(1)
+        harness.turn()
+        let frames = try resume(from: 1, epoch: 99)
+        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(frames[1].flags.contains(.fresh))
+        let ahead = try resume(from: 1_000)
+        #expect(ahead.map(\.kind) == [.subscribed, .snapshot, .mark])
+    }
+
+    @Test("an idle subscriber is told at a tick how far everything is, and only if it is news")
+    func idleMarks() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/page")
+        harness.turn()
+        _ = reader.frames()
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().isEmpty)
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(reader.frames().map(\.number) == [1])
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(reader.frames().isEmpty)
+    }
+}

@@ -37,6 +37,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
@@ -107,7 +108,10 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "reactorctl",
-            dependencies: ["ReactorClient", "ReactorCore", "ReactorWire", argumentParser],
+            dependencies: [
+                "ReactorClient", "ReactorCore", "ReactorWire", argumentParser,
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             swiftSettings: strict),
 
         // Beside the house. For authors' tests.

@@ -39,6 +39,34 @@ final class ActionPort: Sendable {
         }
     }
 
+    /// Sends actions in order once there is room for all of them, and waits for none; answers false
+    /// if the client has ended or the task is cancelled before.
+    func send(
+        _ actions: [[UInt8]], to node: NodeID,
+        then report: @escaping @Sendable (_ index: Int, ActionOutcome) -> Void
+    ) async -> Bool {
+        let byteCount = actions.reduce(0) { $0 + $1.count + FrameHeader.byteCount }
+        guard await room.enter(byteCount) else { return false }
+        let room = room
+        let isPosted = post { client in
+            for (index, action) in actions.enumerated() {
+                let part = action.count + FrameHeader.byteCount
+                do throws(ClientError) {
+                    try client.dispatch(encoded: action.span, to: node) { outcome in
+                        room.leave(part)
+                        report(index, outcome)
+                    }
+                } catch {
+                    room.leave(part)
+                    report(index, .failed(message: "never sent: \(error)"))
+                }
+            }
+            client.note()
+        }
+        if !isPosted { room.leave(byteCount) }
+        return isPosted
+    }
+
     /// Sends an action once there is room, and waits for its outcome.
     func dispatch(
         _ byteCount: Int,

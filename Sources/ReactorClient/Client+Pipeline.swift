@@ -1,0 +1,48 @@
+import ReactorWire
+
+// MARK: - Many actions
+extension Client {
+    /// Opens a way to send many actions to the node at `path`, in order and without waiting for
+    /// each.
+    ///
+    /// `report` is called on the client's thread with the number of each action, from 0, and its
+    /// outcome.
+    public func pipeline(
+        _ path: String, report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
+    ) async throws(ClientError) -> Pipeline {
+        Pipeline(port, try await node(at: path), report)
+    }
+}
+
+/// Sends many actions to one node.
+///
+/// *Owner*: one task at a time, for the order of the actions is that of the calls.
+public final class Pipeline {
+    private let port: ActionPort
+    private let node: NodeID
+    private let report: @Sendable (UInt64, ActionOutcome) -> Void
+    /// Number of actions sent so far.
+    public private(set) var count: UInt64 = 0
+
+    init(
+        _ port: ActionPort, _ node: NodeID,
+        _ report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
+    ) {
+        self.port = port
+        self.node = node
+        self.report = report
+    }
+
+    /// Sends encoded actions behind those before, once there is room for all of them.
+    ///
+    /// *Throws*: where the client has ended; none of them was sent then.
+    public func send(_ actions: [[UInt8]]) async throws(ClientError) {
+        let first = count
+        count += UInt64(actions.count)
+        let report = report
+        let isSent = await port.send(actions, to: node) { index, outcome in
+            report(first + UInt64(index), outcome)
+        }
+        if !isSent { throw .ended }
+    }
+}

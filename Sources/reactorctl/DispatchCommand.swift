@@ -1,0 +1,60 @@
+import ArgumentParser
+import ReactorClient
+import ReactorWire
+
+/// `reactorctl dispatch`: sends one action, or one per line of standard input.
+struct DispatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dispatch",
+        abstract: "Send an action and say what became of it.",
+        discussion: """
+            reactorctl dispatch /visits '{"increment":{"by":5}}'
+            seq 1000 | sed 's/.*/{"increment":{}}/' | reactorctl dispatch /visits -
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The reactor.")
+    var path: String
+
+    @Argument(help: "The action as JSON, or - for one action per line of standard input.")
+    var action: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Apply only if the reactor has not changed since this revision.", valueName: "e:n"))
+    var ifRevision: String?
+
+    @Flag(name: .long, help: "With -, a line per action instead of a summary.")
+    var each = false
+
+    mutating func validate() throws {
+        if each, action != "-" { throw ValidationError("--each goes with - as the action") }
+        if action == "-", ifRevision != nil {
+            throw ValidationError("--if-revision goes with one action, not with -")
+        }
+        if let ifRevision, Revision(ifRevision) == nil {
+            throw ValidationError(
+                "--if-revision \(ifRevision): expected the form that `get --revision` prints, "
+                    + "such as 9f86d081884c7d65:42")
+        }
+    }
+
+    mutating func run() async throws {
+        let client = try await connection.connect()
+        let text = try await ActionText(path, from: client)
+        if action == "-" {
+            return try await ActionStream(path: path, isEach: each, text: text).run(client)
+        }
+        let encoded = try text.encode(action)
+        let (path, expected) = (path, ifRevision.flatMap { Revision($0) })
+        let outcome = try await Failure.explain(path) { () throws(ClientError) in
+            try await client.dispatch(
+                path, encoded: encoded, expected.map { DispatchOptions(expected: $0) })
+        }
+        try Output.line(outcome.json)
+        client.close()
+        if let failure = outcome.failure { throw failure }
+    }
+}

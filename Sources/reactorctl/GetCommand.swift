@@ -1,0 +1,33 @@
+import ArgumentParser
+import ReactorClient
+
+/// `reactorctl get`: prints a slice's state once.
+struct GetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print a slice's state.")
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The reactor, or a field of its state.")
+    var path: String
+
+    @Flag(name: .long, help: "Print the revision with the state.")
+    var revision = false
+
+    mutating func run() async throws {
+        let client = try await connection.connect()
+        let path = path
+        let (at, value) = try await Failure.explain(path) { () throws(ClientError) in
+            try await client.get(path)
+        }
+        client.close()
+        guard let value else {
+            throw Failure(Failure.noPathCode, "nothing stands at \(path) now")
+        }
+        if revision {
+            try Output.line(stateLine(at, value))
+        } else {
+            try Output.value(value, isPretty: true)
+        }
+    }
+}

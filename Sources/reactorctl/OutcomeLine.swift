@@ -1,0 +1,80 @@
+import ReactorClient
+import ReactorCore
+import ReactorWire
+
+extension DispatchOutcome<WireEmbedded> {
+    /// The outcome as a line of JSON.
+    var json: String {
+        switch self {
+        case .applied(let revision, let reply):
+            Self.applied(revision, reply, extra: nil)
+        case .ownerEnded(let revision, let reply):
+            Self.applied(revision, reply, extra: "ownerEnded")
+        case .rejected(let rejection):
+            WireValue.json(object: [
+                "outcome": "rejected", "code": .text(rejection.code),
+                "message": .text(rejection.message),
+            ])
+        case .failed(let message):
+            WireValue.json(object: ["outcome": "failed", "message": .text(message)])
+        case .unknown:
+            WireValue.json(object: ["outcome": "unknown"])
+        }
+    }
+
+    private static func applied(
+        _ revision: Revision, _ reply: WireEmbedded?, extra: String?
+    ) -> String {
+        let revision = WireValue.text(revision.description)
+        let reply = reply.flatMap { try? $0.decode(as: WireValue.self) }
+        switch (reply, extra) {
+        case (nil, nil):
+            return WireValue.json(object: ["outcome": "applied", "revision": revision])
+        case (let reply?, nil):
+            return WireValue.json(
+                object: ["outcome": "applied", "revision": revision, "reply": reply])
+        case (let reply, let extra?):
+            return WireValue.json(object: [
+                "outcome": "applied", "revision": revision, "reply": reply ?? .null,
+                extra: .bool(true),
+            ])
+        }
+    }
+
+    /// What the outcome means for the command's end; `nil` if all is well.
+    var failure: Failure? {
+        switch self {
+        case .applied, .ownerEnded: nil
+        case .rejected(let rejection):
+            Failure(
+                rejection.code == FaultCode.decode.rawValue
+                    ? Failure.badActionCode
+                    : rejection.code == FaultCode.notFound.rawValue
+                        ? Failure.noPathCode : Failure.rejectedCode,
+                "rejected: \(rejection.message)")
+        case .failed(let message): Failure(Failure.rejectedCode, "failed: \(message)")
+        case .unknown:
+            Failure(
+                Failure.unknownCode,
+                "the connection was lost, and nobody can say whether the action was applied: "
+                    + "look at the state before you try again")
+        }
+    }
+}
+
+/// A value with its revision as a line of JSON.
+func stateLine(_ revision: Revision, _ value: WireValue?) -> String {
+    let revision = WireValue.text(revision.description)
+    guard let value else {
+        return WireValue.json(
+            object: ["revision": revision, "state": .null, "absent": .bool(true)])
+    }
+    return WireValue.json(object: ["revision": revision, "state": value])
+}
+
+extension WireValue {
+    /// An unsigned number.
+    static func number(_ value: UInt64) -> WireValue {
+        .integer(WireInteger(isNegative: false, magnitude: value))
+    }
+}

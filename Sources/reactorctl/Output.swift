@@ -1,0 +1,48 @@
+import Foundation
+import ReactorWire
+
+/// Where lines go: standard output for results, standard error for everything else.
+enum Output {
+    /// Standard output was closed by who read it.
+    struct Closed: Error {}
+
+    /// Whether results go to a terminal.
+    static let isTerminal = isatty(1) == 1
+    /// Whether complaints and progress go to a terminal.
+    static let isErrorTerminal = isatty(2) == 1
+
+    /// Writes lines to standard output.
+    ///
+    /// *Throws*: ``Closed`` when nobody reads it any more.
+    static func line(_ text: String) throws(Closed) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        } catch {
+            throw Closed()
+        }
+    }
+
+    /// Writes a value: pretty on a terminal if `isPretty`, else on one line.
+    static func value(_ value: WireValue, isPretty: Bool = false) throws(Closed) {
+        try line(value.json(pretty: isPretty && isTerminal))
+    }
+
+    /// Writes one line about what went wrong to standard error.
+    static func complain(_ text: String) {
+        // because a peer's text must not break the line or the terminal
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        write("reactorctl: \(line)\n")
+    }
+
+    /// Writes a message of several lines to standard error.
+    static func complain(lines text: String) { write(text + "\n") }
+
+    /// Replaces the progress line on a terminal; does nothing elsewhere.
+    static func progress(_ text: String) {
+        if isErrorTerminal { write("\r\u{1b}[K\(text)") }
+    }
+
+    private static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import ReactorClient
+import ReactorWire
+
+/// `reactorctl ping`: says whether a daemon answers, and how fast.
+struct PingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ping", abstract: "Ask the daemon for a sign of life.")
+
+    @OptionGroup var connection: ConnectionOptions
+
+    mutating func run() async throws {
+        let client = try await connection.connect()
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await Failure.explain { () throws(ClientError) in try await client.ping() }
+        let elapsed = clock.now - start
+        client.close()
+        let microseconds =
+            elapsed.components.seconds * 1_000_000
+            + elapsed.components.attoseconds / 1_000_000_000_000
+        try Output.line(
+            WireValue.json(object: [
+                "socket": .text(client.socketPath), "daemon": .text(client.welcome.daemon),
+                "microseconds": .number(UInt64(microseconds)),
+            ]))
+    }
+}

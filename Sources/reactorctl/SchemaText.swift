@@ -1,0 +1,78 @@
+import ReactorWire
+
+/// A reactor's description as a person reads it.
+struct SchemaText {
+    private(set) var lines: [String] = []
+
+    /// Lays out what `describe` answered.
+    init(_ node: NodeDescription) {
+        lines.append("\(node.path)  \(node.reactor)")
+        if !node.doc.isEmpty { lines.append("  \(node.doc)") }
+        section("actions", node.action)
+        section("state", node.state)
+        if let reply = node.reply { section("reply", reply) }
+        if !node.children.isEmpty {
+            lines.append("")
+            lines.append("children")
+            for child in node.children { lines.append("  \(child)") }
+        }
+    }
+
+    private mutating func section(_ title: String, _ schema: WireSchema) {
+        lines.append("")
+        lines.append(title)
+        switch schema {
+        case .choice(let choice):
+            for item in choice.cases { add(item) }
+            if choice.cases.isEmpty { lines.append("  (none)") }
+        case .record(let record):
+            for field in record.fields { add(field, indent: "  ") }
+            if record.fields.isEmpty { lines.append("  (none)") }
+        default: lines.append("  \(Self.name(schema))")
+        }
+    }
+
+    private mutating func add(_ item: WireSchema.Case) {
+        let payload =
+            switch item.payload {
+            case .none: "{}"
+            case .single(let schema): Self.name(schema)
+            case .tuple(let schemas): "[" + schemas.map(Self.name).joined(separator: ", ") + "]"
+            case .record(let fields):
+                "{" + fields.map { "\"\($0.name)\": \(Self.name($0.schema))" }
+                    .joined(separator: ", ") + "}"
+            }
+        lines.append("  {\"\(item.name)\": \(payload)}")
+        if !item.doc.isEmpty { lines.append("      \(item.doc)") }
+        if case .record(let fields) = item.payload {
+            for field in fields where !field.doc.isEmpty || field.isOptional {
+                add(field, indent: "      ")
+            }
+        }
+    }
+
+    private mutating func add(_ field: WireSchema.Field, indent: String) {
+        let optional = field.isOptional ? ", may be left out" : ""
+        let doc = field.doc.isEmpty ? "" : "  \(field.doc)"
+        lines.append("\(indent)\(field.name): \(Self.name(field.schema))\(optional)\(doc)")
+    }
+
+    /// A type in a word or two.
+    static func name(_ schema: WireSchema) -> String {
+        switch schema {
+        case .bool: "bool"
+        case .integer(let min, _): min < 0 ? "integer" : "unsigned integer"
+        case .float: "number"
+        case .text: "text"
+        case .bytes: "bytes"
+        case .any: "any value"
+        case .duration: "duration in seconds"
+        case .optional(let wrapped): "\(name(wrapped)) or null"
+        case .array(let element): "list of \(name(element))"
+        case .map(let value): "map of text to \(name(value))"
+        case .record(let record): record.name
+        case .choice(let choice): choice.name
+        case .reference(let name): name
+        }
+    }
+}

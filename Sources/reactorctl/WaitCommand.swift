@@ -1,0 +1,68 @@
+import ArgumentParser
+import ReactorClient
+import ReactorWire
+
+/// `reactorctl wait`: ends when a slice has a value.
+struct WaitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait", abstract: "Wait until a slice has a value.")
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The reactor, or a field of its state.")
+    var path: String
+
+    @Option(name: .long, help: ArgumentHelp("The value to wait for.", valueName: "json"))
+    var equals: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("How long to wait, such as 5s or 300ms.", valueName: "duration"))
+    var timeout: String?
+
+    mutating func validate() throws {
+        if let timeout, DurationText.parse(timeout) == nil {
+            throw ValidationError(
+                "--timeout \(timeout): expected \(DurationText.expectation)")
+        }
+        do {
+            _ = try WireValue(json: equals)
+        } catch {
+            throw ValidationError("--equals: not JSON: \(error)")
+        }
+    }
+
+    mutating func run() async throws {
+        let client = try await connection.connect()
+        let wanted = try WireValue(json: equals)
+        let limit = timeout.flatMap { DurationText.parse($0) }
+        let (path, limitText) = (path, timeout ?? "")
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { try await Self.reach(wanted, path, client) }
+            if let limit {
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    return false
+                }
+            }
+            let isReached = try await group.next() ?? false
+            group.cancelAll()
+            guard isReached else {
+                throw Failure(
+                    Failure.timeoutCode, "\(path) did not have that value within \(limitText)")
+            }
+        }
+        client.close()
+    }
+
+    private static func reach(
+        _ wanted: WireValue, _ path: String, _ client: Client
+    ) async throws -> Bool {
+        do throws(ClientError) {
+            for try await (_, value) in client.watch(path) where value == wanted { return true }
+            return false
+        } catch {
+            throw Failure(error, path: path)
+        }
+    }
+}

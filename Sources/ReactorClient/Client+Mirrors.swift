@@ -1,0 +1,47 @@
+public import ReactorCore
+import ReactorThreads
+
+// MARK: - Mirrors
+extension Client {
+    /// Mirrors the node at `path`, which is one of `reactor`'s type; returns once the mirror shows
+    /// the daemon's state. The same path and type give the same mirror again.
+    ///
+    /// `reactor` runs `reduce` on the client's thread. Where the daemon's types differ, the mirror
+    /// follows the value instead of the mutations, if its `State` can still be read from that.
+    /// *Throws*: ``ClientError/incompatible(path:_:)`` that names the field, where it cannot.
+    public func mirror<R: Reactor>(
+        _ reactor: sending R, at path: String
+    ) async throws(ClientError) -> Mirror<R> {
+        let port = port
+        let reactor = Confined(reactor)
+        let node = try await node(at: path)
+        return try await ask { client, then in
+            client.machine.mirror(reactor.open(), at: path, port: port, node: node, then: then)
+        }
+    }
+
+    /// Lends the states of several mirrors of this client, all at one revision.
+    ///
+    /// *Traps*: with mirrors of different clients.
+    public func read<First: Reactor, each Other: Reactor, Result, Failure: Error>(
+        _ first: Mirror<First>, _ other: repeat Mirror<each Other>,
+        in body: (First.State, repeat (each Other).State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let board = first.board
+        for mirrorBoard in repeat (each other).board {
+            precondition(mirrorBoard === board, "mirrors of different clients share no revision")
+        }
+        let (firstState, states) = board.lock.withLock {
+            (
+                first.cell.whileLocked { $0.state },
+                (repeat (each other).cell.whileLocked { $0.state })
+            )
+        }
+        return try body(firstState, repeat each states)
+    }
+
+    /// The number of the node at `path`; asked of the daemon once.
+    func node(at path: String) async throws(ClientError) -> NodeID {
+        try await ask { client, then in client.open(path, then: then) }
+    }
+}

@@ -1,0 +1,58 @@
+public import ReactorCore
+import ReactorThreads
+
+extension Mirror {
+    /// The values of a field: first the current one, then every later one that differs from the
+    /// one before. A reader that is slow gets the latest, and misses those between.
+    ///
+    /// Ends when the mirror fails or its client is closed; ``phase`` says why.
+    public func states<Value: Equatable & Sendable>(
+        _ field: any KeyPath<R.State, Value> & Sendable
+    ) -> MirrorStates<R, Value> {
+        MirrorStates(mirror: self, field: field)
+    }
+
+    /// The states, as ``states(_:)`` of a field.
+    public func states() -> MirrorStates<R, R.State> where R.State: Equatable {
+        states(\.self)
+    }
+}
+
+/// The values of a mirrored field over time, without consecutive duplicates.
+public struct MirrorStates<R: Reactor, Value: Equatable & Sendable>: AsyncSequence, Sendable {
+    let mirror: Mirror<R>
+    let field: any KeyPath<R.State, Value> & Sendable
+
+    /// Starts anew with the current value.
+    public func makeAsyncIterator() -> Iterator { Iterator(mirror: mirror, field: field) }
+
+    /// One reader's place.
+    public struct Iterator: AsyncIteratorProtocol {
+        let mirror: Mirror<R>
+        let field: any KeyPath<R.State, Value> & Sendable
+        private var last: Value?
+
+        init(mirror: Mirror<R>, field: any KeyPath<R.State, Value> & Sendable) {
+            self.mirror = mirror
+            self.field = field
+        }
+
+        /// The next value, once there is one; `nil` at the end, or if the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> Value? {
+            while !Task.isCancelled {
+                let version = mirror.changed.version
+                let isEnded = mirror.changed.isEnded
+                let value = mirror.cell.withLock { $0.state[keyPath: field] }
+                if value != last, !isEnded || last == nil {
+                    last = value
+                    return value
+                }
+                if isEnded { return nil }
+                await mirror.changed.change(after: version)
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import ReactorClient
+import ReactorCore
+import ReactorServer
+import StockReactors
+import Testing
+
+/// The client's machine against the server's, in memory.
+struct ClientMachineTests {
+    private typealias Action = StockReactors.Counter.Action
+
+    @Test("an action is applied, and its mirror shows it when the outcome is told")
+    func dispatchAndMirror() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        let mirror = try client.mirror("/visits", rig)
+        #expect(mirror.phase == .live && mirror.state.count == 0)
+        var seen: [Int64] = []
+        for _ in 0..<3 {
+            try client.machine.dispatch(Action.increment(by: 2), to: node) { outcome in
+                if case .applied(let revision, nil) = outcome {
+                    #expect(mirror.revision.sequence >= revision.sequence)
+                    seen.append(mirror.count)
+                }
+            }
+            rig.run()
+        }
+        #expect(seen == [2, 4, 6])
+        #expect(client.machine.pendingCount == 0)
+    }
+
+    @Test("thousands of actions keep their order through a window of sixteen")
+    func pipelining() throws {
+        let rig = Rig()
+        var options = ClientOptions()
+        options.inFlightMax = 16
+        let client = rig.client(options)
+        let node = try client.open("/visits", rig)
+        var sequences: [UInt64] = []
+        for _ in 0..<5_000 {
+            try client.machine.dispatch(Action.increment(by: 1), to: node) { outcome in
+                sequences.append(outcome.revision?.sequence ?? 0)
+            }
+        }
+        rig.run(rounds: 100_000)
+        #expect(sequences == Array(1...5_000))
+        #expect(try rig.count(at: "/visits") == 5_000)
+    }
+
+    @Test("a rejection says why, and a condition that does not hold is one")
+    func rejections() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        var codes: [String] = []
+        func note(_ outcome: ActionOutcome) {
+            if case .rejected(let rejection) = outcome { codes.append(rejection.code) }
+        }
+        try client.machine.dispatch(Action.increment(by: .max), to: node)
+        try client.machine.dispatch(Action.increment(by: 1), to: node, then: note)
+        try client.machine.dispatch(
+            Action.reset, to: node, DispatchOptions(expected: Revision(epoch: 7, sequence: 99)),
+            then: note)
+        rig.run()
+        #expect(codes == ["overflow", "CONFLICT"])
+    }
+
+    @Test("a path that leads nowhere is refused with the nearest one")
+    func refusedPath() throws {
+        let rig = Rig()
+        let client = rig.client()
+        var refusal: ClientError?
+        client.machine.open("/visit") { result in
+            if case .failure(let error) = result { refusal = error }
+        }
+        rig.run()
+        guard case .refused(let reason) = refusal else {
+            Issue.record("expected a refusal, got \(String(describing: refusal))")
+            return
+        }
+        #expect(reason.code == .notFound && reason.nearest == "/visits")
+    }
+
+    @Test("a batch changes two nodes at one revision, and two mirrors move together")
+    func batchAndMirrors() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let visits = try client.open("/visits", rig)
+        let other = try client.open("/other", rig)
+        let first = try client.mirror("/visits", rig)
+        let second = try client.mirror("/other", rig)
+        var revision: Revision?
+        try client.machine.batch([
+            (visits, WireEmbedded(Action.increment(by: 3))),
+            (other, WireEmbedded(Action.decrement(by: 3))),
+        ]) { revision = $0.revision }
+        rig.run()
+        #expect(revision == Revision(epoch: 7, sequence: 1))
+        #expect(first.state.count == 3 && second.state.count == -3)
+        #expect(first.revision == revision && second.revision == revision)
+    }
+
+    @Test("the same path and type give the same mirror")
+    func sameMirror() throws {
+        let rig = Rig()
+        let client = rig.client()
+        #expect(try client.mirror("/visits", rig) === client.mirror("/visits", rig))
+    }
+
+    @Test("more bytes of waiting actions than queueBytesMax are refused")
+    func fullQueue() throws {
+        let rig = Rig()
+        var options = ClientOptions()
+        options.queueBytesMax = 1_000
+        options.inFlightMax = 1
+        let client = rig.client(options)
+        let node = try client.open("/visits", rig)
+        #expect(throws: ClientError.queueFull(bytesMax: 1_000)) {
+            for _ in 0..<100 { try client.machine.dispatch(Action.reset, to: node) }
+        }
+        rig.run()
+        #expect(client.machine.pendingCount == 0)
+        try client.machine.dispatch(Action.reset, to: node)
+    }
+
+    @Test("an action that no frame can hold is refused where it is made")
+    func tooLarge() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        let bytes = [UInt8](repeating: 0, count: 2 << 20)
+        #expect(throws: ClientError.tooLarge(byteCount: 2 << 20, bytesMax: 1 << 20)) {
+            try client.machine.dispatch(encoded: bytes.span, to: node)
+        }
+        rig.run()
+        #expect(client.machine.phase == .live && client.machine.pendingCount == 0)
+    }
+
+    @Test("an action whose answer takes long does not make the ring grow with all others")
+    func straggler() throws {
+        let rig = Rig(tree: Tree(StockReactors.Lock(), epoch: 7))
+        let holder = rig.client()
+        let held = try holder.open("/", rig)
+        try holder.machine.dispatch(StockReactors.Lock.Action.acquire(wait: false), to: held)
+        rig.run()
+        let waiter = rig.client()
+        let node = try waiter.open("/", rig)
+        var isAcquired = false
+        try waiter.machine.dispatch(StockReactors.Lock.Action.acquire(wait: true), to: node) {
+            if case .applied(_, .some) = $0 { isAcquired = true }
+        }
+        for _ in 0..<30 {
+            for _ in 0..<1_000 {
+                try waiter.machine.dispatch(
+                    StockReactors.Lock.Action.release(token: 99), to: node)
+            }
+            rig.run()
+        }
+        #expect(!isAcquired && waiter.machine.pendingCount == 1)
+        rig.cut(holder)
+        rig.run()
+        #expect(isAcquired && waiter.machine.pendingCount == 0)
+    }
+
+    @Test("closing tells every action that its outcome is unknown, and every mirror that it ended")
+    func close() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        let mirror = try client.mirror("/visits", rig)
+        var outcomes: [ActionOutcome] = []
+        try client.machine.dispatch(Action.reset, to: node) { outcomes.append($0) }
+        client.machine.close()
+        #expect(outcomes == [.unknown])
+        #expect(mirror.phase == .failed(.ended))
+        #expect(throws: ClientError.ended) {
+            try client.machine.dispatch(Action.reset, to: node)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import ReactorClient
+import ReactorCore
+import ReactorServer
+import StockReactors
+import Testing
+
+/// A daemon's brain and client machines, joined by byte arrays that a test can cut.
+final class Rig {
+    let server: Server
+    private var lastConnection: UInt64 = 0
+    private var wires: [ConnectionID: Wire] = [:]
+    private(set) var machines: [Joined] = []
+
+    /// One client with the connection it has now.
+    final class Joined {
+        let machine: ClientMachine
+        fileprivate var wire: Wire?
+        var isTimerSet = false
+        var connectCount = 0
+        /// Bytes that pass from the client, or to it, before the connection is cut.
+        var upBudget = Int.max
+        var downBudget = Int.max
+
+        init(_ machine: ClientMachine) { self.machine = machine }
+    }
+
+    fileprivate final class Wire {
+        let id: ConnectionID
+        let owner: Joined
+        var isOpen = true
+
+        init(_ id: ConnectionID, _ owner: Joined) {
+            self.id = id
+            self.owner = owner
+        }
+    }
+
+    init(epoch: UInt64 = 7, limits: ServerLimits = ServerLimits(), tree: Tree? = nil) {
+        var secret: UInt64 = epoch
+        server = Server(tree ?? Tree(House(), epoch: epoch), limits: limits) {
+            secret += 1
+            return secret
+        }
+    }
+
+    /// A client that has been told to start.
+    func client(_ options: ClientOptions = ClientOptions()) -> Joined {
+        var draws: UInt64 = 0
+        let joined = Joined(
+            ClientMachine(options) {
+                draws += 1
+                return draws
+            })
+        machines.append(joined)
+        joined.machine.start()
+        return joined
+    }
+
+    /// Carries bytes and orders both ways until nobody has anything to say.
+    func run(rounds: Int = 10_000) {
+        for _ in 0..<rounds {
+            var isBusy = false
+            for joined in machines where step(joined) { isBusy = true }
+            if server.needsTurn {
+                server.endTurn(at: 0)
+                isBusy = true
+            }
+            if carryOutServer() { isBusy = true }
+            if !isBusy { return }
+        }
+    }
+
+    /// Cuts a client's connection; both sides learn of it.
+    func cut(_ joined: Joined) {
+        guard let wire = joined.wire, wire.isOpen else { return }
+        drop(wire)
+        joined.machine.disconnected()
+    }
+
+    /// Hands a client bytes as if from the daemon.
+    func forge(_ bytes: [UInt8], to joined: Joined) { joined.machine.receive(bytes.span) }
+
+    private func step(_ joined: Joined) -> Bool {
+        var isBusy = false
+        if let out = joined.machine.takeOutgoing() {
+            isBusy = true
+            if let wire = joined.wire, wire.isOpen { up(Array(out.bytes[out.range]), wire) }
+        }
+        for output in joined.machine.takeOutputs() {
+            isBusy = true
+            switch output {
+            case .connect: connect(joined)
+            case .close: if let wire = joined.wire { drop(wire) }
+            case .setTimer: joined.isTimerSet = true
+            case .stopTimer: joined.isTimerSet = false
+            }
+        }
+        // because nothing else can happen: the pause before the next attempt is over
+        if !isBusy, joined.isTimerSet, joined.wire == nil {
+            joined.isTimerSet = false
+            joined.machine.timerFired()
+            isBusy = true
+        }
+        return isBusy
+    }
+
+    private func connect(_ joined: Joined) {
+        lastConnection += 1
+        let wire = Wire(ConnectionID(lastConnection), joined)
+        joined.wire = wire
+        joined.connectCount += 1
+        wires[wire.id] = wire
+        server.connect(wire.id, Peer(uid: 1, gid: 1, pid: 1), at: 0)
+        joined.machine.connected()
+    }
+
+    private func drop(_ wire: Wire) {
+        wire.isOpen = false
+        wires[wire.id] = nil
+        if wire.owner.wire === wire { wire.owner.wire = nil }
+        server.disconnect(wire.id, at: 0)
+    }
+
+    private func up(_ bytes: [UInt8], _ wire: Wire) {
+        let passed = min(bytes.count, wire.owner.upBudget)
+        wire.owner.upBudget -= passed
+        if passed > 0 { server.receive(wire.id, bytes.span.extracting(0..<passed), at: 0) }
+        if passed < bytes.count {
+            wire.owner.upBudget = .max
+            server.endTurn(at: 0)
+            cut(wire.owner)
+        }
+    }
+
+    private func down(_ bytes: [UInt8], _ wire: Wire) {
+        guard wire.isOpen else { return }
+        let passed = min(bytes.count, wire.owner.downBudget)
+        wire.owner.downBudget -= passed
+        wire.owner.machine.receive(bytes.span.extracting(0..<passed))
+        if passed < bytes.count {
+            wire.owner.downBudget = .max
+            cut(wire.owner)
+        }
+    }
+
+    private func carryOutServer() -> Bool {
+        let outputs = server.takeOutputs()
+        for output in outputs {
+            switch output {
+            case .write(let id, let slices):
+                guard let wire = wires[id] else { continue }
+                down(slices.flatMap { Array($0.bytes[$0.range]) }, wire)
+                server.written(id)
+            case .close(let id):
+                guard let wire = wires[id] else { continue }
+                let owner = wire.owner
+                drop(wire)
+                owner.machine.disconnected()
+            case .append(let batch): server.appended(batch.turn)
+            case .pauseReading, .resumeReading, .log: break
+            }
+        }
+        return !outputs.isEmpty
+    }
+}
+
+extension Rig {
+    /// The count that the daemon holds at `path`.
+    func count(at path: String) throws -> Int64? {
+        let node = server.tree.node(at: try SlicePath(path)) as? Node<StockReactors.Counter>
+        return node?.state.count
+    }
+}
+
+extension Rig.Joined {
+    /// The number of the node at `path`, once ``Rig/run(rounds:)`` has opened it.
+    func open(_ path: String, _ rig: Rig) throws -> NodeID {
+        var result: Result<NodeID, ClientError>?
+        machine.open(path) { result = $0 }
+        rig.run()
+        return try #require(try result?.get())
+    }
+
+    /// A mirror of the counter at `path`, once it is live.
+    func mirror(
+        _ path: String, _ rig: Rig
+    ) throws -> ReactorClient.Mirror<StockReactors.Counter> {
+        var result: Result<ReactorClient.Mirror<StockReactors.Counter>, ClientError>?
+        machine.mirror(StockReactors.Counter(), at: path) { result = $0 }
+        rig.run()
+        return try #require(try result?.get())
+    }
+}

@@ -1,0 +1,124 @@
+import ReactorClient
+import ReactorCore
+import ReactorServer
+import StockReactors
+import Testing
+
+/// What a client makes of connections that break.
+struct ReconnectTests {
+    private typealias Action = StockReactors.Counter.Action
+    private static let actionCount = 40
+
+    /// Runs a conversation whose connection is cut where `cut` says; answers what the daemon and
+    /// the client have in the end.
+    private func converse(
+        _ cut: (Rig.Joined) -> Void
+    ) throws -> (count: Int64?, outcomes: [UInt64], shown: Int64, connects: Int) {
+        let rig = Rig()
+        var options = ClientOptions()
+        options.inFlightMax = 8
+        options.keepsTrying = true
+        let client = rig.client(options)
+        cut(client)
+        let node = try client.open("/visits", rig)
+        let mirror = try client.mirror("/visits", rig)
+        var outcomes: [UInt64] = []
+        for index in 0..<Self.actionCount {
+            try client.machine.dispatch(Action.increment(by: 1), to: node) { outcome in
+                outcomes.append(outcome.revision?.sequence ?? 0)
+            }
+            if index % 10 == 9 { rig.run() }
+        }
+        rig.run()
+        return (try rig.count(at: "/visits"), outcomes, mirror.state.count, client.connectCount)
+    }
+
+    private func check(_ cut: (Rig.Joined) -> Void) throws -> Int {
+        let result = try converse(cut)
+        #expect(result.count == Int64(Self.actionCount))
+        #expect(result.outcomes == Array(1...UInt64(Self.actionCount)))
+        #expect(result.shown == Int64(Self.actionCount))
+        return result.connects
+    }
+
+    @Test("C86: cut after each byte that it sends, a client has every action applied once")
+    func cutUp() throws {
+        var offset = 0
+        while try check({ $0.upBudget = offset }) > 1 { offset += 1 }
+        #expect(offset > 1_000)
+    }
+
+    @Test("C85: cut after each byte that it gets, a client has every action applied once")
+    func cutDown() throws {
+        var offset = 0
+        while try check({ $0.downBudget = offset }) > 1 { offset += 1 }
+        #expect(offset > 500)
+    }
+
+    @Test("a mirror catches up with what happened while it was away, and stays the same object")
+    func catchUp() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let writer = rig.client()
+        let mirror = try client.mirror("/visits", rig)
+        let node = try writer.open("/visits", rig)
+        rig.cut(client)
+        #expect(mirror.phase == .connecting)
+        try writer.machine.dispatch(Action.increment(by: 5), to: node)
+        rig.run()
+        #expect(mirror.phase == .live && mirror.state.count == 5)
+    }
+
+    @Test("C87: where the session is gone, what was sent is unknown and what waited is applied")
+    func lostSession() throws {
+        let rig = Rig()
+        var options = ClientOptions()
+        options.inFlightMax = 2
+        let client = rig.client(options)
+        let node = try client.open("/visits", rig)
+        var outcomes: [ActionOutcome] = []
+        for _ in 0..<4 {
+            try client.machine.dispatch(Action.increment(by: 1), to: node) {
+                outcomes.append($0)
+            }
+        }
+        // because the session holds nothing yet, the daemon forgets it with the connection
+        _ = client.machine.takeOutgoing()
+        rig.cut(client)
+        rig.run()
+        #expect(outcomes.prefix(2) == [.unknown, .unknown])
+        #expect(outcomes.dropFirst(2).compactMap { $0.revision?.sequence } == [1, 2])
+        #expect(try rig.count(at: "/visits") == 2)
+    }
+
+    @Test("C84: pauses grow with every attempt, are drawn at random, and stay below five seconds")
+    func pauses() {
+        var draw: UInt64 = 0
+        var options = ClientOptions()
+        options.keepsTrying = true
+        let machine = ClientMachine(options) { draw }
+        machine.start()
+        var longest: [UInt64] = []
+        for attempt in 0..<12 {
+            // because a draw of one less than a pause's bound gives the longest
+            draw = min(options.pauseMin << UInt64(attempt), options.pauseMax) - 1
+            _ = machine.takeOutputs()
+            machine.connectFailed([])
+            for case .setTimer(let pause) in machine.takeOutputs() { longest.append(pause) }
+            machine.timerFired()
+        }
+        #expect(longest.first == 50_000_000)
+        #expect(longest.last == 5_000_000_000)
+        #expect(longest == longest.sorted() && longest.count == 12)
+    }
+
+    @Test("a daemon that cannot be reached the first time is an error that names the places")
+    func unreachable() {
+        let machine = ClientMachine { 0 }
+        var error: ClientError?
+        machine.start { if case .failure(let failure) = $0 { error = failure } }
+        let tried = [ClientError.Attempt(path: "/run/x.sock", reason: "no such file")]
+        machine.connectFailed(tried)
+        #expect(error == .unreachable(tried: tried))
+    }
+}

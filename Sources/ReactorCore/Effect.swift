@@ -59,21 +59,23 @@ public struct TreeEnvironment: Sendable {
 
     public init(
         post: @escaping @Sendable (@escaping @Sendable (Tree) -> Void) -> Void,
-        spawn: @escaping @Sendable (
-            @escaping @Sendable () async -> Void
-        ) -> @Sendable () -> Void = TreeEnvironment.spawnTask
+        spawn:
+            @escaping @Sendable (
+                @escaping @Sendable () async -> Void
+            ) -> @Sendable () -> Void = TreeEnvironment.spawnTask
     ) {
         self.post = post
         self.spawn = spawn
     }
 
     /// Starts a task on the concurrency runtime's own threads.
-    public static let spawnTask: @Sendable (
-        @escaping @Sendable () async -> Void
-    ) -> @Sendable () -> Void = { work in
-        let task = Task { await work() }
-        return { task.cancel() }
-    }
+    public static let spawnTask:
+        @Sendable (
+            @escaping @Sendable () async -> Void
+        ) -> @Sendable () -> Void = { work in
+            let task = Task { await work() }
+            return { task.cancel() }
+        }
 
     /// A world in which effects are dropped: for replicas and replay.
     public static let inert = TreeEnvironment(post: { _ in }, spawn: { _ in {} })

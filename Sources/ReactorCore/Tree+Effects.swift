@@ -79,4 +79,9 @@ extension Tree {
 public struct EffectFailure: Sendable, Equatable {
     public var origin: Origin
     public var message: String
+
+    public init(origin: Origin, message: String) {
+        self.origin = origin
+        self.message = message
+    }
 }

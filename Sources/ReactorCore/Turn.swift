@@ -89,12 +89,6 @@ public final class Turn {
         public let start: Int
         /// One past the frame's last byte.
         public let end: Int
-
-        init(node: AnyNode, start: Int, end: Int) {
-            self.node = node
-            self.start = start
-            self.end = end
-        }
     }
 
     struct Follower {

@@ -222,7 +222,8 @@ struct Desk {
             let caller = context.caller
             let cause = context.cause
             context.reply(
-                .text("uid \(caller.uid) pid \(caller.pid) action \(cause.ordinal) of client "
+                .text(
+                    "uid \(caller.uid) pid \(caller.pid) action \(cause.ordinal) of client "
                         + "\(cause.client) at \(context.revision.sequence) in \(context.path)"))
             return .none
         case .takeAndRefuse(let key):

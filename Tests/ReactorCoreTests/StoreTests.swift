@@ -71,7 +71,9 @@ struct StoreTests {
         let handle = store.handle
         await withTaskGroup { group in
             for sender in 0..<4 {
-                group.addTask { for number in 0..<100 { handle.send(.add(sender * 1_000 + number)) } }
+                group.addTask {
+                    for number in 0..<100 { handle.send(.add(sender * 1_000 + number)) }
+                }
             }
         }
         #expect(store.state.history.isEmpty)

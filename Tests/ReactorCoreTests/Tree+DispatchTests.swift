@@ -64,7 +64,8 @@ struct TreeDispatchTests {
         ])
         #expect(result == "applied 1")
         #expect(tree.revision.sequence == 1)
-        #expect(try tree.state(of: Shop.self).notes == ["visit after 0", "visit after 5", "open a"])
+        #expect(
+            try tree.state(of: Shop.self).notes == ["visit after 0", "visit after 5", "open a"])
         #expect(try tree.state(of: Tally.self, "/visits").sum == 9)
         #expect(tree.deltas.allSatisfy { $0.hasSuffix("@1") })
     }

@@ -19,7 +19,8 @@ struct PresenceTests {
     func ends() throws {
         let rig = ReactorRig(Presence())
         for connection: UInt64 in 1...3 {
-            #expect(try rig.send(#"{"join":{"info":\#(connection)}}"#, from: connection) == "applied")
+            let join = #"{"join":{"info":\#(connection)}}"#
+            #expect(try rig.send(join, from: connection) == "applied")
         }
         #expect(try rig.end(2).isEmpty)
         #expect(try rig.slice("members/2") == nil)

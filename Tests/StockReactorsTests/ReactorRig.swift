@@ -20,7 +20,8 @@ final class ReactorRig<R: Reactor> {
     /// Dispatches an action, and says what became of it: `applied`, `replied {"token":1}`,
     /// `deferred`, `rejected held`, `not an action: …`.
     func send(
-        _ json: String, from connection: UInt64 = 1, sourceLocation: SourceLocation = #_sourceLocation
+        _ json: String, from connection: UInt64 = 1,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
         let bytes = try WireValue(json: json).wireBytes()
         ordinal += 1

@@ -1,4 +1,4 @@
-public import ReactorServer
+import ReactorServer
 
 /// A socket between the server and one client: two streams of bytes, and what befell them.
 public final class SimulatedLink {

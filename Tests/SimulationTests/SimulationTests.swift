@@ -198,7 +198,7 @@ struct SimulationTests {
         {
             return [seed]
         }
-        return Array(0..<200)
+        return Array(0..<20)
     }()
 
     @Test(

@@ -71,8 +71,9 @@ extension Server {
         if old == nil { slice.followers.append(connection) }
         var start = Subscribed.Start.snapshot
         var kept: [UInt8] = []
+        // because the slices of a connection that lags move again only together
         if let from = request.from, from.epoch == tree.turn.epoch,
-            from.sequence <= tree.turn.sequence
+            from.sequence <= tree.turn.sequence, !connection.isLagging
         {
             if node.sequence <= from.sequence {
                 start = .unchanged

@@ -1,5 +1,5 @@
 import ReactorCore
-import ReactorServer
+@testable import ReactorServer
 import ReactorWire
 import Testing
 

@@ -1,0 +1,79 @@
+public import ReactorClient
+import ReactorCore
+import ReactorWire
+
+/// The real client machine in a simulated world.
+public final class SimulatedClient {
+    /// The machine itself; ask it things inside ``act(_:)``.
+    public let machine: ClientMachine
+    /// Called after everything that may have changed a mirror.
+    public var onChange: (() -> Void)?
+    private let world: Simulation
+    private(set) var link: SimulatedLink?
+    private var timer: UInt64 = 0
+
+    init(_ world: Simulation, _ options: ClientOptions) {
+        self.world = world
+        machine = ClientMachine(options) { [unowned world] in world.random.next() }
+    }
+
+    /// Asks something of the machine, and sends what comes of it.
+    public func act(_ body: (ClientMachine) -> Void) {
+        body(machine)
+        pump()
+    }
+
+    /// Writes and does what the machine wants.
+    func pump() {
+        repeat {
+            if let out = machine.takeOutgoing(), let link, link.isOpen {
+                link.up.append(contentsOf: out.bytes[out.range])
+                world.scheduleUp(link)
+            }
+            for output in machine.takeOutputs() { carryOut(output) }
+        } while machine.needsShell
+        onChange?()
+    }
+
+    private func carryOut(_ output: ClientOutput) {
+        switch output {
+        case .connect: world.timeline.after(world.delay()) { [unowned self] in connect() }
+        case .close:
+            let old = link
+            link = nil
+            if let old { world.finish(old) }
+        case .setTimer(let nanoseconds):
+            timer += 1
+            let mine = timer
+            world.timeline.after(nanoseconds) { [unowned self] in
+                guard mine == timer else { return }
+                machine.timerFired()
+                pump()
+            }
+        case .stopTimer: timer += 1
+        }
+    }
+
+    private func connect() {
+        if world.isStormy, world.random.chance(10) {
+            machine.connectFailed([])
+        } else {
+            link = world.open(self)
+            machine.connected()
+        }
+        pump()
+    }
+
+    func receive(_ bytes: [UInt8], from link: SimulatedLink) {
+        guard self.link === link else { return }
+        machine.receive(bytes.span)
+        pump()
+    }
+
+    func lose(_ link: SimulatedLink) {
+        guard self.link === link else { return }
+        self.link = nil
+        machine.disconnected()
+        pump()
+    }
+}

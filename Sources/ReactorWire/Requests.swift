@@ -59,7 +59,7 @@ public struct Subscribe: Equatable, Sendable {
 
 /// How a slice is kept up to date.
 @WireCodable
-public enum SubscriptionMode: String, Equatable, Sendable {
+public enum SubscriptionMode: String, CaseIterable, Sendable {
     /// A snapshot, then every mutation: for a client that has the reactor's type.
     case replica
     /// The value, conflated to the latest.
@@ -86,7 +86,7 @@ public struct Subscribed: Equatable, Sendable {
     }
 
     @WireCodable
-    public enum Start: String, Equatable, Sendable {
+    public enum Start: String, CaseIterable, Sendable {
         case unchanged
         case deltas
         case snapshot

@@ -47,7 +47,7 @@ final class ChildProcess: Sendable {
                     : .killed(signal: process.terminationStatus))
             continuation.finish()
         }
-        try process.run()
+        try Self.withoutBlockedSignals { try process.run() }
         pid = process.processIdentifier
         ending = Task {
             for await ending in endings { return ending }
@@ -76,6 +76,17 @@ final class ChildProcess: Sendable {
     // because the number of a process that has ended may be another's by now
     private final class End: Sendable {
         let hasCome = Atomic<Bool>(false)
+    }
+
+    // because the threads that tests run on block most signals, and a child inherits that: SIGTERM
+    // would never reach it
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     private static let inherited = ProcessInfo.processInfo.environment.filter {

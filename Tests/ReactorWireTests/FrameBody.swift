@@ -100,7 +100,8 @@ extension FrameBody {
             pairs),
         FrameBody("applied", 42 as UInt64),
         FrameBody(
-            "outcome", Outcome.applied(sequence: 45, reply: WireEmbedded(["token": 7] as WireValue))),
+            "outcome", Outcome.applied(sequence: 45, reply: WireEmbedded(["token": 7] as WireValue))
+        ),
         FrameBody("outcome-repeated", Outcome.applied(sequence: 43)),
         FrameBody(
             "outcome-ended",
@@ -148,10 +149,12 @@ extension FrameBody {
         FrameBody("ask-limits", Ask.limits),
         FrameBody(
             "answer-get",
-            [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]] as WireValue),
+            [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]
+                as WireValue),
         FrameBody(
             "answer-absent",
-            [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], false, .null] as WireValue),
+            [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], false, .null]
+                as WireValue),
         FrameBody("answer-end", description),
         FrameBody(
             "answer-tree",

@@ -40,7 +40,8 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
             isBody = isBody && line.hasPrefix(" ") || line.hasPrefix("body")
             switch line.prefix(while: { $0 != " " }) {
             case "==":
-                vectors.append(FrameVector(name: String(line.dropFirst(3).prefix(while: { $0 != ":" }))))
+                let name = line.dropFirst(3).prefix(while: { $0 != ":" })
+                vectors.append(FrameVector(name: String(name)))
             case "header": vectors[vectors.count - 1].header = [UInt8](hex: String(rest))
             case "means": vectors[vectors.count - 1].means = String(rest)
             case "value": vectors[vectors.count - 1].values.append(String(rest))

@@ -19,7 +19,7 @@ struct FrameVectorTests {
         #expect(writer.bytes.hex == vector.bytes.hex)
     }
 
-    @Test("a body holds the values beside it, in their deterministic form", arguments: FrameVector.all)
+    @Test("a body holds the values beside it, in deterministic form", arguments: FrameVector.all)
     func values(vector: FrameVector) throws {
         if try vector.expectedHeader().flags.contains(.more) {
             #expect(vector.values.isEmpty)

@@ -35,9 +35,10 @@ struct HelloTests {
 
     @Test("a welcome without its session is refused by the field's name")
     func missing() throws {
-        guard case .map(let fields) = try WireValue(
-            wireBytes: try FrameVector.named("welcome").body)
-        else { throw VectorProblem(text: "welcome is no map") }
+        let body = try FrameVector.named("welcome").body
+        guard case .map(let fields) = try WireValue(wireBytes: body) else {
+            throw VectorProblem(text: "welcome is no map")
+        }
         for pair in fields {
             let rest = fields.filter { $0.key != pair.key }
             let cut = WireValue.map(try WireMap(Array(rest)))

@@ -21,8 +21,8 @@ struct OutcomeTests {
     func origin() throws {
         #expect(try Origin(wireBytes: [0x82, 0x07, 0x01]) == Origin(client: 7, ordinal: 1))
         #expect(try Origin(wireBytes: [0x9f, 0x07, 0x01, 0xff]) == Origin(client: 7, ordinal: 1))
-        for bytes: [UInt8] in [[0x80], [0x81, 7], [0x83, 7, 1, 1], [0x9f, 7, 0xff], [0x82, 7, 0x20]] {
-            #expect(throws: WireError.self, "\(bytes.hex)") { try Origin(wireBytes: bytes) }
+        for hex in ["80", "8107", "83070101", "9f07ff", "820720"] {
+            #expect(throws: WireError.self, "\(hex)") { try Origin(wireBytes: [UInt8](hex: hex)) }
         }
     }
 }

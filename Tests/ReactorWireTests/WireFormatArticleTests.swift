@@ -36,7 +36,8 @@ struct WireFormatArticleTests {
         let examples = Self.examples
         #expect(examples.count >= 10)
         for example in examples {
-            #expect(example.hex == (try FrameVector.named(example.name)).bytes.hex, "\(example.name)")
+            let vector = try FrameVector.named(example.name)
+            #expect(example.hex == vector.bytes.hex, "\(example.name)")
         }
     }
 

@@ -20,14 +20,9 @@ public struct SchemaIssue: Equatable, Sendable {
 extension SchemaIssue: CustomStringConvertible {
     /// One line: place, expected and got, and the remedy where there is one. Safe to print.
     public var description: String {
-        let place = path.isEmpty ? "value" : path.map(Self.printable).joined(separator: ".")
+        let place = path.isEmpty ? "value" : path.map(\.printable).joined(separator: ".")
         let remedy = nearest.map { "; did you mean \($0.quoted())?" } ?? ""
         return "\(place): expected \(expected), got \(got)\(remedy)"
-    }
-
-    private static func printable(_ name: String) -> String {
-        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x2e && $0 != 0x22 }
-        return isPlain && !name.isEmpty && name.utf8.count <= 64 ? name : name.quoted(bytesMax: 64)
     }
 }
 

@@ -20,7 +20,7 @@ extension RawRepresentable where Self: WireCodable, RawValue: WireCodable {
     @usableFromInline
     static func unknownRawValueError(_ rawValue: RawValue, at start: Int) -> WireError {
         guard let type = Self.self as? any CaseIterable.Type else {
-            return WireError(.refused("\(rawValue) is no \(Self.self)"), at: start)
+            return WireError(.refused("\("\(rawValue)".quoted()) is no \(Self.self)"), at: start)
         }
         return WireError(.unknownCase("\(rawValue)", known: rawValues(of: type)), at: start)
     }

@@ -54,7 +54,7 @@ public struct WireError: Error, Equatable, Sendable {
 
 extension WireError: CustomStringConvertible {
     public var description: String {
-        let place = path.isEmpty ? "value" : path.joined(separator: ".")
+        let place = path.isEmpty ? "value" : path.map(\.printable).joined(separator: ".")
         return "\(place) at byte \(offset): \(condition)"
     }
 }
@@ -69,11 +69,11 @@ extension WireError.Condition: CustomStringConvertible {
         case .tooDeep: "nested deeper than \(WireLimits.depthMax)"
         case .countExceedsBytes(let count): "claims \(count) elements, more than its bytes can hold"
         case .invalidText: "text is not valid UTF-8"
-        case .duplicateKey(let key): "key \"\(key)\" stands twice"
-        case .mergedKeys(let key): "key \"\(key)\" equals another key by Unicode equivalence"
-        case .missingField(let name): "field \"\(name)\" is missing"
+        case .duplicateKey(let key): "key \(key.quoted()) stands twice"
+        case .mergedKeys(let key): "key \(key.quoted()) equals another key by Unicode equivalence"
+        case .missingField(let name): "field \(name.quoted()) is missing"
         case .unknownCase(let name, let known):
-            "unknown case \"\(name)\", expected one of \(known.joined(separator: ", "))"
+            "unknown case \(name.quoted()), expected one of \(WireSchema.list(known))"
         case .trailingBytes(let count): "\(count) bytes after the end of the value"
         case .unsupportedTag(let tag): "tag \(tag) is not supported"
         case .refused(let reason): reason

@@ -28,10 +28,8 @@ public struct WireMap: Sendable {
     /// *Throws*: the key that stands twice. *Cost*: sorts only where the order is not ascending.
     public init(_ pairs: [Pair]) throws(DuplicateKey) {
         self.pairs = pairs
-        for index in pairs.indices.dropFirst() where pairs[index].key <= pairs[index - 1].key {
-            self.pairs.sort { $0.key < $1.key }
-            break
-        }
+        if zip(pairs, pairs.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
+        self.pairs.sort { $0.key < $1.key }
         for index in self.pairs.indices.dropFirst()
         where self.pairs[index].key == self.pairs[index - 1].key {
             throw DuplicateKey(key: self.pairs[index].key)
@@ -41,7 +39,10 @@ public struct WireMap: Sendable {
     /// The same key twice, compared by bytes.
     public struct DuplicateKey: Error, Equatable, CustomStringConvertible {
         public var key: WireKey
-        public var description: String { "key \"\(key)\" stands twice" }
+
+        public init(key: WireKey) { self.key = key }
+
+        public var description: String { "key \(key.text.quoted()) stands twice" }
     }
 
     /// The value of `key`; setting `nil` removes it.

@@ -70,4 +70,10 @@ extension String {
         printer.quote(head)
         return printer.string + "…"
     }
+
+    /// A name of a path as it is where that is safe to print and to read, else in quotation marks.
+    var printable: String {
+        let isPlain = utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x2e && $0 != 0x22 }
+        return isPlain && !isEmpty && utf8.count <= 64 ? self : quoted(bytesMax: 64)
+    }
 }

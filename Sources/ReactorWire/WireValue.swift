@@ -134,11 +134,12 @@ extension WireValue {
 }
 
 // MARK: - Literals
-extension WireValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
-    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+// because `nil` would be taken for null where an absent `WireValue?` is meant, as in
+// `isThere ? value : nil`, there is no literal for null: it is written `.null`
+extension WireValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
 {
-    public init(nilLiteral: ()) { self = .null }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 
     /// *Traps* beyond the 65 bits of a wire integer.

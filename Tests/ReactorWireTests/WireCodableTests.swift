@@ -54,6 +54,108 @@ struct WireCodableTests {
         try check(Duration.milliseconds(-1500), "82203b06f05b59d3b1ffff")
     }
 
+    @Test("what stands for nothing is null, and a missing value of an optional is nil")
+    func absence() throws {
+        #expect(Int.wireAbsentValue == nil)
+        #expect(Int?.wireAbsentValue == .some(nil))
+        #expect(try Int?(wireBytes: [0xf7]) == nil)
+        #expect(throws: WireError.self) { try Int(wireBytes: [0xf6]) }
+        #expect(throws: WireError.self) { try Never(wireBytes: [0xf6]) }
+        #expect(Int??.some(nil).wireBytes() == [0xf6])
+    }
+
+    @Test("dictionaries and sets have one form, whatever the order of their making")
+    func order() throws {
+        for start in UInt64(1)...100 {
+            var random = RandomValue(start)
+            let pairs = (0..<random.seed.below(40)).map { _ in (WireKey(random.text()), 1) }
+            let dictionary = Dictionary(pairs) { first, _ in first }
+            let again = Dictionary(pairs.shuffled(using: &random.seed)) { first, _ in first }
+            #expect(dictionary.wireBytes() == again.wireBytes(), "seed \(start)")
+            let map = try WireValue(wireBytes: dictionary.wireBytes())
+            #expect(map.wireBytes() == dictionary.wireBytes(), "seed \(start)")
+            let set = Set(pairs.map(\.0))
+            #expect(set.wireBytes() == Set(again.keys).wireBytes(), "seed \(start)")
+            #expect(try Set(wireBytes: set.wireBytes()) == set, "seed \(start)")
+        }
+    }
+
+    @Test("keys of a dictionary are text in one form each")
+    func mapKeys() throws {
+        try check([JobID(rawValue: 7): true], "a16137f5")
+        try check([UInt64.max: true], "a1743138343436373434303733373039353531363135f5")
+        for hex in ["a1623037f5", "a1622b37f5", "a1622d30f5", "a1613af5", "a107f5"] {
+            #expect(throws: WireError.self, "\(hex)") {
+                try [Int: Bool](wireBytes: [UInt8](hex: hex))
+            }
+        }
+    }
+
+    @Test("durations are exact; floats are read to the nearest attosecond, both signs alike")
+    func durations() throws {
+        for start in UInt64(1)...500 {
+            var seed = Seed(start)
+            let duration = Duration(
+                secondsComponent: Int64(truncatingIfNeeded: seed.next()) >> Int64(seed.below(64)),
+                attosecondsComponent: seed.oneIn(3) ? 0 : Int64(seed.next() % (1 << 60)))
+            #expect(try Duration(wireBytes: duration.wireBytes()) == duration, "seed \(start)")
+        }
+        #expect(try Duration(wireBytes: 1.5.wireBytes()) == .milliseconds(1500))
+        #expect(try Duration(wireBytes: (-0.25).wireBytes()) == .milliseconds(-250))
+        #expect(try Duration(wireBytes: (-0x1p63).wireBytes()) == .seconds(Int64.min))
+        let refused = [
+            Double.nan.wireBytes(), Double.infinity.wireBytes(), 0x1p63.wireBytes(),
+            "5".wireBytes(),
+            [1].wireBytes(), [1, 2, 3].wireBytes(), [1, -1].wireBytes(), [-1, 1].wireBytes(),
+            [0, 1_000_000_000_000_000_000].wireBytes(), [0xf6],
+        ]
+        for bytes in refused {
+            #expect(throws: WireError.self, "\(bytes.hex)") { try Duration(wireBytes: bytes) }
+        }
+    }
+
+    @Test("a raw value that is no case is refused by its name, with the known ones")
+    func rawValues() throws {
+        try check(Mood.busy, "6462757379")
+        try check([Mood.calm], "816463616c6d")
+        try check(JobID(rawValue: 7), "07")
+        #expect(throws: WireError(.unknownCase("sad", known: ["calm", "busy"]), at: 0)) {
+            try Mood(wireBytes: "sad".wireBytes())
+        }
+        #expect(throws: WireError(.refused("\"3\" is no Even"), at: 0)) { try Even(wireBytes: [3]) }
+    }
+
+    private enum Mood: String, WireCodable, CaseIterable {
+        case calm
+        case busy
+    }
+
+    private struct JobID: RawRepresentable, Hashable, WireMapKey, WireCodable {
+        var rawValue: Int
+    }
+
+    private struct Even: RawRepresentable, WireCodable {
+        var rawValue: Int
+        init?(rawValue: Int) {
+            guard rawValue % 2 == 0 else { return nil }
+            self.rawValue = rawValue
+        }
+    }
+
+    @Test("an error names the path down to the offending value, and its offset")
+    func errorPaths() {
+        let error = #expect(throws: WireError.self) {
+            try [String: [Int8]](wireBytes: [UInt8](hex: "a16161820118ff"))
+        }
+        #expect(error?.path == ["a", "1"])
+        #expect(error?.offset == 5)
+        #expect(
+            error?.description
+                == "a.1 at byte 5: out of range, expected an integer from -128 to 127")
+        let hostile = WireError(.duplicateKey("\u{1b}[2J"), at: 0, path: ["x\ny"])
+        #expect(hostile.description == #""x\ny" at byte 0: key "\u001b[2J" stands twice"#)
+    }
+
     @Test("an array of small integers is read as bytes")
     func smallIntegers() throws {
         #expect(try [UInt8](wireBytes: [0x82, 0x01, 0x18, 0xff]) == [1, 255])

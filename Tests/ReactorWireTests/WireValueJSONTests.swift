@@ -29,7 +29,7 @@ struct WireValueJSONTests {
     @Test("values print as people expect them")
     func printing() {
         let printed: KeyValuePairs<WireValue, String> = [
-            nil: "null", true: "true", 5: "5", 5.0: "5.0", -0.0: "-0.0", 1e16: "1e+16", 0.1: "0.1",
+            .null: "null", true: "true", 5: "5", 5.0: "5.0", -0.0: "-0.0", 1e16: "1e+16", 0.1: "0.1",
             18_446_744_073_709_551_615: "18446744073709551615",
             -18_446_744_073_709_551_616: "-18446744073709551616",
             .float(.nan): #"{"$float":"NaN"}"#, .float(-.infinity): #"{"$float":"-Infinity"}"#,

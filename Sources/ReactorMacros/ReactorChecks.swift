@@ -56,10 +56,11 @@ extension ReactorChecks {
     private func checkNested() -> Bool {
         var isFine = true
         for part in ["Action", "State"] where reactor.nested[part] == nil && !isInferred(part) {
+            let kind = part == "State" ? "struct" : "enum"
             isFine = refuse(
                 reactor.name, "missing\(part)",
-                "\(reactor.name.text) has no \(part); declare \(part == "State" ? "struct" : "enum") "
-                    + "\(part) in its body (a type that an extension declares is not seen)")
+                "\(reactor.name.text) has no \(part); declare \(kind) \(part) in its body (a type "
+                    + "that an extension declares is not seen)")
         }
         for part in ReactorType.parts.sorted() {
             guard let type = reactor.nested[part] else { continue }
@@ -73,10 +74,11 @@ extension ReactorChecks {
                 visibility(modifiers, default: "internal")
                     < visibility(reactor.declaration.modifiers, default: "internal")
             {
+                let needed = accessKeyword(reactor.declaration.modifiers) ?? "internal"
                 isFine = refuse(
                     modifiers.first.map { Syntax($0) } ?? Syntax(type), "hidden\(part)",
                     "\(part) is less visible than \(reactor.name.text), whose clients use it; "
-                        + "declare it \(accessKeyword(reactor.declaration.modifiers) ?? "internal")")
+                        + "declare it \(needed)")
             }
         }
         return isFine

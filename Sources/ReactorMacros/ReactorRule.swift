@@ -67,7 +67,8 @@ extension ReactorChecks {
             )
         }
         let refused = ["static", "class", "mutating", "private", "fileprivate"]
-        let isOutermost = accessKeyword(reactor.declaration.modifiers).map(refused.contains) ?? false
+        let access = accessKeyword(reactor.declaration.modifiers)
+        let isOutermost = access.map(refused.contains) ?? false
         if let word = function.modifiers.first(where: { refused.contains($0.name.text) }),
             !(isOutermost && word.name.text == "fileprivate")
         {
@@ -104,10 +105,10 @@ extension ReactorChecks {
                 // because a nested Mutation may be an alias of Action, and the other way round
                 lastName(parameter.type) != "Mutation" || part != "Action"
             else { continue }
+            let written = "\(parameter.firstName.text): \(parameter.type.trimmedDescription)"
             return (
                 Syntax(parameter.type), "parameterType",
-                "\(rule.name) with \(parameter.firstName.text): \(parameter.type.trimmedDescription) "
-                    + "would never be called; the type is \(part)"
+                "\(rule.name) with \(written) would never be called; the type is \(part)"
             )
         }
         return nil

@@ -14,6 +14,20 @@ func block(_ head: String, _ body: Lines) -> Lines {
     [head + " {"] + body.indented + ["}"]
 }
 
+/// `if` with `tests`, on one line or, where that is long, on a line each; `note` is the comment.
+func condition(_ tests: [String], note: String) -> Lines {
+    let line = "if \(tests.joined(separator: ", ")) {"
+    if line.count <= 72 || tests.count == 1 { return commented(line, note) }
+    let rest = tests.dropFirst()
+    return ["if \(tests[0]),  // \(note)"] + rest.dropLast().map { "    \($0)," }
+        + rest.suffix(1).map { "    \($0)" } + ["{"]
+}
+
+/// The line with a comment behind it or, where that is long, above it.
+func commented(_ line: String, _ note: String) -> Lines {
+    line.count + note.count > 72 ? ["// \(note)", line] : ["\(line)  // \(note)"]
+}
+
 /// A Swift string literal whose value is `content`.
 func stringLiteral(_ content: String) -> String {
     var literal = "\""

@@ -48,6 +48,17 @@ func words(_ bytes: [UInt8]) -> [(offset: Int, bytes: ArraySlice<UInt8>)] {
     }
 }
 
+/// A call that moves the cursor past `bytes` if they are next; nothing if they are too many.
+func takesCall(_ bytes: [UInt8]) -> String? {
+    guard (1...24).contains(bytes.count) else { return nil }
+    // because the last word may overlap the one before it: whole words are compared
+    var literals = stride(from: 0, to: max(bytes.count - 8, 0), by: 8).map { start in
+        wordLiteral(bytes[start..<start + 8])
+    }
+    literals.append(wordLiteral(bytes.suffix(8)))
+    return "cursor.takes(\(literals.joined(separator: ", ")), byteCount: \(bytes.count), in: bytes)"
+}
+
 /// Statements of an `encode(into:)`: constant bytes are gathered and written eight at a time.
 struct ConstantWriter {
     private(set) var lines: Lines = []
@@ -71,17 +82,17 @@ struct ConstantWriter {
 
     /// Writes the constant bytes that are still pending.
     mutating func flush() {
-        var note = "  // \(comment)"
+        var isFirst = true
         while !pending.isEmpty {
             let word = wordLiteral(pending.prefix(8))
             let rest = pending.dropFirst(8).prefix(8)
-            lines.append(
-                rest.isEmpty
-                    ? "writer.word(\(word), byteCount: \(pending.count))\(note)"
-                    : "writer.words(\(word), \(wordLiteral(rest)), "
-                        + "byteCount: \(min(pending.count, 16)))\(note)")
-            pending.removeFirst(min(pending.count, 16))
-            note = ""
+            let count = min(pending.count, 16)
+            let line = rest.isEmpty
+                ? "writer.word(\(word), byteCount: \(count))"
+                : "writer.words(\(word), \(wordLiteral(rest)), byteCount: \(count))"
+            lines += isFirst ? commented(line, comment) : [line]
+            pending.removeFirst(count)
+            isFirst = false
         }
         comment = ""
     }

@@ -116,13 +116,67 @@ extension EnumExpansion {
             cases.append("case \(index):  // \(self.cases[index].name.text)")
             cases += decodePayload(index).indented
         }
-        cases += ["default:", "    throw cursor.unknownCase(choice, known: Self._wireCases, in: bytes)"]
-        cases.append("}")
-        let body = ["let choice = try cursor.openChoice(in: bytes)", "let value: Self"]
+        cases += [
+            "default:",
+            "    throw cursor.unknownCase(choice, known: Self._wireCases, in: bytes)", "}",
+        ]
+        let body = expected + ["let choice = try cursor.openChoice(in: bytes)", "let value: Self"]
             + block("do throws(WireError)", cases).dropLast()
             + ["} catch {", "    throw bytes.error(error, inside: choice)", "}"]
             + ["try cursor.close(choice, in: bytes)", "return value"]
         return decodeMember(type, body)
+    }
+
+    /// Statements that return a case read from the bytes that we write for it, if these are next.
+    private var expected: Lines {
+        var byHead: [UInt8: Lines] = [:]
+        for index in cases.indices {
+            guard let (prefix, values) = expected(index), let takes = takesCall(prefix) else {
+                continue
+            }
+            let result = ".\(cases[index].identifier)"
+            byHead[prefix[1], default: []] +=
+                condition([takes], note: cases[index].name.text)
+                + (values.isEmpty
+                    ? ["return \(result)"]
+                    : ["return \(result)("] + values.indented + [")"]).indented + ["}"]
+        }
+        guard !byHead.isEmpty else { return [] }
+        var lines: Lines = [
+            "// the bytes that we write ourselves", "switch cursor.choiceHead(in: bytes) {",
+        ]
+        for head in byHead.keys.sorted() {
+            lines.append("case 0x\(String(head, radix: 16)):")
+            lines += byHead[head, default: []].indented
+        }
+        return lines + ["default: break", "}", "// any other well-formed bytes"]
+    }
+
+    /// The constant bytes before the first value of a case, and the values after them; nothing if
+    /// another key would follow a value.
+    private func expected(_ index: Int) -> (prefix: [UInt8], values: Lines)? {
+        let item = cases[index]
+        let head = cborHead(major: 5, 1) + item.name.item
+        let name = stringLiteral(item.name.text)
+        func read(_ value: WireField, _ inner: String = "") -> String {
+            "try cursor.expected(\(value.typeBase).self, inside: \(name)\(inner), in: bytes)"
+        }
+        switch item.payload {
+        case .none: return (head + cborHead(major: 5, 0), [])
+        case .single(let value): return (head, [read(value)])
+        case .tuple(let values):
+            let list = values.enumerated().map { place, value in
+                read(value, ", \"\(place)\"") + (place == values.count - 1 ? "" : ",")
+            }
+            return (head + cborHead(major: 4, values.count), list)
+        case .record(let values):
+            guard values.count == 1 else { return nil }
+            let label = stringLiteral(values[0].name.text)
+            return (
+                head + cborHead(major: 5, 1) + values[0].name.item,
+                ["\(values[0].identifier): \(read(values[0], ", " + label))"]
+            )
+        }
     }
 
     private func decodePayload(_ index: Int) -> Lines {
@@ -179,22 +233,23 @@ extension EnumExpansion {
 extension EnumExpansion {
     private var schemaCases: Lines {
         cases.enumerated().flatMap { index, item -> Lines in
-            var arguments = "name: \(stringLiteral(item.name.text)), payload: "
-            switch item.payload {
-            case .none: arguments += ".none"
-            case .single(let value): arguments += ".single(\(value.typeBase).wireSchema)"
-            case .tuple(let values):
-                let list = values.map { "\($0.typeBase).wireSchema" }.joined(separator: ", ")
-                arguments += ".tuple([\(list)])"
-            case .record(let values):
-                let list = record(index, values).schemaFields.joined(separator: " ").dropLast()
-                arguments += ".record([\(list)])"
-            }
-            if !item.doc.isEmpty { arguments += ", doc: \(stringLiteral(item.doc))" }
+            var notes = ""
+            if !item.doc.isEmpty { notes += ", doc: \(stringLiteral(item.doc))" }
             if !item.aliases.isEmpty {
-                arguments += ", aliases: \(stringArrayLiteral(item.aliases.map(\.text)))"
+                notes += ", aliases: \(stringArrayLiteral(item.aliases.map(\.text)))"
             }
-            return ["WireSchema.Case(\(arguments)),"]
+            let start = "WireSchema.Case(name: \(stringLiteral(item.name.text)), payload: "
+            switch item.payload {
+            case .none: return ["\(start).none\(notes)),"]
+            case .single(let value):
+                return ["\(start).single(\(value.typeBase).wireSchema)\(notes)),"]
+            case .tuple(let values):
+                let list = values.map { "\($0.typeBase).wireSchema," }
+                return ["\(start).tuple(["] + list.indented + ["])\(notes)),"]
+            case .record(let values):
+                let list = record(index, values).schemaFields
+                return ["\(start).record(["] + list.indented + ["])\(notes)),"]
+            }
         }
     }
 }

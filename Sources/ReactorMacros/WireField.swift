@@ -48,7 +48,8 @@ private func isLiteral(_ expression: ExprSyntax) -> Bool {
     if let string = expression.as(StringLiteralExprSyntax.self) {
         return string.segments.allSatisfy { $0.is(StringSegmentSyntax.self) }
     }
-    return expression.is(IntegerLiteralExprSyntax.self) || expression.is(FloatLiteralExprSyntax.self)
+    return expression.is(IntegerLiteralExprSyntax.self)
+        || expression.is(FloatLiteralExprSyntax.self)
         || expression.is(BooleanLiteralExprSyntax.self) || expression.is(NilLiteralExprSyntax.self)
 }
 

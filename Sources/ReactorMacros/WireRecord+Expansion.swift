@@ -55,6 +55,7 @@ extension RecordExpansion {
                     "while let name = try cursor.nextName(in: bytes, &map)",
                     ["try cursor.skipStranger(name, in: bytes, &map)"])
         }
+        lines += expected
         var cases: Lines = ["switch \(indexCall("name")) {"]
         for index in fields.indices {
             cases.append(
@@ -62,6 +63,19 @@ extension RecordExpansion {
         }
         cases += ["default: try cursor.skipStranger(name, in: bytes, &map)", "}"]
         return lines + block("while let name = try cursor.nextName(in: bytes, &map)", cases)
+    }
+
+    /// Statements that read the fields as far as they stand in the order in which we write them.
+    private var expected: Lines {
+        wireOrder.flatMap { index -> Lines in
+            let name = fields[index].name
+            guard let takes = takesCall(name.item) else { return [] }
+            let read =
+                "try cursor.expected(\(stringLiteral(name.text)), into: &\(local(index)), "
+                + "in: bytes, &map)"
+            return condition(["cursor.hasPair(map)", takes], note: "\"\(name.text)\":")
+                + [read].indented + ["}"]
+        }
     }
 
     /// What field `index` decodes to, once the map is read.
@@ -143,10 +157,11 @@ func nameIndexMember(_ function: String, _ names: [[WireBytes]], access: WireAcc
         body += tests.indented
     }
     body += ["default: break", "}", "return -1"]
-    return block(
-        "\(access.support)static func \(function)(of name: WireName, "
-            + "in bytes: Swift.Span<Swift.UInt8>) -> Swift.Int",
-        body)
+    return [
+        "\(access.support)static func \(function)(",
+        "    of name: WireName, in bytes: Swift.Span<Swift.UInt8>",
+    ]
+        + block(") -> Swift.Int", body)
 }
 
 private func nameTest(_ name: WireBytes, _ body: Lines) -> Lines {
@@ -157,5 +172,5 @@ private func nameTest(_ name: WireBytes, _ body: Lines) -> Lines {
             : "bytes.word(at: name.start &+ \(word.offset), byteCount: \(word.bytes.count)) "
                 + "== \(wordLiteral(word.bytes))"
     }
-    return ["if \(tests.joined(separator: ", ")) {  // \(name.text)"] + body.indented + ["}"]
+    return condition(tests, note: name.text) + body.indented + ["}"]
 }

@@ -119,7 +119,9 @@ func refuseConditionals(
     var isComplete = true
     for member in members.members {
         guard let conditional = member.decl.as(IfConfigDeclSyntax.self) else { continue }
-        let held = conditional.clauses.compactMap { $0.elements?.as(MemberBlockItemListSyntax.self) }
+        let held = conditional.clauses.compactMap {
+            $0.elements?.as(MemberBlockItemListSyntax.self)
+        }
         let hidesFields = held.joined().contains { item in
             if item.decl.is(EnumCaseDeclSyntax.self) { return true }
             guard let variable = item.decl.as(VariableDeclSyntax.self) else { return false }

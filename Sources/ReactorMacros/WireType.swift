@@ -32,7 +32,7 @@ extension WireType {
         let typeName: TokenSyntax
         if let declaration = declaration.as(StructDeclSyntax.self) {
             typeName = declaration.name
-            kind = inheritsRawValue(declaration.inheritanceClause, ["RawRepresentable", "OptionSet"])
+            kind = inheritsRawValue(declaration.inheritanceClause, rawProtocols)
                 ? .rawValue
                 : storedFields(declaration, in: context).map(Kind.record)
         } else if let declaration = declaration.as(EnumDeclSyntax.self) {
@@ -80,6 +80,8 @@ func isReachable(
     return true
 }
 
+private let rawProtocols: Set<String> = ["RawRepresentable", "OptionSet"]
+
 private let rawTypes: Set<String> = [
     "String", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
     "UInt64", "Double", "Float", "RawRepresentable",
@@ -108,7 +110,9 @@ private func unconstrainedParameters(
     let mentioned = mentionedWords(kind)
     var names: [String] = []
     for node in [Syntax(declaration)] + enclosing {
-        guard let generic = node.asProtocol((any WithGenericParametersSyntax).self) else { continue }
+        guard let generic = node.asProtocol((any WithGenericParametersSyntax).self) else {
+            continue
+        }
         let requirements = generic.genericWhereClause?.requirements.trimmedDescription ?? ""
         for parameter in generic.genericParameterClause?.parameters ?? [] {
             let name = parameter.name.text

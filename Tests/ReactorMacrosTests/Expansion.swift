@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorMacros
 
 /// The macros by the names under which the libraries declare them.
-private var macroSpecs: [String: MacroSpec] {
+var macroSpecs: [String: MacroSpec] {
     [
         "WireCodable": MacroSpec(
             type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
@@ -37,6 +37,22 @@ func expectDiagnostics(
             if failure.message.hasPrefix("Macro expansion did not produce") { return }
             Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
         })
+}
+
+/// What `source` expands to.
+func expansion(
+    of source: String, macroSpecs: [String: MacroSpec] = macroSpecs
+) -> String {
+    // because the assertion is the one way to an expansion: its failure quotes the actual source
+    let mark = "Actual expanded source:\n"
+    var expanded = ""
+    assertMacroExpansion(
+        source, expandedSource: "", macroSpecs: macroSpecs,
+        failureHandler: { failure in
+            guard let range = failure.message.firstRange(of: mark) else { return }
+            expanded = String(failure.message[range.upperBound...])
+        })
+    return expanded
 }
 
 /// A message at a place in the source.

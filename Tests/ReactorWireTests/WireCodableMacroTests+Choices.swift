@@ -145,6 +145,26 @@ struct WireCodableChoiceTests {
         #expect(failure(Formula.self, deep)?.condition == .tooDeep)
     }
 
+    @Test("a nested choice may be as deep as the limit, and no deeper")
+    func depthLimit() throws {
+        // because a sum takes two levels, its map and its array, and a number one
+        for (sums, fits) in [(31, true), (32, false)] {
+            var formula = CBORItem.map([("number", 1)])
+            for _ in 0..<sums { formula = ["sum": [["number": 2], formula]] }
+            #expect((failure(Formula.self, formula) == nil) == fits)
+            if !fits { #expect(failure(Formula.self, formula)?.condition == .tooDeep) }
+        }
+    }
+
+    @Test("an error in a payload names the way to it")
+    func errorPaths() {
+        #expect(failure(Desk.Action.self, ["increment": ["by": "x"]])?.path == ["increment", "by"])
+        #expect(failure(Desk.Action.self, ["add": "x"])?.path == ["add"])
+        #expect(failure(Desk.Action.self, ["move": ["x", "y"]])?.path == ["move", "0"])
+        let open = CBORItem.openMap([("increment", .openMap([("by", "x")]))])
+        #expect(failure(Desk.Action.self, open)?.path == ["increment", "by"])
+    }
+
     @Test("the depth that a choice takes is given back")
     func depthIsBalanced() throws {
         let many = CBORItem.array(Array(repeating: ["increment": ["by": 1]], count: 200))

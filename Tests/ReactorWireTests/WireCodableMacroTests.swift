@@ -87,7 +87,8 @@ struct WireCodableMacroTests {
     func longName() throws {
         let action = Desk.Action.supercalifragilisticexpialidocious(x: true)
         let name = "supercalifragilisticexpialidocious"
-        #expect(action.wireBytes() == [0xa1, 0x78, 34] + Array(name.utf8) + [0xa1, 0x61, 0x78, 0xf5])
+        let payload: [UInt8] = [0xa1, 0x61, 0x78, 0xf5]
+        #expect(action.wireBytes() == [0xa1, 0x78, 34] + Array(name.utf8) + payload)
         #expect(try Desk.Action(wireBytes: action.wireBytes()) == action)
     }
 

@@ -1,0 +1,29 @@
+import Testing
+
+@Suite("The aliases that @WireAlias refuses")
+struct WireAliasTests {
+    @Test("an alias that cannot be read when compiling, or stands elsewhere, is refused")
+    func aliases() {
+        expectDiagnostics(
+            #"""
+            @WireCodable
+            struct State { @WireAlias("a\(1)") var count: Int }
+            """#,
+            told(2, 27, "an alias is read when compiling; write it as a plain string literal"))
+        expectDiagnostics(
+            """
+            @WireCodable
+            enum Action { @WireAlias("x") case open, close }
+            """,
+            told(
+                2, 15,
+                "@WireAlias would rename several at once; declare each on a line of its own"))
+        expectDiagnostics(
+            """
+            @WireAlias("x") struct State {}
+            """,
+            told(
+                1, 1,
+                "@WireAlias renames a stored property or an enum case; put it on one of these"))
+    }
+}

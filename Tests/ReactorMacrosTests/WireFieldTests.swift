@@ -1,0 +1,43 @@
+import Testing
+
+@Suite("The fields that @WireCodable refuses")
+struct WireFieldTests {
+    @Test("tuples and functions are refused wherever in the type they stand")
+    func uncodableTypes() {
+        expectDiagnostics(
+            """
+            @WireCodable
+            struct State {
+                var pair: (Int, Int)
+                var list: [(x: Int, y: Int)?]
+                var call: () -> Void
+                var parenthesised: (Int)?
+            }
+            """,
+            told(
+                3, 15,
+                "\"pair\" is a tuple, which has no names on the wire; declare a struct with "
+                    + "@WireCodable instead"),
+            told(
+                4, 16,
+                "\"list\" is a tuple, which has no names on the wire; declare a struct with "
+                    + "@WireCodable instead"),
+            told(
+                5, 15,
+                "\"call\" is a function, which cannot be coded; keep it outside, or make it a "
+                    + "computed property"))
+    }
+
+    @Test("a tuple in a payload is refused with the name of its case")
+    func uncodablePayload() {
+        expectDiagnostics(
+            """
+            @WireCodable
+            enum Action { case move(to: (Int, Int)) }
+            """,
+            told(
+                2, 29,
+                "\"to\" of case \"move\" is a tuple, which has no names on the wire; declare a "
+                    + "struct with @WireCodable instead"))
+    }
+}

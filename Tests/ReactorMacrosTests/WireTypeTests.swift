@@ -1,0 +1,49 @@
+import Testing
+
+@Suite("The types that @WireCodable refuses")
+struct WireTypeTests {
+    @Test("a class, an actor and a protocol have no form on the wire")
+    func objects() {
+        for introducer in ["class", "actor", "protocol"] {
+            expectDiagnostics(
+                """
+                @WireCodable
+                \(introducer) Thing {}
+                """,
+                told(
+                    1, 1,
+                    "@WireCodable works on a struct or an enum: a value has one form on the wire, "
+                        + "an object or a protocol has none"))
+        }
+    }
+
+    @Test("a private nested type is refused, because its conformance could not name it")
+    func nestedPrivate() {
+        let message =
+            "the conformance stands at file scope, where a private nested type cannot be named; "
+            + "make it fileprivate"
+        expectDiagnostics(
+            """
+            enum Shop {
+                @WireCodable
+                private struct State {}
+            }
+            """,
+            told(3, 5, message))
+        expectDiagnostics(
+            """
+            enum Shop {
+                private enum Desk {
+                    @WireCodable
+                    struct State {}
+                }
+            }
+            """,
+            told(4, 9, message))
+        expectDiagnostics(
+            """
+            @WireCodable
+            private struct State {}
+            """)
+    }
+}

@@ -10,7 +10,8 @@ struct WordTests {
         return file.code.enumerated().compactMap { line, text in
             guard rule.needles.contains(where: { $0.isFound(in: text) }) else { return nil }
             return file.finding(
-                at: line, "\(rule.name): \(text.drop { $0 == " " })", remedy: rule.remedy)
+                at: line, "\(rule.name): \(file.lines[line].drop { $0 == " " })",
+                remedy: rule.remedy)
         }
     }
 

@@ -55,7 +55,7 @@ extension EventLoop {
             // because the peer we wait for may be waiting for this very processor
             sched_yield()
             now = uv_hrtime()
-            spin.noteYield(taking: now &- before)
+            spin.noteYield(taking: now &- before, at: now)
         } while now < min(deadline, spin.deadline ?? 0)
         return false
     }

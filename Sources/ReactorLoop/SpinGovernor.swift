@@ -1,8 +1,9 @@
 /// Decides whether polling for a moment beats going to sleep.
 ///
-/// *Place*: the loop tells it when traffic came, and asks it before it would block. Waking up
-/// across cores costs tens of microseconds, polling costs a core: it pays only where the next
-/// message usually comes within the limit.
+/// *Place*: the loop tells it when traffic came and how long giving way took, and asks it before it
+/// would block. Waking up across cores costs tens of microseconds, polling costs a core: it pays
+/// only where the next message usually comes within the limit, and where no other program wants
+/// the processor.
 ///
 /// *Shape*: pure; all times are nanoseconds of one monotonic clock.
 struct SpinGovernor {
@@ -10,16 +11,20 @@ struct SpinGovernor {
     let limit: UInt64
     private var lastTraffic: UInt64 = 0
     private var credit = creditMax
+    private var rest = restMin
+    private var restsUntil: UInt64 = 0
 
     /// How many late messages in a row end the polling, until messages come quickly again.
     static let creditMax = 4
-    /// How many prompt messages must come, after another thread wanted the processor, before it
-    /// polls again.
-    static let contentionPenalty = 64
-    /// A yield that takes longer, in nanoseconds, gave the processor to somebody.
-    static let yieldCostMax: UInt64 = 10_000
-    /// What sleeping adds to a message's way, which polling would save, in nanoseconds.
+    /// What sleeping adds to a message's way, which polling would save.
     static let wakeUpCost: UInt64 = 50_000
+    /// A yield that takes longer gave the processor to a program that computes; a shorter one, at
+    /// most to a peer that answered meanwhile.
+    static let yieldCostMax: UInt64 = 250_000
+    /// For how long it sleeps instead of polling, after a program took the processor: at first.
+    static let restMin: UInt64 = 10_000_000
+    /// For how long it does so when that happens again and again.
+    static let restMax: UInt64 = 2_000_000_000
 
     /// Polls up to `limit` nanoseconds after traffic.
     init(limit: UInt64) {
@@ -30,18 +35,21 @@ struct SpinGovernor {
     mutating func noteTraffic(at now: UInt64) {
         // because a peer that writes every ten milliseconds would cost a core and gain nothing
         let isPrompt = now &- lastTraffic <= limit &+ Self.wakeUpCost
-        credit = isPrompt ? min(credit + 1, Self.creditMax) : min(credit, max(credit - 1, 0))
+        credit = isPrompt ? min(credit + 1, Self.creditMax) : max(credit - 1, 0)
         lastTraffic = now
     }
 
-    /// Takes note that giving way to other threads took `nanoseconds`.
-    mutating func noteYield(taking nanoseconds: UInt64) {
-        // because polling on a processor that others want delays them, and so ourselves
-        if nanoseconds > Self.yieldCostMax { credit = -Self.contentionPenalty }
+    /// Takes note that giving way to other threads took `nanoseconds`, until `now`.
+    mutating func noteYield(taking nanoseconds: UInt64, at now: UInt64) {
+        guard nanoseconds > Self.yieldCostMax else { return }
+        // because a sleeper that wakes goes first, while one that polls waits for its turn
+        let isAgain = now <= restsUntil &+ rest
+        rest = isAgain ? min(rest * 2, Self.restMax) : Self.restMin
+        restsUntil = now &+ rest
     }
 
     /// Until when to poll, or nil to sleep at once.
     var deadline: UInt64? {
-        limit > 0 && credit > 0 && lastTraffic > 0 ? lastTraffic &+ limit : nil
+        limit > 0 && credit > 0 && lastTraffic > restsUntil ? lastTraffic &+ limit : nil
     }
 }

@@ -32,33 +32,42 @@ import Testing
         #expect(governor.deadline == now + 100_000)
     }
 
-    @Test("a yield that gave the processor to somebody ends the polling for many messages")
+    @Test("a program that takes the processor ends the polling for a while, a peer does not")
     func givesWay() {
         var governor = SpinGovernor(limit: 100_000)
-        var now: UInt64 = 1_000_000
-        governor.noteTraffic(at: now)
-        governor.noteYield(taking: SpinGovernor.yieldCostMax)
+        let start: UInt64 = 1_000_000_000
+        governor.noteTraffic(at: start)
+        governor.noteYield(taking: SpinGovernor.yieldCostMax, at: start)
         #expect(governor.deadline != nil)
-        governor.noteYield(taking: SpinGovernor.yieldCostMax + 1)
-        var messages = 0
-        while governor.deadline == nil, messages < 1_000 {
-            now += 50_000
-            governor.noteTraffic(at: now)
-            messages += 1
-        }
-        #expect(messages == SpinGovernor.contentionPenalty + 1)
+        governor.noteYield(taking: SpinGovernor.yieldCostMax + 1, at: start)
+        #expect(governor.deadline == nil)
+        #expect(firstPolling(of: &governor, after: start) == start + SpinGovernor.restMin + 50_000)
     }
 
-    @Test("late messages do not count towards polling again after somebody needed the processor")
-    func lateMessagesDoNotCount() {
+    @Test("what happens again and again ends it for longer and longer, up to a limit")
+    func restsLonger() {
         var governor = SpinGovernor(limit: 100_000)
-        var now: UInt64 = 1_000_000
-        governor.noteTraffic(at: now)
-        governor.noteYield(taking: 1_000_000)
-        for _ in 0..<200 {
-            now += 10_000_000
-            governor.noteTraffic(at: now)
+        var now: UInt64 = 1_000_000_000
+        var rests: [UInt64] = []
+        for _ in 0..<10 {
+            governor.noteYield(taking: 1_000_000, at: now)
+            let next = firstPolling(of: &governor, after: now)
+            rests.append((next - now) / 1_000_000)
+            now = next
         }
-        #expect(governor.deadline == nil)
+        #expect(rests == [10, 20, 40, 80, 160, 320, 640, 1_280, 2_000, 2_000])
+        now += 3 * SpinGovernor.restMax
+        governor.noteYield(taking: 1_000_000, at: now)
+        #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
+    }
+
+    /// When it would poll again, with a message every 50 microseconds.
+    private func firstPolling(of governor: inout SpinGovernor, after start: UInt64) -> UInt64 {
+        var now = start
+        repeat {
+            now += 50_000
+            governor.noteTraffic(at: now)
+        } while governor.deadline == nil
+        return now
     }
 }

@@ -50,7 +50,7 @@ extension Client {
             let revision = try cursor.element(Revision.self, 0, of: 3, in: bytes, &items)
             let isThere = try cursor.element(Bool.self, 1, of: 3, in: bytes, &items)
             let value = try cursor.element(WireValue.self, 2, of: 3, in: bytes, &items)
-            return (revision, isThere ? value : nil)
+            return (revision, isThere ? .some(value) : .none)
         }
     }
 

@@ -22,6 +22,18 @@ enum Output {
         }
     }
 
+    /// Calls `close` once nobody reads standard output any more, though nothing is written; for
+    /// commands that may be silent for long. Keep the result.
+    static func watchReader(_ close: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+        // because only a pipe's other end can go: a terminal or a file would look ready instead
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/1")
+        guard link?.hasPrefix("pipe:") ?? false else { return nil }
+        let source = DispatchSource.makeReadSource(fileDescriptor: 1, queue: .global())
+        source.setEventHandler(handler: close)
+        source.resume()
+        return source
+    }
+
     /// Writes a value: pretty on a terminal if `isPretty`, else on one line.
     static func value(_ value: WireValue, isPretty: Bool = false) throws(Closed) {
         try line(value.json(pretty: isPretty && isTerminal))

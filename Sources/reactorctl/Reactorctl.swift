@@ -24,7 +24,7 @@ struct Reactorctl: AsyncParsableCommand {
 
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(ordered(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -39,6 +39,15 @@ struct Reactorctl: AsyncParsableCommand {
         } catch {
             finish(error)
         }
+    }
+
+    /// The arguments with `--socket PATH`, where it stands before the command, behind the
+    /// command's name: options belong to commands.
+    static func ordered(_ arguments: [String]) -> [String] {
+        guard let first = arguments.first else { return arguments }
+        let count = first == "--socket" ? 2 : first.hasPrefix("--socket=") ? 1 : 0
+        guard count > 0, arguments.count > count else { return arguments }
+        return [arguments[count]] + arguments[..<count] + arguments[(count + 1)...]
     }
 
     private static func finish(_ error: any Error) -> Never {

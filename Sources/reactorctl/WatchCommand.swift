@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ReactorClient
 
 /// `reactorctl watch`: prints a slice's state now and after every change.
@@ -23,6 +24,8 @@ struct WatchCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         var left = count ?? .max
+        let reader = Output.watchReader { Foundation.exit(0) }
+        defer { reader?.cancel() }
         do {
             for try await (revision, value) in client.watch(path) {
                 try Output.line(stateLine(revision, value))

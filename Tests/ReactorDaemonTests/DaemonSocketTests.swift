@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@Suite("The daemon's place on the machine", .timeLimit(.minutes(2)))
+struct DaemonSocketTests {
+    @Test("S41: a socket that a killed daemon left is replaced")
+    func stale() async throws {
+        let first = try await DaemonProcess.start()
+        await first.kill9()
+        let second = try await DaemonProcess.start(in: first.directory)
+        #expect(DaemonProcess.accepts(second.socketPath))
+    }
+
+    @Test("S42: a second daemon says who runs already, and touches nothing")
+    func second() async throws {
+        let first = try await DaemonProcess.start()
+        let second = try await DaemonProcess.run(in: first.directory)
+        #expect(second.ending == .exited(69))
+        #expect(second.log.contains("\(first.pid)"))
+        #expect(DaemonProcess.accepts(first.socketPath))
+    }
+
+    @Test("S44: a path beyond 107 bytes is refused, not cut", arguments: [108, 200])
+    func longPath(byteCount: Int) async throws {
+        let directory = TestDirectory()
+        let padding = String(repeating: "x", count: byteCount - directory.path.utf8.count - 1)
+        let run = try await DaemonProcess.run(
+            arguments: ["--socket", directory.path(padding)], in: directory)
+        #expect(run.ending == .exited(69))
+        #expect(run.log.contains("\(byteCount) bytes"))
+    }
+
+    @Test("S45: a file that is no socket of ours stays where it is")
+    func foreignFile() async throws {
+        let directory = TestDirectory()
+        _ = try directory.write("precious", to: "s")
+        let run = try await DaemonProcess.run(in: directory)
+        #expect(run.ending == .exited(69))
+        #expect(directory.read("s") == "precious")
+    }
+
+    @Test("S46: a directory that others may write to is refused with the reason")
+    func openDirectory() async throws {
+        let directory = TestDirectory()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o777], ofItemAtPath: directory.path)
+        let run = try await DaemonProcess.run(in: directory)
+        #expect(run.ending == .exited(69))
+        #expect(run.log.contains(directory.path))
+    }
+
+    @Test("S47: a socket file that was taken away is bound anew")
+    func rebind() async throws {
+        let daemon = try await DaemonProcess.start()
+        try FileManager.default.removeItem(atPath: daemon.socketPath)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !DaemonProcess.accepts(daemon.socketPath), ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        #expect(DaemonProcess.accepts(daemon.socketPath))
+        #expect(daemon.log.contains("bound it anew"))
+    }
+
+    @Test("the socket is its owner's alone")
+    func mode() async throws {
+        let daemon = try await DaemonProcess.start()
+        let attributes = try FileManager.default.attributesOfItem(atPath: daemon.socketPath)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@Suite("reactorctl against a real daemon", .timeLimit(.minutes(3)))
+struct ReactorctlTests {
+    @Test("an applied action is told with its revision, and the state shows it")
+    func dispatch() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let run = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":5}}"#)
+        #expect(run.code == 0)
+        #expect(run.output.hasPrefix(#"{"outcome":"applied","revision":""#))
+        #expect(run.output.hasSuffix(":1\"}\n"))
+        #expect(try await reactorctl("get", "/visits").output == "{\"count\":5}\n")
+        #expect(try await reactorctl("get", "/visits/count").output == "5\n")
+    }
+
+    @Test("two terminals share the state live, and each sees every value that stays")
+    func watch() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let one = try reactorctl.start(["watch", "/visits", "--count", "2"], name: "one")
+        let two = try reactorctl.start(["watch", "/visits", "--count", "2"], name: "two")
+        try await until { one.output.contains("\n") && two.output.contains("\n") }
+        _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":7}}"#)
+        #expect(await one.ended() == .exited(0))
+        #expect(await two.ended() == .exited(0))
+        #expect(one.output == two.output)
+        #expect(one.output.contains(#""state":{"count":0}"#))
+        #expect(one.output.contains(#""state":{"count":7}"#))
+    }
+
+    @Test("a watcher that is stopped delays nobody, and converges when it goes on")
+    func stoppedWatcher() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let watcher = try reactorctl.start(["watch", "/visits"], name: "watcher")
+        try await until { watcher.output.contains("\n") }
+        watcher.signal(SIGSTOP)
+        let actions = String(repeating: "{\"increment\":{}}\n", count: 20_000)
+        let run = try await reactorctl("dispatch", "/visits", "-", input: actions)
+        #expect(run.output.contains(#""applied":20000"#))
+        watcher.signal(SIGCONT)
+        try await until { watcher.output.contains(#"{"count":20000}"#) }
+        watcher.signal(SIGKILL)
+    }
+
+    @Test(
+        "an action that the reactor does not take is refused before it is sent",
+        arguments: [
+            (#"{"incremen":{"by":5}}"#, "increment"), (#"{"increment":{"bye":5}}"#, "by"),
+            (#"{"increment":{"by":"five"}}"#, "integer"), (#"{"increment":"#, "JSON"),
+        ])
+    func badAction(action: String, hint: String) async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let run = try await reactorctl("dispatch", "/visits", action)
+        #expect(run.code == 65)
+        #expect(run.errors.contains(hint))
+        #expect(run.output == "")
+        #expect(try await reactorctl("get", "/visits/count").output == "0\n")
+    }
+
+    @Test("a path that leads nowhere ends with 66 and names the nearest")
+    func badPath() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        for command in ["get", "watch", "describe"] {
+            let run = try await reactorctl(command, "/vists")
+            #expect(run.code == 66)
+            #expect(run.errors.contains("did you mean /visits?"))
+        }
+        #expect(try await reactorctl("get", "/settings/entries/theme").code == 66)
+    }
+
+    @Test("no daemon ends with 69 and says which socket was tried")
+    func unreachable() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        await reactorctl.daemon.stop()
+        let run = try await reactorctl("get", "/visits")
+        #expect(run.code == 69)
+        #expect(run.errors.contains(reactorctl.daemon.socketPath))
+    }
+
+    @Test("wrong usage ends with 2", arguments: [["dispatch"], ["fly"], ["wait", "/visits"]])
+    func usage(arguments: [String]) async throws {
+        let directory = TestDirectory()
+        let process = try ChildProcess(
+            Built.product("reactorctl"), arguments, in: directory, name: "ctl")
+        #expect(await process.ended() == .exited(2))
+        #expect(process.errors != "")
+    }
+
+    @Test("a rejection is printed and ends with 1; what is held is given back with the command")
+    func hold() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let inner = "\(Built.product("reactorctl")) --socket \(reactorctl.daemon.socketPath)"
+        let held = try await reactorctl(
+            "hold", "/team/lock", #"{"acquire":{}}"#, "--", "sh", "-c",
+            "\(inner) dispatch /team/lock '{\"acquire\":{}}'; echo code $?; exit 7")
+        #expect(held.code == 7)
+        #expect(held.output.contains(#""outcome":"rejected","code":"held""#))
+        #expect(held.output.contains("code 1"))
+        #expect(try await reactorctl("get", "/team/lock/holder").output == "null\n")
+    }
+
+    @Test("wait ends when the value is there, or with 124 when it is not in time")
+    func wait() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let waiter = try reactorctl.start(
+            ["wait", "/visits", "--equals", #"{"count":3}"#], name: "waiter")
+        _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":3}}"#)
+        #expect(await waiter.ended() == .exited(0))
+        let late = try await reactorctl(
+            "wait", "/visits", "--equals", #"{"count":9}"#, "--timeout", "10ms")
+        #expect(late.code == 124)
+    }
+
+    @Test("actions from standard input are applied in order, one outcome each")
+    func stream() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let actions = (1...500).map { "{\"increment\":{\"by\":\($0)}}\n" }.joined()
+        let run = try await reactorctl("dispatch", "/visits", "-", "--each", input: actions)
+        #expect(run.code == 0)
+        #expect(run.lines.count == 500)
+        #expect(run.lines.last?.hasSuffix(":500\"}") ?? false)
+        #expect(try await reactorctl("get", "/visits/count").output == "125250\n")
+        let bad = try await reactorctl(
+            "dispatch", "/visits", "-", input: "{\"reset\":{}}\n{\"rest\":{}}\n")
+        #expect(bad.code == 65)
+        #expect(bad.errors.contains("line 2"))
+        #expect(bad.output.contains(#""applied":1"#))
+    }
+
+    @Test("a stale revision is a conflict, and nothing is applied")
+    func conflict() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let first = try await reactorctl("dispatch", "/visits", #"{"increment":{}}"#)
+        let revision = String(first.output.split(separator: "\"")[7])
+        _ = try await reactorctl("dispatch", "/visits", #"{"increment":{}}"#)
+        let stale = try await reactorctl(
+            "dispatch", "/visits", #"{"reset":{}}"#, "--if-revision", revision)
+        #expect(stale.code == 1)
+        #expect(stale.output.contains(#""code":"CONFLICT""#))
+        #expect(try await reactorctl("get", "/visits/count").output == "2\n")
+    }
+
+    @Test("tree, describe, stats, limits and ping answer in JSON lines when piped")
+    func questions() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let tree = try await reactorctl("tree")
+        #expect(tree.lines.contains { $0.contains(#""path":"/team/lock""#) })
+        #expect(try await reactorctl("describe", "/visits").output.contains("increment"))
+        #expect(try await reactorctl("describe", "--limits").output.contains("frameBytesMax"))
+        #expect(try await reactorctl("stats").output.contains("connectionsAccepted"))
+        #expect(try await reactorctl("ping").output.contains("microseconds"))
+    }
+
+    /// Waits for something that another process does.
+    private func until(_ condition: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !condition() {
+            guard ContinuousClock.now < deadline else {
+                Issue.record("it did not happen within a minute")
+                return
+            }
+            await Task.yield()
+        }
+    }
+}

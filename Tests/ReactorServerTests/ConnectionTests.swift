@@ -4,7 +4,7 @@ import ReactorWire
 import Testing
 
 /// Rows W22 to W26 and W32: clients that do not read, and what they cost.
-struct QueueTests {
+struct ConnectionTests {
     private func start(_ harness: ServerHarness) -> TestClient {
         let client = harness.client()
         client.open("/visits")

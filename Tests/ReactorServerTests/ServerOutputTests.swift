@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The order of things: nothing leaves before what caused it is appended.
-struct TurnTests {
+struct ServerOutputTests {
     private func start(_ harness: ServerHarness) -> TestClient {
         let client = harness.client()
         client.open("/visits")

@@ -1,0 +1,45 @@
+@testable import ReactorServer
+import ReactorWire
+import Testing
+
+/// Recent deltas: what is there, what is not, and how much.
+struct DeltaRingTests {
+    private func batch(after: UInt64, _ ids: [UInt32]) -> Batch {
+        var writer = WireWriter()
+        for (index, id) in ids.enumerated() {
+            writer.header(FrameHeader(kind: .delta, id: id, number: after + UInt64(index) + 1))
+        }
+        let sequence = after + UInt64(ids.count)
+        return Batch(
+            turn: sequence, epoch: 1, after: after, sequence: sequence,
+            deltas: OutputSlice(bytes: writer.bytes, range: 0..<writer.count))
+    }
+
+    private func numbers(_ bytes: [UInt8]?) -> [UInt64]? {
+        var offset = 0
+        return bytes.map { TestClient.parse($0, from: &offset).map(\.number) }
+    }
+
+    @Test("a node's frames after a sequence are found, in order, and no other node's")
+    func frames() {
+        var ring = DeltaRing(bytesMax: 10_000, searchBytesMax: 10_000)
+        ring.append(batch(after: 10, [1, 2, 1]))
+        ring.append(batch(after: 13, [2]))
+        ring.append(batch(after: 14, [1, 1]))
+        #expect(numbers(ring.frames(of: 1, after: 11, upTo: 16)) == [13, 15, 16])
+        #expect(numbers(ring.frames(of: 1, after: 10, upTo: 16)) == [11, 13, 15, 16])
+        #expect(numbers(ring.frames(of: 3, after: 10, upTo: 16)) == [])
+        #expect(numbers(ring.frames(of: 1, after: 16, upTo: 16)) == [])
+        #expect(ring.frames(of: 1, after: 9, upTo: 16) == nil)
+    }
+
+    @Test("the oldest goes beyond the budget, and a search that reads too much finds nothing")
+    func bounds() {
+        var ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 500)
+        for step in 0..<100 as Range<UInt64> { ring.append(batch(after: step, [1])) }
+        #expect(ring.byteCount <= 1_500)
+        #expect(ring.frames(of: 1, after: 50, upTo: 100) == nil)
+        #expect(ring.frames(of: 1, after: 92, upTo: 100) == nil)
+        #expect(numbers(ring.frames(of: 1, after: 97, upTo: 100)) == [98, 99, 100])
+    }
+}

@@ -1,0 +1,14 @@
+@testable import ReactorServer
+import Testing
+
+/// Counters as they are told.
+struct ServerStatsTests {
+    @Test("every counter is told by its name")
+    func named() {
+        var stats = ServerStats()
+        stats.conflations = 3
+        let fields = Mirror(reflecting: stats).children.compactMap(\.label)
+        #expect(Set(stats.named.keys) == Set(fields))
+        #expect(stats.named["conflations"] == 3)
+    }
+}

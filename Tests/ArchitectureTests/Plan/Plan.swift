@@ -86,7 +86,8 @@ enum Plan {
             tests: ["ReactorDaemonTests"]),
         Room(
             "reactorctl", floor: 5, rooms: ["ReactorClient", "ReactorCore", "ReactorWire"],
-            products: ["ArgumentParser"], system: ["Glibc", "Darwin", "Foundation"],
+            products: ["ArgumentParser", "Subprocess"],
+            system: ["Glibc", "Darwin", "Foundation", "Synchronization"],
             tests: ["ReactorDaemonTests"]),
         // Beside the house: what authors' tests need.
         Room(

@@ -1,3 +1,5 @@
+import ReactorWire
+
 /// What a client may be told about itself.
 public struct ClientOptions: Sendable {
     /// Name of the program, for people who look at the daemon; at most 64 bytes of it are sent.
@@ -10,7 +12,7 @@ public struct ClientOptions: Sendable {
     /// Most bytes of actions that wait to be sent.
     public var queueBytesMax = 1 << 20
     /// Longest body of a frame from the daemon, in bytes; a longer one ends the connection.
-    public var frameBytesMax = 8 << 20
+    public var frameBytesMax = WireLimits.daemonFrameBytesMax
     /// Most bytes of updates held back until the daemon says that they are complete.
     public var stagedBytesMax = 1 << 30
     /// Nanoseconds within which the daemon answers the first frame.

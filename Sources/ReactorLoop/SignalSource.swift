@@ -17,6 +17,7 @@ public final class SignalSource: LoopResource {
     public init(_ signal: Signal, on loop: EventLoop) throws(LoopError) {
         try loop.checkIsOpen(for: "\(signal)")
         self.signal = signal
+        Self.unblock(signal)
         unsafe super.init(on: loop, as: uv_signal_t.self)
         let source = unsafe memory.assumingMemoryBound(to: uv_signal_t.self)
         var code = unsafe uv_signal_init(loop.raw, source)
@@ -38,6 +39,14 @@ public final class SignalSource: LoopResource {
 
     override func didClose() {
         onSignal = nil
+    }
+
+    // because a process inherits its parent's mask: a signal that is blocked would never arrive
+    private static func unblock(_ signal: Signal) {
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe sigaddset(&mask, signal.rawValue)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
     }
 
     private func arrive() {

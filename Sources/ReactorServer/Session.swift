@@ -193,8 +193,3 @@ extension Outcome {
         }
     }
 }
-
-extension FaultCode {
-    /// The connection that would have owned the result ended before there was one.
-    static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")
-}

@@ -33,6 +33,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let ordinal = FaultCode(rawValue: "ORDINAL")
     /// The node is no longer at the expected revision.
     public static let conflict = FaultCode(rawValue: "CONFLICT")
+    /// The connection that would have owned the result ended before there was one.
+    public static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")
     /// The action's deadline had passed when its turn came.
     public static let deadline = FaultCode(rawValue: "DEADLINE")
     /// The chain of followers is too deep or too long.

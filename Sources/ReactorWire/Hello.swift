@@ -69,7 +69,8 @@ public struct Welcome: Equatable, Sendable {
     /// What the daemon allows one connection.
     @WireCodable
     public struct Limits: Equatable, Sendable {
-        /// Longest body of a frame in bytes, either way.
+        /// Longest body of a client's frame in bytes; the daemon's own are at most
+        /// ``WireLimits/daemonFrameBytesMax``.
         public var frameBytesMax: UInt32
         /// Most actions without an outcome.
         public var inFlightMax: UInt32

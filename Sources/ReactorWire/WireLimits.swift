@@ -7,6 +7,8 @@ public enum WireLimits {
     public static let depthMax = 64
     /// Largest frame body in bytes that a peer accepts unless the welcome says otherwise.
     public static let frameBytesMax = 1 << 20
+    /// Largest frame body in bytes that a daemon sends; a client accepts at least that.
+    public static let daemonFrameBytesMax = 8 << 20
     /// Longest slice path in bytes, before percent-decoding.
     public static let pathBytesMax = 4_096
     /// Most components of a slice path.

@@ -31,7 +31,7 @@ struct ReactorOptionsTests {
     @Test("a present option is read as what it is asked for")
     func present() throws {
         var options = options([
-            "a": 7, "b": 7, "c": false, "d": "y", "e": "5s", "f": "1KiB", "g": ["x", nil],
+            "a": 7, "b": 7, "c": false, "d": "y", "e": "5s", "f": "1KiB", "g": ["x", .null],
             "h": 512, "i": 0, "j": 0.25,
         ])
         #expect(try options.integer("a", default: 0, in: 7...7) == 7)
@@ -68,7 +68,7 @@ struct ReactorOptionsTests {
             refusal(of: [:]) { options in try options.byteSize("o", default: 0) }
                 .hasSuffix("got a mapping"))
         #expect(
-            refusal(of: nil) { options in try options.duration("o", default: .zero) }
+            refusal(of: .null) { options in try options.duration("o", default: .zero) }
                 .hasSuffix("got nothing"))
     }
 

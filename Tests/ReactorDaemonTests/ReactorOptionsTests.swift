@@ -40,7 +40,7 @@ struct ReactorOptionsTests {
         #expect(try options.text("d", default: "x", oneOf: ["y"]) == "y")
         #expect(try options.duration("e", default: .zero) == .seconds(5))
         #expect(try options.byteSize("f", default: 0) == 1_024)
-        #expect(options.value("g") == ["x", nil])
+        #expect(options.value("g") == ["x", .null])
         #expect(try options.byteSize("h", default: 0) == 512)
         #expect(try options.duration("i", default: .seconds(1)) == .zero)
         #expect(try options.number("j", default: 0) == 0.25)

@@ -2,6 +2,7 @@ import ReactorThreads
 
 /// Bounds the bytes of actions that a client's users have handed over and that have no outcome.
 final class ActionRoom: Sendable {
+    /// Most bytes of actions without an outcome; who wants to add more waits.
     private let bytesMax: Int
     private let state = Guarded(State())
 

@@ -17,9 +17,10 @@ public struct ClientOptions: Sendable {
     public var stagedBytesMax = 1 << 30
     /// Nanoseconds within which the daemon answers the first frame.
     public var handshakeDeadline: UInt64 = 5_000_000_000
-    /// Nanoseconds of the shortest and of the longest pause between attempts to connect; the
-    /// actual one is drawn at random below it, so that a thousand clients do not come at once.
+    /// Nanoseconds of the shortest pause between attempts to connect; the actual one is drawn at
+    /// random below it, so that a thousand clients do not come at once.
     public var pauseMin: UInt64 = 50_000_000
+    /// Nanoseconds of the longest pause, to which the pauses grow.
     public var pauseMax: UInt64 = 5_000_000_000
     /// Whether to go on trying when the daemon cannot be reached the first time.
     public var keepsTrying = false

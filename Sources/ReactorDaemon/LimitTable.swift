@@ -66,6 +66,10 @@ enum LimitTable {
             summary: "time to say hello; a connection that takes longer is closed",
             slot: .duration(\.handshakeDeadline, .milliseconds(10) ... .seconds(3_600))),
         Entry(
+            name: "closeDeadline",
+            summary: "time for a client that is closed to take what it is still told",
+            slot: .duration(\.closeDeadline, .milliseconds(10) ... .seconds(3_600))),
+        Entry(
             name: "partialFrameDeadline",
             summary: "time from a frame's first byte to its last; then the connection is closed",
             slot: .duration(\.partialFrameDeadline, .milliseconds(10) ... .seconds(3_600))),
@@ -84,6 +88,14 @@ enum LimitTable {
             name: "sessionsMax",
             summary: "sessions kept for resending; the longest disconnected one makes room",
             slot: .count(\.sessionsMax, 1...1_000_000)),
+        Entry(
+            name: "outcomeBytesPerSessionMax",
+            summary: "outcomes with a text or a reply kept per session; the oldest go",
+            slot: .bytes(\.outcomeBytesPerSessionMax, 4 << 10...1 << 30)),
+        Entry(
+            name: "messageBytesMax",
+            summary: "longest text of a rejection or a fault; the rest is cut",
+            slot: .bytes(\.messageBytesMax, 64...64 << 10)),
         Entry(
             name: "outcomesPerSessionMax",
             summary: "outcomes kept of one session until its client confirms them",
@@ -106,6 +118,10 @@ enum LimitTable {
             name: "undrainedBytesMax",
             summary: "waiting outcomes of one connection; then it is not read from",
             slot: .bytes(\.undrainedBytesMax, 1 << 10...1 << 30)),
+        Entry(
+            name: "resumeBytesMax",
+            summary: "recent deltas sent to one slice of a client that comes back",
+            slot: .bytes(\.resumeBytesMax, 0...1 << 30)),
         Entry(
             name: "ringBytesMax",
             summary: "recent deltas kept, so that a client resumes without a snapshot",

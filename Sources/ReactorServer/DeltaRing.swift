@@ -12,6 +12,7 @@ struct DeltaRing {
 
     private var entries = Deque<Entry>()
     private(set) var byteCount = 0
+    /// Most bytes kept; the oldest turns are forgotten beyond it.
     let bytesMax: Int
     /// Bytes that one search reads at most.
     let searchBytesMax: Int

@@ -143,8 +143,10 @@ extension Server {
         session.connection = nil
         session.disconnectedAt = now
         session.endConnection(limits)
-        if session.isBlank { sessions.remove(session) }
     }
+
+    /// For how long a session without actions waits for its client to come back.
+    static let blankSessionNanoseconds: UInt64 = 60_000_000_000
 
     /// Ends all subscriptions of a connection.
     func leaveSlices(_ connection: Connection) {
@@ -173,6 +175,9 @@ extension Server {
     /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second.
     public func tick(at now: UInt64) {
         self.now = now
+        if now > Self.blankSessionNanoseconds {
+            sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)
+        }
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
             if connection.isClosing {
                 abandon(connection)

@@ -3,6 +3,7 @@ struct SessionTable {
     private var sessions: [[UInt8]: Session] = [:]
     private var byClient: [UInt64: Session] = [:]
     private var lastClient: UInt64 = 0
+    /// Most sessions; beyond it one that nobody uses is evicted.
     let sessionsMax: Int
 
     init(sessionsMax: Int) { self.sessionsMax = sessionsMax }
@@ -34,6 +35,20 @@ struct SessionTable {
 
     private mutating func evictOne() {
         let idle = sessions.values.filter { $0.connection == nil }
-        if let oldest = idle.min(by: { $0.disconnectedAt < $1.disconnectedAt }) { remove(oldest) }
+        let blank = idle.filter(\.isBlank)
+        // because nothing is lost with a session that has no actions
+        let candidates = blank.isEmpty ? idle : blank
+        if let oldest = candidates.min(by: { $0.disconnectedAt < $1.disconnectedAt }) {
+            remove(oldest)
+        }
+    }
+
+    /// Forgets sessions without actions whose connection ended before `time`: their clients may
+    /// have sent some that never arrived, and are given a while to come back with them.
+    mutating func forgetBlank(before time: UInt64) {
+        for session in sessions.values
+        where session.connection == nil && session.isBlank && session.disconnectedAt < time {
+            remove(session)
+        }
     }
 }

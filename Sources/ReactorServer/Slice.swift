@@ -40,6 +40,7 @@ struct SliceTable {
     private var lastValueID = valueIDBase
     /// Bytes of all cached snapshots.
     private(set) var cachedBytes = 0
+    /// Most bytes of encoded snapshots kept.
     let cachedBytesMax: Int
 
     init(cachedBytesMax: Int) { self.cachedBytesMax = cachedBytesMax }

@@ -99,6 +99,7 @@ public struct Closing: Equatable, Sendable {
     public var offset: UInt64?
     /// For ``FaultCode/version``: the range that the daemon speaks.
     public var versionMin: UInt16?
+    /// For ``FaultCode/version``: the end of that range.
     public var versionMax: UInt16?
 
     public init(

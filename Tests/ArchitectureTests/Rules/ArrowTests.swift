@@ -76,7 +76,7 @@ struct ArrowTests {
     func planted() {
         let manifest = Manifest(
             """
-            let collections = Target.Dependency.product(name: "Collections", package: "x")
+            let collections = Target.Dependency.product(name: "HashTreeCollections", package: "x")
             let package = Package(targets: [
                 // a comment with a bracket )
                 .target(

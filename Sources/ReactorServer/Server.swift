@@ -143,7 +143,6 @@ extension Server {
         session.connection = nil
         session.disconnectedAt = now
         session.endConnection(limits)
-        if session.isBlank { sessions.remove(session) }
     }
 
     /// Ends all subscriptions of a connection.

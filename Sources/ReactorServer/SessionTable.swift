@@ -34,6 +34,11 @@ struct SessionTable {
 
     private mutating func evictOne() {
         let idle = sessions.values.filter { $0.connection == nil }
-        if let oldest = idle.min(by: { $0.disconnectedAt < $1.disconnectedAt }) { remove(oldest) }
+        // because a session that has seen no action keeps no outcome: its client loses the least
+        let blank = idle.filter(\.isBlank)
+        let candidates = blank.isEmpty ? idle : blank
+        if let oldest = candidates.min(by: { $0.disconnectedAt < $1.disconnectedAt }) {
+            remove(oldest)
+        }
     }
 }

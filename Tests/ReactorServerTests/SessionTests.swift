@@ -125,7 +125,7 @@ struct SessionTests {
         #expect(harness.server.sessions.find(welcomes[2].session, uid: 1_000) != nil)
     }
 
-    @Test("a goodbye forgets the session; one that did nothing is kept, for its action may be on the way")
+    @Test("a goodbye forgets the session; one that did nothing is kept for its client")
     func goodbye() throws {
         let (first, welcome) = try start()
         first.add(1)

@@ -56,6 +56,17 @@ final class Rig {
         return joined
     }
 
+    /// A client that has said hello before anybody else gets to.
+    func newcomer() -> Joined {
+        let joined = client()
+        while joined.machine.welcome == nil {
+            _ = step(joined)
+            server.endTurn(at: 0)
+            _ = carryOutServer()
+        }
+        return joined
+    }
+
     /// Carries bytes and orders both ways until nobody has anything to say.
     func run(rounds: Int = 10_000) {
         for _ in 0..<rounds {

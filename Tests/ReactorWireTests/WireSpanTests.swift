@@ -35,7 +35,7 @@ struct WireSpanTests {
         }
         // because zeros at the end must count as bytes
         #expect([UInt8]([0]).span.hash(of: 0..<1) != [UInt8]([0, 0]).span.hash(of: 0..<2))
-        #expect(![UInt8]([0]).span.isEqual(to: [UInt8]([0, 0]).span))
+        #expect([UInt8]([0]).span.isEqual(to: [UInt8]([0, 0]).span) == false)
     }
 
     @Test("bytes are appended to what an array holds")
@@ -52,7 +52,7 @@ struct WireSpanTests {
     func names() {
         let bytes: [UInt8] = [0x62, 0x61, 0xff]
         #expect(bytes.span.text(WireName(start: 1, count: 2)) == "a\u{fffd}")
-        #expect(!bytes.span.isText(1..<3))
-        #expect(bytes.span.isText(1..<2))
+        #expect(bytes.span.isText(1..<3) == false)
+        #expect(bytes.span.isText(1..<2) == true)
     }
 }

@@ -37,7 +37,8 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
             let text = try cursor.text(in: bytes)
             guard let key = Key(wireKeyText: text) else {
                 throw WireError(
-                    .mismatch(expected: Key.wireKeyKind, got: "the key \(text.quoted())"), at: start)
+                    .mismatch(expected: Key.wireKeyKind, got: "the key \(text.quoted())"), at: start
+                )
             }
             let value: Value
             do throws(WireError) {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A small generator of random numbers (SplitMix64), the same for the same seed.
 ///
 /// A random test prints its seed in every failure, and takes one back from the environment:
@@ -5,6 +7,19 @@
 struct Seed: RandomNumberGenerator {
     /// What the run started from.
     let start: UInt64
+
+    /// Whether the environment says which seed to run.
+    static var isGiven: Bool { given != nil }
+
+    private static let given = ProcessInfo.processInfo.environment["REACTOR_SEED"].flatMap {
+        UInt64($0)
+    }
+
+    /// The seeds of a test that runs `count` of them, or the one from the environment.
+    static func starts(_ count: UInt64) -> ClosedRange<UInt64> {
+        given.map { $0...$0 } ?? 1...count
+    }
+
     private var state: UInt64
 
     init(_ start: UInt64) {

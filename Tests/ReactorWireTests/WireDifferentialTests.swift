@@ -27,7 +27,7 @@ struct WireDifferentialTests {
 
     @Test("W2, W10: any well-formed encoding of a value decodes to it, and skips to the same end")
     func wellFormed() throws {
-        for start in UInt64(1)...2_000 {
+        for start in Seed.starts(2_000) {
             var random = RandomValue(start)
             let value = random.value(depth: 5)
             let bytes = random.bytes(of: value)
@@ -40,7 +40,7 @@ struct WireDifferentialTests {
 
     @Test("W1: a value cut at any byte is refused by both, at the same offset or earlier")
     func truncations() {
-        for start in UInt64(1)...150 {
+        for start in Seed.starts(150) {
             var random = RandomValue(start)
             let bytes = random.bytes(of: random.value(depth: 4))
             for length in 0..<bytes.count {
@@ -57,7 +57,7 @@ struct WireDifferentialTests {
     @Test("W5, W10: damaged bytes are accepted by both or refused by both, up to what has no place")
     func damaged() {
         var counts = (accepted: 0, refused: 0)
-        for start in UInt64(1)...20_000 {
+        for start in Seed.starts(20_000) {
             var random = RandomValue(start)
             var bytes = random.bytes(of: random.value(depth: 3))
             for _ in 0...random.seed.below(3) {
@@ -86,12 +86,12 @@ struct WireDifferentialTests {
             }
         }
         // because a run that only refuses, or only accepts, has compared nothing
-        #expect(counts.accepted > 1_000 && counts.refused > 1_000)
+        #expect(Seed.isGiven || counts.accepted > 1_000 && counts.refused > 1_000)
     }
 
     @Test("random garbage never traps, in any decoder")
     func garbage() {
-        for start in UInt64(1)...100_000 {
+        for start in Seed.starts(100_000) {
             var seed = Seed(start)
             // because small numbers are heads of small things: half the inputs go deeper that way
             let mask: UInt8 = seed.oneIn(2) ? 0xe3 : 0xff
@@ -115,9 +115,9 @@ struct WireDifferentialTests {
         }
     }
 
-    @Test("W12: an indefinite string in chunks of one byte costs no more than its length")
+    @Test("W12: an indefinite string in 500,000 chunks of one byte is read whole")
     func chunks() throws {
-        // because copying the whole for each chunk would take minutes for these
+        // because a reader that copies the whole for each chunk does not come to an end here
         let count = 500_000
         let bytes: [UInt8] = [0x5f] + (0..<count).flatMap { _ in [0x41, 0x07] as [UInt8] } + [0xff]
         #expect(try [UInt8](wireBytes: bytes).count == count)

@@ -187,13 +187,6 @@ struct WireSchemaTests {
         #expect(try issues(json).first == description)
     }
 
-    @Test("W116: names from a value are printed with their controls escaped")
-    func printing() throws {
-        let issue = try #require(issues(#"{"a\u001b[2J.":1}"#).first)
-        #expect(issue.hasPrefix(#""a\u001b[2J.": "#))
-        #expect(!issue.unicodeScalars.contains("\u{1b}"))
-    }
-
     @Test("a check stops at 16 issues")
     func limit() {
         let elements = [WireValue](repeating: "x", count: 100_000)

@@ -3,19 +3,9 @@ import Testing
 
 @Suite("JSON")
 struct WireValueJSONTests {
-    /// The error with which `json` is refused, as people see it.
-    private func refusal(_ json: String) -> String? {
-        do throws(JSONError) {
-            _ = try WireValue(json: json)
-            return nil
-        } catch {
-            return error.description
-        }
-    }
-
     @Test("every value is the same after JSON there and back, on one line, pretty and in ASCII")
     func roundTrip() throws {
-        for start in UInt64(1)...5_000 {
+        for start in Seed.starts(5_000) {
             var random = RandomValue(start)
             let value = random.value(depth: 5)
             #expect(try WireValue(json: value.json()) == value, "seed \(start)")
@@ -26,171 +16,13 @@ struct WireValueJSONTests {
         }
     }
 
-    @Test("values print as people expect them")
-    func printing() {
-        let printed: KeyValuePairs<WireValue, String> = [
-            .null: "null", true: "true", 5: "5", 5.0: "5.0", -0.0: "-0.0", 1e16: "1e+16", 0.1: "0.1",
-            18_446_744_073_709_551_615: "18446744073709551615",
-            -18_446_744_073_709_551_616: "-18446744073709551616",
-            .float(.nan): #"{"$float":"NaN"}"#, .float(-.infinity): #"{"$float":"-Infinity"}"#,
-            .float(Double(bitPattern: 0xfff8_0000_0000_0001)):
-                #"{"$float":"NaN:fff8000000000001"}"#,
-            .bytes([]): #"{"$bytes":""}"#, .bytes([0, 1, 2]): #"{"$bytes":"AAEC"}"#,
-            ["bb": [1, "x"], "a": [:]]: #"{"a":{},"bb":[1,"x"]}"#,
-            ["$bytes": 1]: #"{"$map":{"$bytes":1}}"#,
-            ["$map": ["$float": 2]]: #"{"$map":{"$map":{"$map":{"$float":2}}}}"#,
-            ["$map": ["$float": 2], "a": 1]: #"{"a":1,"$map":{"$map":{"$float":2}}}"#,
-            "\u{1b}[31m\n\"\\": #""\u001b[31m\n\"\\""#,
-            "\u{9b}\u{202e}\u{2028}\u{7f}\0": #""\u009b\u202e\u2028\u007f\u0000""#,
-            "水 é": #""水 é""#,
-        ]
-        for (value, json) in printed { #expect(value.json() == json) }
-        #expect(WireValue("水𐅑").json(ascii: true) == #""\u6c34\ud800\udd51""#)
-    }
-
-    @Test("pretty JSON has a line an element and keeps what is empty or wrapped on one")
-    func pretty() {
-        let value: WireValue = ["a": [1, .bytes([1])], "b": [:], "c": []]
-        #expect(
-            value.json(pretty: true) == """
-                {
-                  "a": [
-                    1,
-                    {"$bytes": "AQ=="}
-                  ],
-                  "b": {},
-                  "c": []
-                }
-                """)
-        #expect(
-            WireValue.json(object: ["outcome": "applied", "at": 1])
-                == #"{"outcome":"applied","at":1}"#)
-    }
-
-    @Test("numbers without fraction and exponent stay integers, all others are doubles")
-    func numbers() throws {
-        #expect(try WireValue(json: "9007199254740993") == 9_007_199_254_740_993)
-        #expect(try WireValue(json: "-0") == 0)
-        #expect(try WireValue(json: "-0.0") == .float(-0.0))
-        #expect(try WireValue(json: "1E2") == .float(100))
-        #expect(try WireValue(json: " 1.0 ") == .float(1))
-        #expect(
-            try WireValue(json: "18446744073709551615")
-                == .integer(WireInteger(exactly: UInt64.max)!))
-        #expect(refusal("18446744073709551616")?.contains("is beyond -2^64 to 2^64 - 1") == true)
-        #expect(refusal("-18446744073709551617")?.contains("is beyond -2^64 to 2^64 - 1") == true)
-        #expect(refusal(String(repeating: "9", count: 100_000)) != nil)
-        #expect(refusal("1e999") == "line 1, column 1: number \"1e999\" is too large for a double")
-    }
-
     @Test("doubles are exact there and back")
     func doubles() throws {
-        var seed = Seed(7)
-        for _ in 0..<5_000 {
-            let number = Double(bitPattern: seed.next())
-            let value = WireValue.float(number)
-            #expect(try WireValue(json: value.json()) == value, "seed 7, \(number.bitPattern)")
+        for start in Seed.starts(5_000) {
+            var seed = Seed(start)
+            let value = WireValue.float(Double(bitPattern: seed.next()))
+            #expect(try WireValue(json: value.json()) == value, "seed \(start)")
         }
-    }
-
-    @Test(
-        "a text that is no JSON is refused at its line and column",
-        arguments: [
-            ("", "line 1, column 1: expected a value, got the end of the text"),
-            ("[1,\n 2,]", "line 2, column 4: expected a value, got \"]\""),
-            ("{\"a\" 1}", "line 1, column 6: expected \":\", got \"1\""),
-            ("{a:1}", "line 1, column 2: expected a key in quotation marks, got \"a\""),
-            ("[1 2]", "line 1, column 4: expected \",\" or \"]\", got \"2\""),
-            ("1 2", "line 1, column 3: expected the end of the text, got \"2\""),
-            ("[\"水\", x]", "line 1, column 7: expected a value, got \"x\""),
-            ("nul", "line 1, column 4: expected \"null\", got the end of the text"),
-            ("01", "line 1, column 2: expected no digit after a leading zero, got \"1\""),
-            ("-", "line 1, column 2: expected a digit, got the end of the text"),
-            ("1.", "line 1, column 3: expected a digit, got the end of the text"),
-            ("+1", "line 1, column 1: expected a value, got \"+\""),
-            ("NaN", "line 1, column 1: expected a value, got \"N\""),
-            (
-                "\"a",
-                "line 1, column 3: expected a quotation mark that ends the text, "
-                    + "got the end of the text"
-            ),
-            (
-                "\"a\u{1b}\"",
-                "line 1, column 3: expected an escape for the control character, got \"\\u001b\""
-            ),
-            (#""\x""#, "line 1, column 3: expected an escape, got \"x\""),
-            (#""\u12g4""#, "line 1, column 6: expected a hexadecimal digit, got \"g\""),
-            (#"{"a":1,"b":2,"a":3}"#, "line 1, column 14: key \"a\" stands twice"),
-        ])
-    func errors(json: String, description: String) {
-        #expect(refusal(json) == description)
-    }
-
-    @Test("W14: lone surrogates and bytes that are not UTF-8 are refused, pairs are read")
-    func surrogates() throws {
-        #expect(try WireValue(json: #""\ud83d\ude00\u00e9\/\b\f""#) == "😀é/\u{8}\u{c}")
-        for half in [
-            #""\ud83d""#, #""\ude00""#, #""\ud83d\u0041""#, #""\ud83dx""#, #""\ude00\ud83d""#,
-        ] {
-            #expect(refusal(half)?.hasSuffix("half of a surrogate pair stands alone") == true)
-        }
-        #expect(throws: JSONError(condition: .invalidText, line: 1, column: 2)) {
-            try WireValue(json: [0x22, 0xc0, 0x80, 0x22])
-        }
-    }
-
-    @Test("W15: keys in the two Unicode forms are two keys")
-    func unicodeKeys() throws {
-        let value = try WireValue(json: #"{"\u00e9":1,"e\u0301":2}"#)
-        #expect(value.mapValue?.count == 2)
-        #expect(value["\u{e9}"] == 1)
-    }
-
-    @Test("a wrapper with a value that it does not take is refused, with the way out")
-    func wrappers() throws {
-        for json in [
-            #"{"$bytes":"A"}"#, #"{"$bytes":"AB=="}"#, #"{"$bytes":"A-=="}"#, #"{"$bytes":1}"#,
-            #"{"$bytes":"===="}"#, #"{"$bytes":"AA=A"}"#, #"{"$float":"nan"}"#, #"{"$float":1}"#,
-            #"{"$float":"NaN:7ff0000000000000"}"#, #"{"$float":"NaN:+ff8000000000001"}"#,
-            #"{"$map":[]}"#, #"{"$map":1}"#,
-        ] {
-            #expect(
-                refusal(json)?.contains("a map with this single key is written") == true, "\(json)")
-        }
-        #expect(
-            try WireValue(json: #"{"$map":{"$bytes":"AQ=="},"a":1}"#)
-                == ["$map": .bytes([1]), "a": 1])
-        #expect(try WireValue(json: #"{"$bytes":"x","a":1}"#) == ["$bytes": "x", "a": 1])
-        #expect(try WireValue(json: #"{"$float":"NaN:7ff8000000000000"}"#) == .float(.nan))
-    }
-
-    @Test("W11: 64 levels are read, wrapped or not; 65, 10,000 and 1,000,000 are refused")
-    func depth() throws {
-        var plain = WireValue.bytes([1])
-        var wrapped = plain
-        for _ in 0..<WireLimits.depthMax {
-            plain = [plain]
-            wrapped = ["$map": wrapped]
-        }
-        #expect(try WireValue(json: plain.json()) == plain)
-        #expect(try WireValue(json: wrapped.json()) == wrapped)
-        for deeper: WireValue in [[plain], ["a": plain], [wrapped], ["$map": wrapped]] {
-            #expect(refusal(deeper.json())?.hasSuffix("nested deeper than 64") == true)
-        }
-        for piece in ["[", "{\"a\":", "{\"$map\":", "[{\"$map\":"] {
-            for levels in [10_000, 1_000_000] {
-                let json = String(repeating: piece, count: levels)
-                #expect(refusal(json)?.hasSuffix("nested deeper than 64") == true)
-            }
-        }
-    }
-
-    @Test("W116: a quoted text is safe for a terminal and cut at 256 bytes")
-    func quoting() {
-        #expect("a\u{1b}[2J\nb\u{202e}".quoted() == #""a\u001b[2J\nb\u202e""#)
-        let long = String(repeating: "é", count: 1 << 20)
-        #expect(long.quoted() == "\"" + String(repeating: "é", count: 128) + "\"…")
-        #expect("abcé".quoted(bytesMax: 4) == "\"abc\"…")
     }
 
     @Test("random texts never trap, and what is read prints and reads back")
@@ -201,13 +33,13 @@ struct WireValueJSONTests {
             "1", "-", ".", "e", "0", "true", "null", " ", "\n", "{\"$map\":", "\"AA==\"", "水",
         ]
         var readCount = 0
-        for start in UInt64(1)...50_000 {
+        for start in Seed.starts(50_000) {
             var seed = Seed(start)
             let json = (0..<seed.below(9)).map { _ in pieces[seed.below(pieces.count)] }.joined()
             guard let value = try? WireValue(json: json) else { continue }
             readCount += 1
             #expect(try WireValue(json: value.json()) == value, "seed \(start)")
         }
-        #expect(readCount > 500)
+        #expect(Seed.isGiven || readCount > 500)
     }
 }

@@ -1,0 +1,24 @@
+import ReactorWire
+import Testing
+
+@Suite("Issues")
+struct SchemaIssueTests {
+    @Test("W116: names from a value are printed with their controls escaped")
+    func printing() throws {
+        let schema = WireSchema.record(WireSchema.Record(name: "R", fields: []))
+        let issue = try #require(schema.check(["a\u{1b}[2J.": 1]).first)
+        #expect(
+            issue.description
+                == #""a\u001b[2J.": expected no fields, got the unknown field "a\u001b[2J.""#)
+    }
+
+    @Test("an issue names place, expected, got and the nearest name, each where it has one")
+    func forms() {
+        let bare = SchemaIssue(path: [], expected: "a bool", got: "text")
+        #expect(bare.description == "value: expected a bool, got text")
+        let full = SchemaIssue(path: ["a", "", "b.c"], expected: "x", got: "y", nearest: "z")
+        #expect(
+            full.description
+                == #"a.""."b.c": expected x, got y; did you mean "z"?"#.filter { $0 != "\\" })
+    }
+}

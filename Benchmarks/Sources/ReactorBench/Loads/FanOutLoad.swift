@@ -36,11 +36,8 @@ struct FanOutLoad: ParsableCommand {
             do {
                 try writer.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
                     answered += 1
-                    guard case .applied = outcome else {
-                        failure = LoadError("increment: got \(outcome)")
-                        return
-                    }
-                    send()
+                    if case .applied = outcome { return send() }
+                    failure = LoadError("increment: got \(outcome)")
                 }
             } catch {
                 failure = LoadError("increment: \(error)")

@@ -21,13 +21,14 @@ struct RedisFanOutLoad: ParsableCommand {
     func run() throws {
         let loop = try EventLoop(spin: options.spinDuration)
         let address = try UnixAddress(options.socket)
+        let subscribe = RedisCommand.subscribe
         var received = 0
         var connections: [Connection] = []
         for _ in 0..<subscribers {
             let connection = try Connection.connect(to: address, on: loop)
             connection.onBytes = { received += $0.count }
             connection.resumeReading()
-            connection.write(RedisCommand.subscribe.span)
+            connection.write(subscribe.span)
             connections.append(connection)
         }
         let subscribed = subscribers * RedisCommand.subscribedByteCount

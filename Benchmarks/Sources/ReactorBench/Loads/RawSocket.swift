@@ -1,0 +1,50 @@
+import CBench
+import Glibc
+
+/// A blocking Unix socket: the least that can stand between a program and its peer.
+final class RawSocket {
+    private let descriptor: Int32
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(connectingTo path: String) throws {
+        descriptor = bench_connect(path)
+        guard descriptor >= 0 else { throw LoadError("connect to \(path): errno \(errno)") }
+    }
+
+    /// Starts a process that sends back every message.
+    init(echoing messageBytes: Int, onCore core: Int32) throws {
+        descriptor = bench_start_echo(messageBytes, core)
+        guard descriptor >= 0 else { throw LoadError("start the echo: errno \(errno)") }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) throws {
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw LoadError("write: errno \(errno)")
+        }
+    }
+
+    /// Reads `byteCount` bytes, not more.
+    func receive(_ byteCount: Int) throws {
+        var count = 0
+        while count < byteCount { count += try read(upTo: byteCount - count) }
+    }
+
+    /// Reads one line, which must be all that the peer has sent; answers its first byte.
+    @discardableResult
+    func receiveLine() throws -> UInt8 {
+        var first: UInt8?
+        while true {
+            let count = try read(upTo: buffer.count)
+            if first == nil { first = buffer[0] }
+            if buffer[count - 1] == 10 { return first ?? 0 }
+        }
+    }
+
+    private func read(upTo byteCount: Int) throws -> Int {
+        let count = Glibc.read(descriptor, &buffer, byteCount)
+        guard count > 0 else { throw LoadError("read: \(count), errno \(errno)") }
+        return count
+    }
+}

@@ -1,0 +1,31 @@
+/// Durations of single operations, in nanoseconds, kept whole so that percentiles are exact.
+struct Samples {
+    private var values: [UInt64] = []
+
+    init() { values.reserveCapacity(1 << 20) }
+
+    mutating func add(_ nanoseconds: UInt64) { values.append(nanoseconds) }
+
+    var count: Int { values.count }
+
+    /// The results to tell: median, 99th percentile, and how many there were.
+    func summary() throws -> [(String, Double)] {
+        guard !values.isEmpty else { throw LoadError("nothing was measured in the given time") }
+        let sorted = values.sorted()
+        func percentile(_ share: Double) -> Double {
+            Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
+        }
+        return [("p50", percentile(0.5)), ("p99", percentile(0.99)), ("count", Double(count))]
+    }
+}
+
+/// The stretch of time in which samples count: it begins after some to get warm.
+struct Stretch {
+    let begin: UInt64
+    let end: UInt64
+
+    init(now: UInt64, lasting nanoseconds: UInt64) {
+        begin = now + nanoseconds / 10
+        end = begin + nanoseconds
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+
+/// Measures everything and reports it.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Measures everything; the default.")
+
+    @Option(help: "The reactord to measure.")
+    var daemon: String
+
+    @Flag(help: "Less of everything, in under a minute: to see that it works.")
+    var quick = false
+
+    @Option(help: "Writes the rows to this file too, as JSON.")
+    var json: String?
+
+    @Option(help: "Writes a chart to this file.")
+    var chart: String?
+
+    @Option(help: "For how long the spinning variants poll after traffic, in microseconds.")
+    var spin = 100
+
+    @Option(help: "Measures to take, by name; all by default.")
+    var only: [String] = []
+
+    @Option(help: "Placements, by name: 'one core', 'two cores', unpinned; all by default.")
+    var placement: [String] = []
+
+    func run() throws {
+        let directory = try Self.temporaryDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var rows: [Row] = []
+        for place in Placement.allCases where isAsked(place.rawValue, in: placement) {
+            let own = "\(directory)/\(place)"
+            try FileManager.default.createDirectory(
+                atPath: own, withIntermediateDirectories: false)
+            let bench = try Bench(
+                place, quick ? .quick : .full, daemonPath: daemon, in: own)
+            for (name, measure) in measures(of: bench) where isAsked(name, in: only) {
+                FileHandle.standardError.write(Data("\(place.rawValue): \(name)\n".utf8))
+                rows += try measure()
+            }
+        }
+        try report(rows)
+    }
+
+    private func isAsked(_ name: String, in names: [String]) -> Bool {
+        names.isEmpty || names.contains(name)
+    }
+
+    private func measures(of bench: Bench) -> [(String, () throws -> [Row])] {
+        let always: [(String, () throws -> [Row])] = [
+            ("throughput", Throughput(bench: bench).rows),
+            ("latency", Latency(bench: bench, spin: spin).rows),
+            ("visibility", Visibility(bench: bench).rows),
+            ("fan-out", FanOut(bench: bench).rows),
+        ]
+        // because these compare the daemon with itself, one placement tells all there is to tell;
+        // on one core nothing but the work itself counts
+        guard bench.placement == .oneCore else { return always }
+        return always + [
+            ("local", InProcess(bench: bench).rows),
+            ("crowd", Crowd(bench: bench).rows),
+            ("scale", Scale(bench: bench).rows),
+        ]
+    }
+
+    private func report(_ rows: [Row]) throws {
+        FileHandle.standardOutput.write(Data(Table(rows: rows).text.utf8))
+        if let json {
+            let data = try JSONSerialization.data(
+                withJSONObject: rows.map(\.json), options: [.prettyPrinted, .sortedKeys])
+            try data.write(to: URL(fileURLWithPath: json))
+        }
+        if let chart {
+            try Chart(rows: rows).svg.write(toFile: chart, atomically: true, encoding: .utf8)
+        }
+    }
+
+    private static func temporaryDirectory() throws -> String {
+        // because the path of a socket has 107 bytes at most
+        var template = Array("/tmp/reactor-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw LoadError("mkdtemp: errno \(errno)") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

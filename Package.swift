@@ -104,7 +104,9 @@ let package = Package(
         // The roof. Argument parsing and little more.
         .executableTarget(
             name: "reactord",
-            dependencies: ["ReactorDaemon", "ReactorCore", "StockReactors", argumentParser, logging],
+            dependencies: [
+                "ReactorDaemon", "ReactorCore", "StockReactors", argumentParser, logging,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "reactorctl",

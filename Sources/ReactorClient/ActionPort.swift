@@ -70,9 +70,10 @@ final class ActionPort: Sendable {
     /// Sends an action once there is room, and waits for its outcome.
     func dispatch(
         _ byteCount: Int,
-        _ submit: @escaping @Sendable (
-            LoopClient, @escaping (ActionOutcome) -> Void
-        ) throws(ClientError) -> Void
+        _ submit:
+            @escaping @Sendable (
+                LoopClient, @escaping (ActionOutcome) -> Void
+            ) throws(ClientError) -> Void
     ) async -> ActionOutcome {
         let byteCount = byteCount + FrameHeader.byteCount
         guard await room.enter(byteCount) else {
@@ -101,9 +102,10 @@ final class ActionPort: Sendable {
 
     /// Asks something of the client on its thread, and waits for the answer.
     func ask<Value: Sendable>(
-        _ body: @escaping @Sendable (
-            LoopClient, @escaping (Result<Value, ClientError>) -> Void
-        ) -> Void
+        _ body:
+            @escaping @Sendable (
+                LoopClient, @escaping (Result<Value, ClientError>) -> Void
+            ) -> Void
     ) async throws(ClientError) -> Value {
         let answer = OneAnswer<Result<Value, ClientError>>()
         let isPosted = post { client in

@@ -92,9 +92,10 @@ public final class Client: Sendable {
 
     /// Asks something on the client's thread.
     func ask<Value: Sendable>(
-        _ body: @escaping @Sendable (
-            LoopClient, @escaping (Result<Value, ClientError>) -> Void
-        ) -> Void
+        _ body:
+            @escaping @Sendable (
+                LoopClient, @escaping (Result<Value, ClientError>) -> Void
+            ) -> Void
     ) async throws(ClientError) -> Value {
         guard getpid() == pid else { throw .forked(pid: pid) }
         return try await port.ask(body)

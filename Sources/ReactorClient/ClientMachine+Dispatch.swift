@@ -199,7 +199,8 @@ extension ClientMachine {
     private func conclude(_ ordinal: UInt64, _ count: UInt64, _ sequence: UInt64) {
         let epoch = welcome?.epoch ?? 0
         // because a daemon that repeats old ordinals shall not cost a walk over all of them
-        var index = pending.stragglers.isEmpty && pending.first > ordinal
+        var index =
+            pending.stragglers.isEmpty && pending.first > ordinal
             ? min(count, pending.first - ordinal) : 0
         while index < count {
             let slot = pending.take(ordinal &+ index)

@@ -119,7 +119,8 @@ extension ClientMachine {
 
     private func noteClosing(_ body: Span<UInt8>) {
         closing =
-            (try? Closing(wireBytes: body)) ?? Closing(.framing, "the daemon gave no readable reason")
+            (try? Closing(wireBytes: body))
+            ?? Closing(.framing, "the daemon gave no readable reason")
     }
 
     /// After everything that arrived: lets go what waited for it.

@@ -38,7 +38,9 @@ extension ActionOutcome {
         switch outcome {
         case .applied(let sequence, let reply, let ownerEnded):
             let revision = Revision(epoch: epoch, sequence: sequence)
-            self = ownerEnded ? .ownerEnded(revision, reply: reply)
+            self =
+                ownerEnded
+                ? .ownerEnded(revision, reply: reply)
                 : .applied(revision, reply: reply)
         case .rejected(let code, let message): self = .rejected(Rejection(code, message))
         case .failed(let message): self = .failed(message: message)

@@ -59,8 +59,9 @@ struct ReactorType {
             let name = plainName(pattern.identifier)
             properties[name] = variable
             for case .attribute(let attribute) in variable.attributes {
-                guard let verb = ["Child": "child", "Children": "children"][
-                    attributeName(attribute)]
+                guard
+                    let verb = ["Child": "child", "Children": "children"][
+                        attributeName(attribute)]
                 else { continue }
                 childProperties.append(
                     ChildProperty(verb: verb, name: WireBytes(name), node: variable))

@@ -87,7 +87,8 @@ struct ConstantWriter {
             let word = wordLiteral(pending.prefix(8))
             let rest = pending.dropFirst(8).prefix(8)
             let count = min(pending.count, 16)
-            let line = rest.isEmpty
+            let line =
+                rest.isEmpty
                 ? "writer.word(\(word), byteCount: \(count))"
                 : "writer.words(\(word), \(wordLiteral(rest)), byteCount: \(count))"
             lines += isFirst ? commented(line, comment) : [line]

@@ -120,7 +120,8 @@ extension EnumExpansion {
             "default:",
             "    throw cursor.unknownCase(choice, known: Self._wireCases, in: bytes)", "}",
         ]
-        let body = expected + ["let choice = try cursor.openChoice(in: bytes)", "let value: Self"]
+        let body =
+            expected + ["let choice = try cursor.openChoice(in: bytes)", "let value: Self"]
             + block("do throws(WireError)", cases).dropLast()
             + ["} catch {", "    throw bytes.error(error, inside: choice)", "}"]
             + ["try cursor.close(choice, in: bytes)", "return value"]
@@ -138,8 +139,8 @@ extension EnumExpansion {
             byHead[prefix[1], default: []] +=
                 condition([takes], note: cases[index].name.text)
                 + (values.isEmpty
-                    ? ["return \(result)"]
-                    : ["return \(result)("] + values.indented + [")"]).indented + ["}"]
+                ? ["return \(result)"]
+                : ["return \(result)("] + values.indented + [")"]).indented + ["}"]
         }
         guard !byHead.isEmpty else { return [] }
         var lines: Lines = [
@@ -184,7 +185,9 @@ extension EnumExpansion {
         let expected = ["try cursor.expectPayload(of: choice)"]
         switch item.payload {
         case .none:
-            return ["try cursor.emptyPayload(of: choice, in: bytes)", "value = .\(item.identifier)"]
+            return [
+                "try cursor.emptyPayload(of: choice, in: bytes)", "value = .\(item.identifier)",
+            ]
         case .single(let value):
             return expected
                 + ["value = .\(item.identifier)(try \(value.typeBase).decode(bytes, &cursor))"]

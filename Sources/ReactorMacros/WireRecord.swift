@@ -12,7 +12,9 @@ func storedFields(
         guard let variable = member.decl.as(VariableDeclSyntax.self), isInstance(variable) else {
             continue
         }
-        if let more = storedFields(variable, in: context) { fields += more } else {
+        if let more = storedFields(variable, in: context) {
+            fields += more
+        } else {
             isComplete = false
         }
     }

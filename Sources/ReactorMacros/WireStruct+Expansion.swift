@@ -54,9 +54,12 @@ struct StructExpansion {
     private var reach: Lines {
         let start = block(
             "guard let key = path.first else", ["encode(into: &writer)", "return .found"])
-        let body = fields.isEmpty
-            ? ["guard path.isEmpty else { return .impossible }", "encode(into: &writer)",
-                "return .found"]
+        let body =
+            fields.isEmpty
+            ? [
+                "guard path.isEmpty else { return .impossible }", "encode(into: &writer)",
+                "return .found",
+            ]
             : start + record.reach { "self.\(fields[$0].identifier)" }
         return reachMember(type, body)
     }
@@ -84,7 +87,8 @@ func reachMember(_ type: WireType, _ body: Lines) -> Lines {
 /// The `wireSchema` requirement; for a conditional conformance, the function that the extension's
 /// property calls, because a property cannot have a condition of its own.
 func schemaMember(_ type: WireType, _ kind: String, _ parts: String, _ elements: Lines) -> Lines {
-    let head = type.unconstrained.isEmpty
+    let head =
+        type.unconstrained.isEmpty
         ? "\(type.access.modifier)static var wireSchema: WireSchema"
         : "private static func _wireSchema() -> WireSchema\(type.whereClause)"
     var arguments = "Self.self, name: \(stringLiteral(type.name))"

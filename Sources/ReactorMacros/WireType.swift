@@ -32,12 +32,14 @@ extension WireType {
         let typeName: TokenSyntax
         if let declaration = declaration.as(StructDeclSyntax.self) {
             typeName = declaration.name
-            kind = inheritsRawValue(declaration.inheritanceClause, rawProtocols)
+            kind =
+                inheritsRawValue(declaration.inheritanceClause, rawProtocols)
                 ? .rawValue
                 : storedFields(declaration, in: context).map(Kind.record)
         } else if let declaration = declaration.as(EnumDeclSyntax.self) {
             typeName = declaration.name
-            kind = inheritsRawValue(declaration.inheritanceClause, rawTypes)
+            kind =
+                inheritsRawValue(declaration.inheritanceClause, rawTypes)
                 ? .rawValue
                 : wireCases(declaration, in: context).map(Kind.choice)
         } else {
@@ -136,7 +138,8 @@ private func mentionedWords(_ kind: WireType.Kind) -> Set<String> {
     case .choice(let cases): types = cases.flatMap(\.values).map(\.type)
     case .rawValue: types = []
     }
-    return Set(types.flatMap { type in
-        type.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-    })
+    return Set(
+        types.flatMap { type in
+            type.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        })
 }

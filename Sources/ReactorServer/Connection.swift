@@ -1,5 +1,5 @@
-import ReactorCore
 import DequeModule
+import ReactorCore
 
 /// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
 final class Connection {

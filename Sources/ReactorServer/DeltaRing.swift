@@ -1,5 +1,5 @@
-import ReactorWire
 import DequeModule
+import ReactorWire
 
 /// The delta frames of the last turns, for clients that come back.
 struct DeltaRing {

@@ -57,10 +57,13 @@ extension Server {
         let have = connection.partial.count
         if have < FrameHeader.byteCount {
             // because a stranger is told from a client by the fifth byte, and may send no header
-            let isStranger = connection.stage == .greeting && have == 5
+            let isStranger =
+                connection.stage == .greeting && have == 5
                 && !FrameKind.isOfClient(connection.partial[4])
-            return isStranger ? 0 : connection.stage == .greeting && have < 5
-                ? 5 - have : FrameHeader.byteCount - have
+            return isStranger
+                ? 0
+                : connection.stage == .greeting && have < 5
+                    ? 5 - have : FrameHeader.byteCount - have
         }
         let header = connection.partial
         let length = Int(header.span.word(at: 0, byteCount: 4))
@@ -147,7 +150,8 @@ extension Server {
         }
         guard header.length == 0 || kind.hasBody else {
             return fail(
-                connection, .framing, "\(kind) with a body of \(header.length) bytes, expected none")
+                connection, .framing, "\(kind) with a body of \(header.length) bytes, expected none"
+            )
         }
         switch kind {
         case .hello: greet(body, of: connection)

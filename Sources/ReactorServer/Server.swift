@@ -1,6 +1,6 @@
-import ReactorWire
 import DequeModule
 public import ReactorCore
+import ReactorWire
 
 /// The daemon's brain: bytes and ticks in, outputs out.
 ///
@@ -115,7 +115,8 @@ extension Server {
         }
         if connectionsByUID[peer.uid, default: 0] >= limits.connectionsPerUIDMax {
             return (
-                .busy, "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
+                .busy,
+                "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
             )
         }
         if greetingCount >= limits.handshakesMax {

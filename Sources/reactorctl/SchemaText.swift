@@ -39,7 +39,8 @@ struct SchemaText {
             case .single(let schema): Self.name(schema)
             case .tuple(let schemas): "[" + schemas.map(Self.name).joined(separator: ", ") + "]"
             case .record(let fields):
-                "{" + fields.map { "\"\($0.name)\": \(Self.name($0.schema))" }
+                "{"
+                    + fields.map { "\"\($0.name)\": \(Self.name($0.schema))" }
                     .joined(separator: ", ") + "}"
             }
         lines.append("  {\"\(item.name)\": \(payload)}")

@@ -1,7 +1,8 @@
 import ReactorCore
-@testable import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Single actions: what they may be, what becomes of them, and that they happen once.
 struct ActionTests {
@@ -23,7 +24,8 @@ struct ActionTests {
     func duplicateKeys() throws {
         let (harness, client) = start()
         // {"add": {"by": 1, "by": 2}}
-        let twice: [UInt8] = [0xa1, 0x63] + Array("add".utf8) + [0xa2]
+        let twice: [UInt8] =
+            [0xa1, 0x63] + Array("add".utf8) + [0xa2]
             + [0x62] + Array("by".utf8) + [1] + [0x62] + Array("by".utf8) + [2]
         client.send(.dispatch, number: 1, twice)
         client.dispatch(Tally.Action.add(by: 1), ordinal: 2)
@@ -89,7 +91,8 @@ struct ActionTests {
         harness.turn()
         let log = try OutcomeLog(client.frames())
         #expect(try harness.tally("/visits").count == 1)
-        #expect(log.outcomes[5]?.count == 3 && Set(log.outcomes[5]?.map(\.isApplied) ?? []) == [true])
+        #expect(
+            log.outcomes[5]?.count == 3 && Set(log.outcomes[5]?.map(\.isApplied) ?? []) == [true])
         #expect(log.outcomes[6]?.map(\.code) == ["refused", "refused"])
         #expect(log.outcomes[9]?.count == 2 && log.outcomes[9]?.first == log.outcomes[9]?.last)
         #expect(log[7]?.code == "ORDINAL")

@@ -1,7 +1,8 @@
-@testable import ReactorServer
 import ReactorCore
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Rows W22 to W26 and W32: clients that do not read, and what they cost.
 struct ConnectionTests {
@@ -105,7 +106,9 @@ struct ConnectionTests {
         #expect(mirror.page("/page") != nil)
     }
 
-    @Test("W23: from a client that sends and never reads, nothing is read beyond its outcomes' budget")
+    @Test(
+        "W23: from a client that sends and never reads, nothing is read beyond its outcomes' budget"
+    )
     func neverReadsOutcomes() throws {
         let harness = ServerHarness { $0.undrainedBytesMax = 8 << 10 }
         let client = start(harness)

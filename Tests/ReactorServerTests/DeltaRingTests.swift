@@ -1,6 +1,7 @@
-@testable import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Recent deltas: what is there, what is not, and how much.
 struct DeltaRingTests {

@@ -1,7 +1,8 @@
 import ReactorCore
-@testable import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Rows W1 to W9, W20 and W21: bytes that are not what they should be.
 struct FramingTests {
@@ -249,7 +250,8 @@ struct FramingTests {
     @Test("a fault names the byte of the stream at which it is")
     func offset() throws {
         let ping = TestClient.frame(.ping)
-        let before = TestClient.frame(.hello, number: Hello.magic, Hello().wireBytes()).count
+        let before =
+            TestClient.frame(.hello, number: Hello.magic, Hello().wireBytes()).count
             + TestClient.frame(.open, number: 1, Open(path: "/visits").wireBytes()).count
             + ping.count
         let fault = try closing(ping + header(length: 0, kind: 0x7f))

@@ -1,7 +1,8 @@
-@testable import ReactorServer
 import ReactorCore
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// SplitMix64: the same numbers from the same seed, everywhere.
 struct SeededGenerator: RandomNumberGenerator {
@@ -58,7 +59,9 @@ final class RandomRun {
         for actor in actors { try greet(actor) }
     }
 
-    private func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    private func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
 
     private func greet(_ actor: Actor) throws {
         actor.client.hello(Hello(session: actor.secret.isEmpty ? nil : actor.secret))

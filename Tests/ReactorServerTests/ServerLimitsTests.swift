@@ -1,7 +1,8 @@
-@testable import ReactorServer
 import ReactorCore
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Rows S33 to S35 and S38: how many may come in.
 struct ServerLimitsTests {
@@ -40,6 +41,8 @@ struct ServerLimitsTests {
         #expect(server.connectionCount == 1)
         #expect(server.connectionsByUID == [1_000: 1])
         #expect(server.greetingCount == 0)
+        #expect(server.sessions.count <= server.limits.sessionsMax)
+        server.tick(at: harness.now + 2 * Server.blankSessionNanoseconds)
         #expect(server.sessions.count == 1)
         client.send(.ping)
         harness.turn()

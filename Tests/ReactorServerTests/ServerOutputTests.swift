@@ -1,8 +1,9 @@
-@testable import ReactorServer
 import ReactorCore
 import ReactorWire
 import Synchronization
 import Testing
+
+@testable import ReactorServer
 
 /// The order of things: nothing leaves before what caused it is appended.
 struct ServerOutputTests {
@@ -100,13 +101,19 @@ struct ServerOutputTests {
         }
 
         func run() async {
-            for work in spawned.withLock({ work in defer { work = [] }; return work }) {
+            for work in spawned.withLock({ work in
+                defer { work = [] }
+                return work
+            }) {
                 await work()
             }
         }
 
         func deliver(to server: Server) {
-            for job in posted.withLock({ jobs in defer { jobs = [] }; return jobs }) {
+            for job in posted.withLock({ jobs in
+                defer { jobs = [] }
+                return jobs
+            }) {
                 server.perform(job)
             }
         }

@@ -1,5 +1,6 @@
-@testable import ReactorServer
 import Testing
+
+@testable import ReactorServer
 
 /// Counters as they are told.
 struct ServerStatsTests {

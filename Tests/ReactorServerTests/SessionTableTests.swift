@@ -1,5 +1,6 @@
-@testable import ReactorServer
 import Testing
+
+@testable import ReactorServer
 
 /// Sessions by their secrets and public numbers.
 struct SessionTableTests {

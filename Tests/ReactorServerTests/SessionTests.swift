@@ -1,7 +1,8 @@
-@testable import ReactorServer
 import ReactorCore
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Clients that come back, and what is remembered for them.
 struct SessionTests {

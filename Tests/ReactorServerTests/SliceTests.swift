@@ -1,7 +1,8 @@
 import ReactorCore
-@testable import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 /// Subscriptions: how they start, what moves them, how they end.
 struct SliceTests {

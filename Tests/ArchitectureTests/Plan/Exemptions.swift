@@ -54,8 +54,6 @@ enum Exemptions {
         "ReactorDaemon/TreeInbox.swift": "tested end to end, as a process",
         "ReactorJournal/Journal.swift": "a protocol; its twin in memory has the tests",
         "ReactorMacros/Plugin.swift": "lists the macros; every expansion test goes through it",
-        "ReactorServer/ServerOutput.swift": "orders without logic; the server's tests read them",
-        "ReactorServer/ServerStats.swift": "counters without logic; each is tested where it counts",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorTesting/SimulatedLink.swift":
@@ -127,7 +125,6 @@ enum Exemptions {
         "reactorctl/OutcomeLine.swift": "tested end to end, as a process",
         "reactorctl/Output.swift": "tested end to end, as a process",
         "reactorctl/PingCommand.swift": "tested end to end, as a process",
-        "reactorctl/Reactorctl.swift": "tested end to end, as a process",
         "reactorctl/SchemaText.swift": "tested end to end, as a process",
         "reactorctl/StatsCommand.swift": "tested end to end, as a process",
         "reactorctl/TreeCommand.swift": "tested end to end, as a process",

@@ -3,8 +3,6 @@ public import ReactorCore
 /// A node, as a client's connections number it.
 public struct NodeID: Hashable, Sendable {
     @usableFromInline let rawValue: UInt32
-
-    init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// A node that a client has opened or is about to.

@@ -64,9 +64,9 @@ extension ReactorChecks {
         }
         for part in ReactorType.parts.sorted() {
             guard let type = reactor.nested[part] else { continue }
-            if let class_ = type.as(ClassDeclSyntax.self) {
+            if let classDecl = type.as(ClassDeclSyntax.self) {
                 isFine = refuse(
-                    class_.classKeyword, "objectPart",
+                    classDecl.classKeyword, "objectPart",
                     "\(part) travels between processes as a value; declare it as a struct or an "
                         + "enum")
             }

@@ -46,6 +46,7 @@ struct Defaults: Equatable {
     var `in`: Bool = true
     var writer = "w"
     var path = 1
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var key: Int! = nil
 }
 

@@ -59,61 +59,7 @@ enum Exemptions {
         "ReactorTesting/SimulatedLink.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorThreads/Guarded.swift": "a lock around a value; every room above goes through it",
-        "ReactorWire/Base64.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/HalfFloat.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONError.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONFloat.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONParser+Objects.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONParser+Scalars.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONParser.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/JSONPrinter.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/SchemaIssue.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Containers.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Expected.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Fields.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Scalars.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Skip.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor+Strings.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireCursor.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireError.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireInteger.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireKey+Coding.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireKey.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
         "ReactorWire/WireLimits.swift": "constants; each is tested where it limits",
-        "ReactorWire/WireMapKey.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireSpan.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireValue+Coding.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireValue+JSON.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireValue.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireWriter+Names.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
-        "ReactorWire/WireWriter.swift":
-            "a part of the codec; the vectors, round trips and random bytes go through it",
         "reactorctl/ActionStream.swift": "tested end to end, as a process",
         "reactorctl/ActionText.swift": "tested end to end, as a process",
         "reactorctl/ConnectionOptions.swift": "tested end to end, as a process",

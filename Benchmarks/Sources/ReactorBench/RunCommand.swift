@@ -31,6 +31,7 @@ struct RunCommand: ParsableCommand {
         let directory = try Self.temporaryDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var rows: [Row] = []
+        var isComplete = true
         for place in Placement.allCases where isAsked(place.rawValue, in: placement) {
             let own = "\(directory)/\(place)"
             try FileManager.default.createDirectory(
@@ -39,10 +40,18 @@ struct RunCommand: ParsableCommand {
                 place, quick ? .quick : .full, daemonPath: daemon, in: own)
             for (name, measure) in measures(of: bench) where isAsked(name, in: only) {
                 FileHandle.standardError.write(Data("\(place.rawValue): \(name)\n".utf8))
-                rows += try measure()
+                do {
+                    rows += try measure()
+                } catch {
+                    // because ten minutes of other rows are not to be lost with this one
+                    isComplete = false
+                    let line = "error: \(place.rawValue): \(name): \(error)\n"
+                    FileHandle.standardError.write(Data(line.utf8))
+                }
             }
         }
         try report(rows)
+        if !isComplete { throw ExitCode.failure }
     }
 
     private func isAsked(_ name: String, in names: [String]) -> Bool {

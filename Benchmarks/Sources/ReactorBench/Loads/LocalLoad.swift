@@ -21,6 +21,7 @@ struct LocalLoad: ParsableCommand {
         var sum: Int64 = 0
         let readTime = perCall { sum &+= mirror.state.count }
 
+        try checkAllocationCount()
         let store = Store(Counter())
         for _ in 0..<1_000 { try store.dispatch(.increment(by: 1)) }
         let allocationsBefore = bench_allocation_count()
@@ -37,6 +38,16 @@ struct LocalLoad: ParsableCommand {
         ])
     }
 
+    /// Refuses to report a number that would be zero whatever happened.
+    private func checkAllocationCount() throws {
+        let before = bench_allocation_count()
+        let boxes = (0..<100).map { Box(number: $0) }
+        let sum = boxes.reduce(0) { $0 + $1.number }
+        guard sum > 0, bench_allocation_count() >= before + 100 else {
+            throw LoadError("allocations: the count does not see those of the runtime")
+        }
+    }
+
     /// Nanoseconds that a call of `body` takes.
     private func perCall(_ body: () throws -> Void) rethrows -> Double {
         let clock = Monotonic()
@@ -44,4 +55,11 @@ struct LocalLoad: ParsableCommand {
         for _ in 0..<count { try body() }
         return Double(clock.now - start) / Double(count)
     }
+}
+
+/// Something that lives on the heap.
+private final class Box {
+    let number: Int
+
+    init(number: Int) { self.number = number }
 }

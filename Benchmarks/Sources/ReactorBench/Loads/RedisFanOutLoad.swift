@@ -30,9 +30,10 @@ struct RedisFanOutLoad: ParsableCommand {
             connection.resumeReading()
             connection.write(subscribe.span)
             connections.append(connection)
+            // because only so many may wait to be accepted
+            let subscribed = connections.count * RedisCommand.subscribedByteCount
+            while received < subscribed { loop.turn(.wait) }
         }
-        let subscribed = subscribers * RedisCommand.subscribedByteCount
-        while received < subscribed { loop.turn(.wait) }
 
         let publisher = try Connection.connect(to: address, on: loop)
         var sent = 0

@@ -65,11 +65,13 @@ extension Server {
                 : connection.stage == .greeting && have < 5
                     ? 5 - have : FrameHeader.byteCount - have
         }
-        let header = connection.partial
-        let length = Int(header.span.word(at: 0, byteCount: 4))
-        // because a length that is refused is refused by `consume`, from the header alone
-        guard length <= limits.frameBytesMax else { return 0 }
-        return FrameHeader.byteCount + length - have
+        let partial = connection.partial
+        // because a header that is refused is refused by `consume`, before its body arrives
+        guard
+            let header = try? FrameHeader.decode(
+                partial.span, at: 0, frameBytesMax: limits.frameBytesMax)
+        else { return 0 }
+        return FrameHeader.byteCount + Int(header.length) - have
     }
 
     private func keep(_ bytes: Span<UInt8>, from start: Int, of connection: Connection) {

@@ -247,6 +247,15 @@ struct FramingTests {
         #expect(try closing(TestClient.frame(.dispatch, flags: .more))?.code == .framing)
     }
 
+    @Test("W20: a header that cannot be is refused before its body, also when it came in pieces")
+    func reservedBitsInPieces() throws {
+        let harness = ServerHarness()
+        let client = harness.client()
+        for byte in header(length: 1_000, flags: 0x20) { client.send([byte]) }
+        harness.turn()
+        #expect(client.frames(.closing).count == 1)
+    }
+
     @Test("a fault names the byte of the stream at which it is")
     func offset() throws {
         let ping = TestClient.frame(.ping)

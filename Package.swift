@@ -71,7 +71,9 @@ let package = Package(
         // Second floor. The authoring model. Must not know sockets, disks.
         .target(
             name: "ReactorCore",
-            dependencies: ["ReactorWire", "ReactorMacros", "ReactorThreads", collections],
+            dependencies: [
+                "ReactorBytes", "ReactorWire", "ReactorMacros", "ReactorThreads", collections,
+            ],
             swiftSettings: strict),
 
         // Third floor. Ready-made reactors. Must not know the server.
@@ -88,7 +90,7 @@ let package = Package(
         .target(
             name: "ReactorClient",
             dependencies: [
-                "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", deque,
+                "ReactorBytes", "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", deque,
             ],
             swiftSettings: strict),
 

@@ -1,4 +1,5 @@
 import DequeModule
+public import ReactorBytes
 public import ReactorCore
 
 // MARK: - Actions
@@ -12,18 +13,18 @@ extension ClientMachine {
     public func dispatch<Action: WireCodable>(
         _ action: Action, to node: NodeID, then completion: ((ActionOutcome) -> Void)? = nil
     ) throws(ClientError) {
-        guard pending.inFlight < window, pending.next == pending.sentEnd else {
+        guard lane.value.isOpen else {
             return try submit(.dispatch, to: node, then: completion) { action.encode(into: &$0) }
         }
-        let start = outgoing.beginFrame(.dispatch, id: node.rawValue, number: pending.next)
-        action.encode(into: &outgoing)
-        outgoing.endFrame(at: start)
-        guard outgoing.count &- start <= bodyBytesMax &+ FrameHeader.byteCount else {
-            throw refuseLength(&outgoing, start)
+        let start = lane.value.outgoing.beginFrame(
+            .dispatch, id: node.rawValue, number: lane.value.pending.next)
+        action.encode(into: &lane.value.outgoing)
+        lane.value.outgoing.endFrame(at: start)
+        guard lane.value.fits(from: start) else {
+            throw refuseLength(&lane.value.outgoing, start)
         }
-        pending.append(completion)
-        pending.sentEnd = pending.next
-        pending.inFlight &+= 1
+        lane.value.pending.append(completion)
+        lane.value.pending.noteSent()
     }
 
     /// Sends an action with conditions.
@@ -71,6 +72,7 @@ extension ClientMachine {
         }
     }
 
+    /// The general way of an action that nobody inlines.
     @usableFromInline
     func submit(
         _ kind: FrameKind, flags: FrameFlags = [], to node: NodeID,
@@ -89,7 +91,7 @@ extension ClientMachine {
         _ encode: (inout WireWriter, Span<UInt8>) -> Void
     ) throws(ClientError) {
         if case .ended(let error) = stage { throw error }
-        let isSent = pending.inFlight < window && pending.next == pending.sentEnd
+        let isSent = lane.value.isOpen
         if isSent {
             let start = outgoing.beginFrame(
                 kind, flags: flags, id: node.rawValue, number: pending.next)
@@ -105,10 +107,7 @@ extension ClientMachine {
             try end(&waiting, start)
         }
         pending.append(completion)
-        if isSent {
-            pending.sentEnd = pending.next
-            pending.inFlight += 1
-        }
+        if isSent { pending.noteSent() }
     }
 
     private func end(_ writer: inout WireWriter, _ start: Int) throws(ClientError) {
@@ -242,7 +241,7 @@ extension ClientMachine {
                 pending.setAside(frame)
             }
         }
-        if let chunk = sent.forget(upTo: pending.first &- 1) { spare = chunk }
+        sent.forget(upTo: pending.first &- 1)
         releaseWaiting()
         if pending.contiguous &- confirmed >= UInt64(max(window / 2, 1)), stage == .live {
             confirmed = pending.contiguous

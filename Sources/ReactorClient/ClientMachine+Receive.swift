@@ -33,6 +33,7 @@ extension ClientMachine {
     private func missingBytes() -> Int {
         let have = partial.count
         if have < FrameHeader.byteCount { return FrameHeader.byteCount - have }
+        let partial = partial
         let length = Int(partial.span.word(at: 0, byteCount: 4))
         // because a length that is refused is refused by `consume`, from the header alone
         guard length <= options.frameBytesMax else { return 0 }

@@ -1,3 +1,4 @@
+public import ReactorBytes
 public import ReactorCore
 import ReactorThreads
 
@@ -50,17 +51,12 @@ public final class ClientMachine {
     var held: [HeldOutcome] = []
 
     // MARK: Output
-    @usableFromInline var outgoing = WireWriter(capacity: 4_096)
+    /// What sending an action touches.
+    @usableFromInline let lane = Place(ActionLane())
     /// Actions that wait for room in the window, as whole frames.
-    @usableFromInline var waiting = WireWriter(capacity: 256)
+    var waiting = WireWriter(capacity: 256)
     var waitingStart = 0
-    @usableFromInline var pending = PendingActions()
-    /// Most actions under way on the connection at hand; 0 if there is none.
-    @usableFromInline var window = 0
-    /// Longest body that the daemon takes.
-    @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
     var sent = SentActions()
-    var spare: [UInt8]?
     /// Ordinal up to which the daemon was told to forget outcomes.
     var confirmed: UInt64 = 0
     var onDrained: (() -> Void)?
@@ -129,14 +125,61 @@ public final class ClientMachine {
     public func takeOutgoing() -> OutgoingBytes? {
         let count = outgoing.count
         guard count > 0 else { return nil }
-        let room = spare ?? [UInt8](repeating: 0, count: min(max(count, 256), 64 << 10))
-        spare = nil
-        let bytes = outgoing.take(replacement: room)
+        let bytes = outgoing.bytes
+        outgoing.removeAll()
         let last = pending.sentEnd &- 1
         if last >= pending.first {
             sent.append(SentActions.Chunk(bytes: bytes, count: count, last: last))
         }
         return OutgoingBytes(bytes: bytes, range: 0..<count)
+    }
+}
+
+// MARK: - The lane
+extension ClientMachine {
+    /// Frames for the connection at hand that were not handed to it.
+    var outgoing: WireWriter {
+        _read { yield lane.value.outgoing }
+        _modify { yield &lane.value.outgoing }
+    }
+
+    var pending: PendingActions {
+        _read { yield lane.value.pending }
+        _modify { yield &lane.value.pending }
+    }
+
+    /// Most actions under way on the connection at hand; 0 if there is none.
+    var window: Int {
+        get { lane.value.window }
+        set { lane.value.window = newValue }
+    }
+
+    /// Longest body that the daemon takes.
+    var bodyBytesMax: Int {
+        get { lane.value.bodyBytesMax }
+        set { lane.value.bodyBytesMax = newValue }
+    }
+}
+
+/// What sending an action touches, in one place.
+@usableFromInline
+struct ActionLane: ~Copyable {
+    @usableFromInline var outgoing = WireWriter(capacity: 4_096)
+    @usableFromInline var pending = PendingActions()
+    @usableFromInline var window = 0
+    /// Longest body that the daemon takes.
+    @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
+
+    init() {}
+
+    /// Whether an action can be written now: there is room, and none waits before it.
+    @inlinable
+    var isOpen: Bool { pending.inFlight < window && pending.next == pending.sentEnd }
+
+    /// Whether the frame that starts at `start` is no longer than the daemon takes.
+    @inlinable
+    func fits(from start: Int) -> Bool {
+        outgoing.count &- start <= bodyBytesMax &+ FrameHeader.byteCount
     }
 }
 

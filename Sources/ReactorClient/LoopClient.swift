@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+public import ReactorBytes
 public import ReactorCore
 public import ReactorLoop
 
@@ -11,7 +12,7 @@ public import ReactorLoop
 ///
 /// *Owner*: the loop's thread. Several clients may live on one loop. ``close()`` it before the
 /// loop.
-public final class LoopClient {
+public final class LoopClient: TurnEnding {
     /// The conversation itself: everything that is asked, is asked of it.
     public let machine: ClientMachine
     public let loop: EventLoop
@@ -20,7 +21,9 @@ public final class LoopClient {
     private let candidates: [(path: String, refusal: String?)]
     private let timer: LoopTimer
     private var connection: Connection?
-    @usableFromInline var isNoted = false
+    // because every action asks for it, from code inlined elsewhere
+    /// Whether the turn's end is known to be of interest.
+    @usableFromInline let isNoted = Place(false)
 
     /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
     /// at one of the usual places. It does nothing before ``start(_:)``.
@@ -44,11 +47,9 @@ public final class LoopClient {
         }
         var random = SystemRandomNumberGenerator()
         machine = ClientMachine(options) { random.next() }
-        timer.onFire = { [weak self] in self?.machine.timerFired() }
-        let earlier = loop.onTurnEnd
-        loop.onTurnEnd = { [weak self] in
-            earlier?()
-            self?.endTurn()
+        timer.onFire = { [weak self] in
+            self?.machine.timerFired()
+            self?.note()
         }
     }
 
@@ -67,21 +68,20 @@ public final class LoopClient {
         timer.close()
     }
 
-    /// Sees to it that what was asked of ``machine`` from outside a turn leaves with the next one.
+    /// Sees to it that what was asked of ``machine`` leaves at the end of the turn, or with the next.
     @inlinable
     public func note() {
-        if !isNoted { wake() }
+        if !isNoted.value { wake() }
     }
 
     @usableFromInline
     func wake() {
-        isNoted = true
-        // because within a turn its end is near, and outside one the loop would wait first
-        if !loop.handle.isOnLoop { loop.post {} }
+        isNoted.value = true
+        loop.atTurnEnd(self)
     }
 
-    private func endTurn() {
-        isNoted = false
+    public func endTurn() {
+        isNoted.value = false
         if machine.needsShell { pump() }
     }
 
@@ -129,12 +129,16 @@ public final class LoopClient {
 
     private func adopt(_ new: Connection) {
         connection = new
-        new.onBytes = { [weak self] bytes in self?.machine.receive(bytes) }
+        new.onBytes = { [weak self] bytes in
+            self?.machine.receive(bytes)
+            self?.note()
+        }
         new.onClosed = { [weak self, weak new] _ in
             // because a connection that was given up does not speak for the one after it
             guard let self, let connection, connection === new else { return }
             self.connection = nil
             machine.disconnected()
+            note()
         }
         new.resumeReading()
     }

@@ -57,6 +57,13 @@ struct PendingActions {
         next &+= 1
     }
 
+    /// Counts the last action as written to the connection.
+    @inlinable
+    mutating func noteSent() {
+        sentEnd = next
+        inFlight &+= 1
+    }
+
     @usableFromInline
     mutating func grow() {
         var larger = [Slot](repeating: .concluded, count: slots.count * 2)
@@ -80,10 +87,9 @@ struct PendingActions {
             inFlight &-= 1
             return straggler.slot
         }
-        let index = Int(ordinal & mask)
-        let slot = slots[index]
+        var slot = Slot.concluded
+        swap(&slot, &slots[Int(ordinal & mask)])
         if case .concluded = slot { return slot }
-        slots[index] = .concluded
         inFlight &-= 1
         if ordinal == first { advance() }
         return slot

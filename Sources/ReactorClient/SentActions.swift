@@ -15,14 +15,9 @@ struct SentActions {
 
     mutating func append(_ chunk: Chunk) { chunks.append(chunk) }
 
-    /// Forgets buffers whose actions all have ordinals up to `ordinal`; gives one back for reuse.
-    mutating func forget(upTo ordinal: UInt64) -> [UInt8]? {
-        var spare: [UInt8]?
-        while let chunk = chunks.first, chunk.last <= ordinal {
-            chunks.removeFirst()
-            spare = chunk.bytes
-        }
-        return spare
+    /// Forgets buffers whose actions all have ordinals up to `ordinal`.
+    mutating func forget(upTo ordinal: UInt64) {
+        while let chunk = chunks.first, chunk.last <= ordinal { chunks.removeFirst() }
     }
 
     /// Takes out everything, oldest first.

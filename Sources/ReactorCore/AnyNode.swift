@@ -46,14 +46,10 @@ public class AnyNode {
     /// Records that the transaction at hand changes this node.
     @usableFromInline
     final func touch(_ turn: Turn) {
-        let sequence = turn.lastSequence &+ 1
-        var node = self
-        while true {
-            node.changedSequence = sequence
-            if node.isWatched, node.notedTurn != turn.number { turn.note(node) }
-            guard let parent = node.parent else { return }
-            node = parent
-        }
+        changedSequence = turn.lastSequence &+ 1
+        if watched, notedTurn != turn.number { turn.note(self) }
+        // because a walk up in a loop would count references at every step
+        parent?.touch(turn)
     }
 
     // MARK: For subclasses

@@ -1,16 +1,20 @@
+public import ReactorBytes
+import ReactorWire
+
 /// A mounted reactor and its state.
 public final class Node<R: Reactor>: AnyNode {
     @usableFromInline let reactor: R
-    public internal(set) var state: R.State {
-        @inlinable get { currentState }
-        @inlinable set { currentState = newValue }
-        @inlinable _modify { yield &currentState }
+    // because `reduce` is handed nothing by which it could come back to the node: no two accesses
+    // overlap
+    @usableFromInline let place: Place<R.State>
+    /// The state after the last mutation.
+    public var state: R.State {
+        @inlinable _read { yield place.value }
     }
-    @usableFromInline var currentState: R.State
 
     init(_ reactor: R, number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.reactor = reactor
-        currentState = reactor.initialState
+        place = Place(reactor.initialState)
         super.init(number: number, path: path, parent: parent)
     }
 
@@ -87,16 +91,16 @@ extension Reactor {
         _ action: Action, _ node: Node<Self>, _ turn: Turn
     ) throws(Rejection) {
         let mutations = try node.reactor.mutate(
-            action: action, state: node.currentState, context: Context(turn, node))
+            action: action, state: node.place.value, context: Context(turn, node))
         if mutations.extras == nil, case .one(let mutation) = mutations.sync,
             turn.isShort(for: node)
         {
             if turn.recordsDeltas {
-                var writer = turn.beginDelta(of: node)
-                mutation.encode(into: &writer)
-                try turn.endDelta(&writer, of: node)
+                turn.beginDelta(of: node)
+                mutation.encode(into: &turn.deltas.value)
+                try turn.endDelta(of: node)
             }
-            node.reactor.reduce(state: &node.currentState, mutation: mutation)
+            node.reactor.reduce(state: &node.place.value, mutation: mutation)
             node.touch(turn)
         } else {
             try node.check(mutations, turn)
@@ -131,9 +135,9 @@ extension Node {
     func record(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
         if mutations.count > 0 {
             if turn.recordsDeltas {
-                var writer = turn.beginDelta(of: self)
-                encode(mutations.sync, into: &writer)
-                try turn.endDelta(&writer, of: self)
+                turn.beginDelta(of: self)
+                encode(mutations.sync, into: &turn.deltas.value)
+                try turn.endDelta(of: self)
             }
             if !turn.isPlain { saveForUndo(turn) }
             apply(mutations.sync, turn)
@@ -156,10 +160,10 @@ extension Node {
         switch change {
         case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
             guard turn.recordsDeltas else { return }
-            let start = turn.writer.count
-            mutation.encode(into: &turn.writer)
-            let byteCount = turn.writer.count - start
-            turn.writer.truncate(to: start)
+            let start = turn.deltas.value.count
+            mutation.encode(into: &turn.deltas.value)
+            let byteCount = turn.deltas.value.count - start
+            turn.deltas.value.truncate(to: start)
             try turn.checkSize(byteCount, of: self)
         case .create(let slot, let key):
             try children[slot.name]?.checkCreation(of: key, turn.tree.nodes.count)
@@ -195,14 +199,14 @@ extension Node {
     }
 
     private func apply(_ mutation: R.Mutation, _ turn: Turn) {
-        reactor.reduce(state: &currentState, mutation: mutation)
+        reactor.reduce(state: &place.value, mutation: mutation)
         guard isObservedByParent, let parent else { return }
         parent.react(to: ChildChange(child: self, mutation: mutation), turn)
     }
 
     private func saveForUndo(_ turn: Turn) {
-        let saved = currentState
-        turn.undo.append { [self] in currentState = saved }
+        let saved = state
+        turn.undo.append { [self] in place.value = saved }
         turn.saveSequences(of: self)
     }
 

@@ -83,6 +83,11 @@ public protocol Reactor<Action, State>: SendableMetatype {
     static func _step(
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure)
+
+    /// Decides and applies one action; not for authors.
+    static func _carryOut(
+        _ action: Action, _ node: Node<Self>, _ turn: Turn
+    ) throws(Rejection)
 }
 
 /// The reply of a reactor that never replies.

@@ -2,106 +2,63 @@
 ///
 /// *Owner*: the isolation that made it; not Sendable. ``handle`` may be sent anywhere.
 public final class Store<R: Reactor> {
-    private let tree: Tree
-    private let node: Node<R>
-    private let inbox: StoreInbox
-    private var observers: [(id: UInt64, call: (R.State) -> Void)] = []
-    private var observersMade: UInt64 = 0
-    private var isDispatching = false
-    private var waiting: [R.Action] = []
-    private var isDrainAsked = false
-    /// Sequence of the state that observers were shown last.
-    private var shownSequence: UInt64 = 0
+    @usableFromInline let core: StoreCore
+    @usableFromInline let node: Node<R>
 
     /// Makes a store of `reactor`.
     ///
     /// `wake` is called, on any thread, when something waits for ``drain()``: an action sent
     /// through ``handle``, or what an effect emitted.
     public init(_ reactor: R, wake: @escaping @Sendable () -> Void = {}) {
-        let inbox = StoreInbox(wake: wake)
-        self.inbox = inbox
-        tree = Tree(
-            reactor, epoch: 0, recordsDeltas: false,
-            environment: TreeEnvironment(post: { inbox.post($0) }))
-        guard let node = tree.root as? Node<R> else { preconditionFailure("the root has its type") }
+        core = StoreCore(reactor, wake: wake)
+        guard let node = core.tree.root as? Node<R> else {
+            preconditionFailure("the root has its type")
+        }
         self.node = node
     }
 
     /// The root reactor's state.
-    public var state: R.State { node.state }
+    @inlinable public var state: R.State { node.state }
 
     /// Sequence of the last applied action or emission.
-    public var sequence: UInt64 { tree.turn.sequence }
+    public var sequence: UInt64 { core.turn.sequence }
 
     /// Applies an action before it returns; one that is dispatched from inside another (by an
     /// observer) waits until that is complete.
     ///
     /// *Throws*: ``Rejection``; then nothing was changed.
+    @inlinable
     public func dispatch(_ action: R.Action) throws(Rejection) {
-        guard !isDispatching else {
-            waiting.append(action)
-            return
+        guard core.enter() else { return wait(action) }
+        do throws(Rejection) {
+            try R._carryOut(action, node, core.turn)
+        } catch {
+            core.refuse()
+            throw error
         }
-        isDispatching = true
-        defer { isDispatching = false }
-        try tree.dispatch(action, to: node)
-        finish()
-        runWaiting()
+        core.complete()
     }
 
-    /// Runs what observers asked for meanwhile.
-    private func runWaiting() {
-        runActions()
-        while isDrainAsked {
-            isDrainAsked = false
-            for job in inbox.take() {
-                job(tree)
-                finish()
-                runActions()
-            }
-        }
-    }
-
-    private func runActions() {
-        while !waiting.isEmpty {
-            // because its sender is gone, a rejection of a waiting action has nobody to go to
-            try? tree.dispatch(waiting.removeFirst(), to: node)
-            finish()
-        }
-    }
-
-    private func finish() {
-        let turn = tree.turn
-        if !turn.effects.isEmpty { tree.start(turn.effects) }
-        turn.begin()
-        guard turn.sequence != shownSequence else { return }
-        shownSequence = turn.sequence
-        for observer in observers { observer.call(node.state) }
+    @usableFromInline
+    func wait(_ action: R.Action) {
+        // because its sender is gone by then, a rejection has nobody to go to
+        core.waiting.append { [node] tree in try? tree.dispatch(action, to: node) }
     }
 
     /// Runs what waits: actions sent through ``handle``, and what effects emitted.
     ///
     /// Called by an observer, it takes effect when the action at hand is complete.
-    public func drain() {
-        isDrainAsked = true
-        guard !isDispatching else { return }
-        isDispatching = true
-        defer { isDispatching = false }
-        runWaiting()
-    }
+    public func drain() { core.drain() }
 
     /// Calls `observer` with the state now and after every action or emission (once its followers
     /// have run), until the token goes.
     public func observe(_ observer: @escaping (R.State) -> Void) -> StoreToken {
-        observersMade += 1
-        let id = observersMade
-        observers.append((id, observer))
         observer(node.state)
-        return StoreToken { [weak self] in self?.observers.removeAll { $0.id == id } }
+        return core.observe { [node] in observer(node.state) }
     }
 
     /// The way to the store from anywhere.
-    public var handle: StoreHandle<R> { StoreHandle(inbox: inbox) }
+    public var handle: StoreHandle<R> { StoreHandle(inbox: core.inbox) }
 }
 
 /// Sends actions to a store from any isolation.

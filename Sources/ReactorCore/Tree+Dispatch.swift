@@ -11,6 +11,31 @@ public enum DispatchResult: Sendable {
 }
 
 extension Tree {
+    /// Says who sent the actions that ``step(_:_:ordinal:)`` carries out next.
+    public func begin(by caller: Caller) {
+        turn.caller = caller
+        turn.origin = Origin(client: caller.client, ordinal: 0)
+    }
+
+    /// Carries out an action of the caller that was named last; answers nil where it was applied and
+    /// asked for nothing beyond mutations, and otherwise what became of it.
+    ///
+    /// *Owner*: `bytes` is lent for the call. *Cost*: the way of nearly all actions, kept short.
+    public func step(
+        _ node: AnyNode, _ bytes: Span<UInt8>, ordinal: UInt64
+    ) -> DispatchResult? {
+        var cursor = WireCursor()
+        turn.origin.ordinal = ordinal
+        do throws(StepFailure) {
+            try node.step(bytes, &cursor, turn)
+        } catch {
+            if turn.isEventful { turn.clearRequests() }
+            return .failed(error)
+        }
+        turn.lastSequence &+= 1
+        return turn.isEventful ? completeEventful(turn.lastSequence) : nil
+    }
+
     /// Carries out the action that `bytes` are from `offset` to their end, then the followers it
     /// caused.
     ///
@@ -20,7 +45,7 @@ extension Tree {
         ordinal: UInt64
     ) -> DispatchResult {
         var cursor = WireCursor(offset: offset)
-        if turn.caller !== caller { turn.caller = caller }
+        turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         do throws(StepFailure) {
             try node.step(bytes, &cursor, turn)
@@ -32,7 +57,6 @@ extension Tree {
     }
 
     /// Ends the transaction at hand: gives it its sequence, and runs what it caused.
-    @inline(__always)
     private func complete() -> DispatchResult {
         turn.lastSequence &+= 1
         let sequence = turn.lastSequence

@@ -1,3 +1,5 @@
+import ReactorBytes
+
 /// The authoritative tree of reactors: every change of state in a root happens here, one
 /// transaction after another.
 ///
@@ -185,15 +187,12 @@ extension Turn {
 
     private func recordStructure(_ change: StructuralChange, of collection: AnyNode) {
         guard recordsDeltas else { return }
-        var buffer = WireWriter(capacity: 0)
-        swap(&buffer, &writer)
-        let start = buffer.beginFrame(
+        let start = deltas.value.beginFrame(
             .delta, flags: .structural, id: collection.number, number: lastSequence &+ 1)
-        origin.encode(into: &buffer)
-        change.encode(into: &buffer)
-        buffer.endFrame(at: start)
-        let end = buffer.count
-        swap(&buffer, &writer)
+        origin.encode(into: &deltas.value)
+        change.encode(into: &deltas.value)
+        deltas.value.endFrame(at: start)
+        let end = deltas.value.count
         if collection.isReplicated {
             changes.append(Change(node: collection, start: start, end: end))
         }

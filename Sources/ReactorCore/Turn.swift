@@ -1,18 +1,16 @@
+public import ReactorBytes
+import ReactorWire
+
 /// What one pass of the loop does to a tree: deltas, sequence numbers, and everything that a
 /// transaction may ask for on the way.
 ///
 /// *Place*: owned by a ``Tree``; nodes write into it, the server reads it when the turn ends.
 public final class Turn {
+    // because a mutation that encodes itself is handed nothing by which it could come back here: no
+    // two accesses overlap
     /// Delta frames of this turn, in the order of their sequences: these bytes travel, rest and
     /// replay.
-    public var writer: WireWriter {
-        get { deltas }
-        set { deltas = newValue }
-        _modify { yield &deltas }
-    }
-    // because a property that other modules can see is checked for exclusive access each time, and
-    // those checks cost more than an action does: what every action touches is this module's own
-    private var deltas: WireWriter
+    @usableFromInline let deltas: Place<WireWriter>
     /// Sequence of the last applied transaction.
     var lastSequence: UInt64
     public internal(set) var epoch: UInt64
@@ -24,7 +22,7 @@ public final class Turn {
     var caller = Caller.daemon
     var origin = Origin.daemon
 
-    /// Where deltas of replicated nodes stand in ``writer``.
+    /// Where deltas of replicated nodes stand among the turn's.
     public internal(set) var changes: [Change] = []
     /// Watched nodes that changed at or below, each once a turn.
     public internal(set) var touched: [AnyNode] = []
@@ -76,7 +74,7 @@ public final class Turn {
         self.epoch = epoch
         lastSequence = sequence
         self.recordsDeltas = recordsDeltas
-        deltas = WireWriter(capacity: recordsDeltas ? 1 << 16 : 0)
+        deltas = Place(WireWriter(capacity: recordsDeltas ? 1 << 16 : 0))
     }
 
     /// Sequence of the last applied transaction.
@@ -85,7 +83,7 @@ public final class Turn {
     /// A delta of a replicated node.
     public struct Change {
         public let node: AnyNode
-        /// First byte of the frame's header in ``Turn/writer``.
+        /// First byte of the frame's header among the turn's deltas.
         public let start: Int
         /// One past the frame's last byte.
         public let end: Int
@@ -106,36 +104,50 @@ public final class Turn {
 
 // MARK: - Writing deltas
 extension Turn {
-    /// Begins the delta of `node` in the transaction at hand and hands out the buffer, which comes
-    /// back through ``endDelta(_:of:)``.
+    /// Begins the delta of `node` in the transaction at hand; its mutations are written next.
     @usableFromInline
-    func beginDelta(of node: AnyNode) -> WireWriter {
-        var writer = WireWriter(capacity: 0)
-        swap(&writer, &deltas)
-        deltaStart = writer.beginFrame(.delta, id: node.number, number: lastSequence &+ 1)
-        origin.encode(into: &writer)
-        return writer
+    func beginDelta(of node: AnyNode) {
+        deltaStart = deltas.value.beginFrame(.delta, id: node.number, number: lastSequence &+ 1)
+        origin.encode(into: &deltas.value)
     }
 
-    /// Takes the buffer back and ends the delta.
+    /// Ends the delta.
     ///
     /// *Throws*: ``Rejection`` if it is too large; nothing of it is kept then.
     @usableFromInline
-    func endDelta(_ written: inout WireWriter, of node: AnyNode) throws(Rejection) {
-        swap(&written, &deltas)
+    func endDelta(of node: AnyNode) throws(Rejection) {
         let start = deltaStart
-        let end = deltas.count
+        let end = deltas.value.count
         if end &- start > CoreLimits.deltaBytesMax {
-            deltas.truncate(to: start)
+            deltas.value.truncate(to: start)
             try checkSize(end &- start, of: node)
         }
-        deltas.endFrame(at: start)
+        deltas.value.endFrame(at: start)
         if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
     }
 
     /// Whether an action may take the short way: no batch is under way, and nobody reacts to `node`.
     @usableFromInline
     func isShort(for node: AnyNode) -> Bool { isPlain && !node.isObservedByParent }
+}
+
+// MARK: - Reading the deltas
+extension Turn {
+    /// Bytes of the delta frames so far.
+    public var deltaByteCount: Int { deltas.value.count }
+
+    /// Appends a frame without a body behind the deltas.
+    public func append(_ header: FrameHeader) { deltas.value.header(header) }
+
+    /// Lends the delta frames so far to `body`.
+    public func withDeltas<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try deltas.value.withBytes(body)
+    }
+
+    /// The delta frames so far. *Cost*: copies them.
+    public var deltaBytes: [UInt8] { deltas.value.bytes }
 }
 
 // MARK: - What a transaction may ask for
@@ -179,10 +191,10 @@ extension Turn {
 
     /// Starts the next turn: forgets what the last one collected, and keeps the capacities.
     ///
-    /// The caller has taken what it needs of ``writer`` and the lists before.
+    /// The caller has taken what it needs of the deltas and the lists before.
     public func begin() {
         number &+= 1
-        writer.removeAll()
+        deltas.value.removeAll()
         changes.removeAll(keepingCapacity: true)
         touched.removeAll(keepingCapacity: true)
         if !removed.isEmpty { removed.removeAll() }
@@ -229,7 +241,7 @@ extension Turn {
     }
 
     var mark: Mark {
-        Mark(bytes: writer.count, changes: changes.count, effects: effects.count)
+        Mark(bytes: deltas.value.count, changes: changes.count, effects: effects.count)
     }
 
     /// Keeps when `node` and those above it changed last, for the case of a roll-back.
@@ -246,7 +258,7 @@ extension Turn {
     /// Takes back what the transaction at hand changed and asked for.
     func rollBack(to mark: Mark) {
         while let step = undo.popLast() { step() }
-        writer.truncate(to: mark.bytes)
+        deltas.value.truncate(to: mark.bytes)
         changes.removeSubrange(mark.changes...)
         effects.removeSubrange(mark.effects...)
         clearRequests()

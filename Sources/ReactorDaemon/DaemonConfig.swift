@@ -16,7 +16,7 @@ public struct DaemonConfig: Equatable, Sendable {
     public var logLevel = Logger.Level.info
     public var limits = ServerLimits()
     /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
-    public var spin = Duration.zero
+    public var spin = Duration.microseconds(50)
     /// The reactors below the root, in the order of the file; never empty.
     public var reactors: [ReactorSpec]
 

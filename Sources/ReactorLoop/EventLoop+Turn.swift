@@ -35,6 +35,7 @@ extension EventLoop {
         precondition(!isClosed, "a closed loop cannot be turned")
         isTurning = true
         doorbell.turning.enter()
+        runEndings()
         if mode == .noWait || doorbell.isRung {
             pass(UV_RUN_NOWAIT)
         } else if !poll() {
@@ -48,14 +49,16 @@ extension EventLoop {
     private func poll() -> Bool {
         guard let deadline = spin.deadline else { return false }
         var now = uv_hrtime()
-        guard now < deadline, processors.areSeveral(at: now) else { return false }
+        guard now < deadline else { return false }
+        let share = processors.share(at: now)
+        guard share != .theOnly else { return false }
         repeat {
             if pass(UV_RUN_NOWAIT) { return true }
             let before = uv_hrtime()
             // because the peer we wait for may be waiting for this very processor
             sched_yield()
             now = uv_hrtime()
-            spin.noteYield(taking: now &- before, at: now)
+            spin.noteYield(taking: now &- before, at: now, onlyProcessor: share == .oneOfSeveral)
         } while now < min(deadline, spin.deadline ?? 0)
         return false
     }
@@ -72,6 +75,7 @@ extension EventLoop {
         guard isActive else { return false }
         if hasTraffic, spin.limit > 0 { spin.noteTraffic(at: uv_hrtime()) }
         onTurnEnd?()
+        runEndings()
         return true
     }
 

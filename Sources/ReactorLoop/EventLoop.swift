@@ -40,12 +40,15 @@ public final class EventLoop {
     var spin: SpinGovernor
     var processors = ProcessorCount()
     var jobs: [LoopJob] = []
+    /// Who has something to do at the end of the turn.
+    var endings: [any TurnEnding] = []
+    var endingsAtWork: [any TurnEnding] = []
     private let bell: UnsafeMutablePointer<uv_async_t>
 
     /// Opens a loop.
     ///
     /// `spin` is for how long to poll after traffic before going to sleep; zero, the default, means
-    /// never. It is ignored while the process may use one processor only.
+    /// never. It is ignored where polling takes the processor from somebody who has work for it.
     ///
     /// *Throws*: when the system has no descriptor left. *C*: `uv_loop_init`, `uv_async_init`.
     public init(spin: Duration = .zero) throws(LoopError) {
@@ -103,6 +106,7 @@ public final class EventLoop {
         handle.executor.releaseLateJobs()
         isClosed = true
         onTurnEnd = nil
+        endings.removeAll()
         closeResources()
         doorbell.turning.leave()
         isTurning = false

@@ -13,6 +13,10 @@ struct SpinGovernor {
     private var credit = creditMax
     private var rest = restMin
     private var restsUntil: UInt64 = 0
+    /// Messages in a row that came after somebody else had the processor.
+    private var sharedYields = 0
+    /// Whether somebody else had it since the last message.
+    private var wasShared = false
 
     /// How many late messages in a row end the polling, until messages come quickly again.
     static let creditMax = 4
@@ -21,6 +25,11 @@ struct SpinGovernor {
     /// A yield that takes longer gave the processor to a program that computes; a shorter one, at
     /// most to a peer that answered meanwhile.
     static let yieldCostMax: UInt64 = 250_000
+    /// A yield that takes longer gave a processor that is the process's only one to somebody else.
+    static let emptyYieldCostMax: UInt64 = 2_000
+    /// How many yields in a row may do so before it is taken for a peer that runs there too: an
+    /// interrupt looks the same, and does not come at every message.
+    static let sharedYieldsMax = 3
     /// For how long it sleeps instead of polling, after a program took the processor: at first.
     static let restMin: UInt64 = 10_000_000
     /// For how long it does so when that happens again and again.
@@ -37,11 +46,23 @@ struct SpinGovernor {
         let isPrompt = now &- lastTraffic <= limit &+ Self.wakeUpCost
         credit = isPrompt ? min(credit + 1, Self.creditMax) : max(credit - 1, 0)
         lastTraffic = now
+        if !wasShared { sharedYields = 0 }
+        wasShared = false
     }
 
     /// Takes note that giving way to other threads took `nanoseconds`, until `now`.
-    mutating func noteYield(taking nanoseconds: UInt64, at now: UInt64) {
-        guard nanoseconds > Self.yieldCostMax else { return }
+    ///
+    /// `onlyProcessor` says that the process may use one processor of several: polling there may keep
+    /// from work the very peer it waits for.
+    mutating func noteYield(taking nanoseconds: UInt64, at now: UInt64, onlyProcessor: Bool) {
+        if onlyProcessor, nanoseconds > Self.emptyYieldCostMax, !wasShared {
+            wasShared = true
+            sharedYields += 1
+        }
+        guard nanoseconds > Self.yieldCostMax || sharedYields >= Self.sharedYieldsMax else {
+            return
+        }
+        sharedYields = 0
         // because a sleeper that wakes goes first, while one that polls waits for its turn
         let isAgain = now <= restsUntil &+ rest
         rest = isAgain ? min(rest * 2, Self.restMax) : Self.restMin

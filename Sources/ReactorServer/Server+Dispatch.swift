@@ -1,6 +1,101 @@
 import ReactorCore
 import ReactorWire
 
+// MARK: - Runs of plain actions
+extension Server {
+    /// Carries out the plain actions that stand one after the other from `first` on, and says where
+    /// the first other frame starts.
+    ///
+    /// Nearly every frame is such an action: without options, of the next ordinal, to an open node.
+    /// What is the same for all of them is looked up once. All others are left to the general way.
+    func dispatchRun(
+        _ bytes: Span<UInt8>, from first: Int, of connection: Connection
+    ) -> Int {
+        guard let session = connection.session, quota(of: session) == nil else { return first }
+        var offset = first
+        var run = AppliedRun(
+            ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
+        let countMax = UInt64(max(0, limits.inFlightMax - connection.inFlight))
+        var last: (id: UInt32, node: AnyNode)?
+        var end: (failure: DispatchResult, ordinal: UInt64)?
+        tree.begin(by: connection.caller)
+        while run.count < countMax,
+            let frame = PlainAction(bytes, at: offset, frameBytesMax: limits.frameBytesMax),
+            // because the ordinal after the largest is 0, which is none
+            frame.ordinal == run.ordinal &+ run.count, frame.ordinal > 0
+        {
+            if last?.id != frame.id {
+                guard let node = connection.node(frame.id) else { break }
+                last = (frame.id, node)
+            }
+            guard let node = last?.node else { break }
+            let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.ordinal)
+            offset = frame.range.upperBound
+            if let result {
+                end = (result, frame.ordinal)
+                break
+            }
+            run.count &+= 1
+        }
+        note(run, session, connection)
+        connection.receivedBytes &+= UInt64(offset &- first)
+        if let end { conclude(end.failure, of: end.ordinal, session, connection) }
+        return offset
+    }
+
+    /// Takes note of a run of plain actions that was applied.
+    private func note(_ run: AppliedRun, _ session: Session, _ connection: Connection) {
+        guard run.count > 0 else { return }
+        session.ordinal = run.last
+        let count = Int(run.count)
+        stats.actions &+= run.count
+        connection.turnActions &+= count
+        connection.inFlight &+= count
+        noteApplied(run, session, connection)
+    }
+
+    /// Ends a run with the action that was not plain.
+    private func conclude(
+        _ result: DispatchResult, of ordinal: UInt64, _ session: Session, _ connection: Connection
+    ) {
+        session.ordinal = ordinal
+        countAction(of: connection)
+        conclude(result, ordinal, session, connection)
+    }
+}
+
+/// A frame with an action and nothing else, if one stands at a place.
+private struct PlainAction {
+    var id: UInt32
+    var ordinal: UInt64
+    /// Where the action stands.
+    var range: Range<Int>
+
+    /// Reads the frame at `offset` if it is one, is whole, and is no longer than allowed.
+    @inline(__always)
+    init?(_ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int) {
+        guard bytes.count &- offset >= FrameHeader.byteCount else { return nil }
+        let head = bytes.word(at: offset, byteCount: 8)
+        let length = Int(head & 0xffff_ffff)
+        let start = offset &+ FrameHeader.byteCount
+        // because the other half of the word is the kind, no flags, and nothing reserved
+        guard head &>> 32 == UInt64(FrameKind.dispatch.rawValue), length <= frameBytesMax,
+            bytes.count &- start >= length
+        else { return nil }
+        id = UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8))
+        ordinal = bytes.word(at: offset &+ 12, byteCount: 8)
+        range = start..<(start &+ length)
+    }
+}
+
+extension Connection {
+    /// The open node that a client knows by `id`.
+    fileprivate func node(_ id: UInt32) -> AnyNode? {
+        guard Int(id) < nodes.count, let node = nodes[Int(id)], !node.isGone else { return nil }
+        return node
+    }
+}
+
 // MARK: - Actions
 extension Server {
     /// Makes a node addressable by a number of the client's choice.
@@ -36,7 +131,6 @@ extension Server {
     }
 
     /// Carries out one action and notes its outcome.
-    @inline(__always)
     func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
         guard let session = connection.session else { return }
         let ordinal = header.number
@@ -48,9 +142,7 @@ extension Server {
         if let refusal = quota(of: session) {
             return conclude(.failed(.rejected(refusal)), ordinal, session, connection)
         }
-        let index = Int(header.id)
-        guard index < connection.nodes.count, let node = connection.nodes[index], !node.isGone
-        else {
+        guard let node = connection.node(header.id) else {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return conclude(.failed(.rejected(rejection)), ordinal, session, connection)
         }
@@ -64,16 +156,10 @@ extension Server {
         }
         let result = tree.dispatch(
             to: node, body, from: offset, by: connection.caller, ordinal: ordinal)
-        if case .applied(let sequence) = result {
-            noteApplied(ordinal, sequence, session, connection)
-        } else {
-            conclude(result, ordinal, session, connection)
-        }
-        if tree.turn.hasResolutions { resolve() }
+        conclude(result, ordinal, session, connection)
     }
 
     /// Counts an action in flight; stops reading from a client that has more than it was told.
-    @inline(__always)
     private func countAction(of connection: Connection) {
         stats.actions &+= 1
         connection.turnActions &+= 1
@@ -81,25 +167,21 @@ extension Server {
         if connection.inFlight > limits.inFlightMax { pauseReading(connection) }
     }
 
-    @inline(__always)
     private func quota(of session: Session) -> Rejection? {
         if session.deferred.count < limits.inFlightMax { return nil }
         return Rejection(.quota, "inFlightMax \(limits.inFlightMax) actions wait for their answers")
     }
 
-    @inline(__always)
     private func noteApplied(
-        _ ordinal: UInt64, _ sequence: UInt64, _ session: Session, _ connection: Connection
+        _ run: AppliedRun, _ session: Session, _ connection: Connection
     ) {
-        session.noteApplied(ordinal, sequence: sequence, limits)
-        if connection.pending.run.count > 0,
-            connection.pending.run.isContinued(by: ordinal, sequence)
-        {
-            connection.pending.run.count &+= 1
+        session.noteApplied(run, limits)
+        if connection.pending.run.isContinued(by: run) {
+            connection.pending.run.count &+= run.count
             return
         }
         flushRun(of: connection)
-        connection.pending.run = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
+        connection.pending.run = run
         note(connection)
     }
 
@@ -140,7 +222,8 @@ extension Server {
         let outcome: Outcome
         switch result {
         case .applied(let sequence):
-            return noteApplied(ordinal, sequence, session, connection)
+            return noteApplied(
+                AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session, connection)
         case .replied(let sequence, let reply):
             outcome = .applied(sequence: sequence, reply: reply, ownerEnded: false)
         case .deferred:
@@ -236,7 +319,6 @@ extension Server {
         } catch {
             conclude(.failed(error), ordinal, session, connection)
         }
-        if tree.turn.hasResolutions { resolve() }
     }
 
     private func batchItems(

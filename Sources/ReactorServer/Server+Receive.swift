@@ -87,6 +87,7 @@ extension Server {
         var offset = first
         do throws(FrameError) {
             while connection.isRead {
+                offset = dispatchRun(bytes, from: offset, of: connection)
                 guard
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)

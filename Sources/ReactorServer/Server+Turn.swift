@@ -20,15 +20,15 @@ extension Server {
         // because what a node did before it went concerns nobody who is told that it is gone
         shareGone()
         shareValues()
-        let batchEnd = turn.writer.count
+        let batchEnd = turn.deltaByteCount
         let markFrame = appendMark()
         shareChanges()
-        let deltas = takeBytes(&turn.writer)
+        let deltas = turn.deltaBytes
         let batch = Batch(
             turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
             deltas: OutputSlice(bytes: deltas, range: 0..<batchEnd))
         for connection in noted { payOwed(connection) }
-        let replies = takeBytes(&replies)
+        let replies = takeReplies()
         let outcomes = finishOutcomes()
         for connection in noted {
             enqueue(connection, deltas: deltas, markFrame, replies: replies, outcomes: outcomes)
@@ -90,19 +90,15 @@ extension Server {
 
     private func finishOutcomes() -> [UInt8] {
         for connection in noted { flushRun(of: connection) }
-        return takeBytes(&outcomes)
+        let bytes = outcomes.bytes
+        outcomes.removeAll()
+        return bytes
     }
 
-    /// The written bytes of a turn's buffer: copied out where they are few, so that the buffer
-    /// stays; handed over where they are many.
-    private func takeBytes(_ writer: inout WireWriter) -> [UInt8] {
-        if writer.count == 0 { return [] }
-        if writer.count < 16 << 10 {
-            let bytes = writer.bytes
-            writer.removeAll()
-            return bytes
-        }
-        return writer.take(replacement: [])
+    private func takeReplies() -> [UInt8] {
+        let bytes = replies.bytes
+        replies.removeAll()
+        return bytes
     }
 }
 
@@ -110,9 +106,9 @@ extension Server {
 extension Server {
     /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
     private func appendMark() -> Range<Int> {
-        let start = tree.turn.writer.count
-        tree.turn.writer.header(FrameHeader(kind: .mark, number: tree.turn.sequence))
-        return start..<tree.turn.writer.count
+        let start = tree.turn.deltaByteCount
+        tree.turn.append(FrameHeader(kind: .mark, number: tree.turn.sequence))
+        return start..<tree.turn.deltaByteCount
     }
 
     /// Gives each follower of a replica slice the places of its deltas.

@@ -46,22 +46,15 @@ final class Session {
     /// Runs and exceptions that are remembered.
     var outcomeCount: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
 
-    /// Notes that an action was applied without a reply.
-    @inline(__always)
-    func noteApplied(_ ordinal: UInt64, sequence: UInt64, _ limits: ServerLimits) {
-        if lastRun.count > 0, lastRun.isContinued(by: ordinal, sequence) {
-            lastRun.count &+= 1
+    /// Notes that actions were applied without replies.
+    func noteApplied(_ run: AppliedRun, _ limits: ServerLimits) {
+        if lastRun.isContinued(by: run) {
+            lastRun.count &+= run.count
         } else {
-            startRun(at: ordinal, sequence, limits)
+            if lastRun.count > 0 { runs.append(lastRun) }
+            lastRun = run
+            forgetExcess(limits)
         }
-    }
-
-    private func startRun(
-        at ordinal: UInt64, _ sequence: UInt64, _ limits: ServerLimits
-    ) {
-        if lastRun.count > 0 { runs.append(lastRun) }
-        lastRun = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
-        forgetExcess(limits)
     }
 
     /// Notes any other outcome.
@@ -177,9 +170,8 @@ struct AppliedRun: Equatable {
         count > 0 && self.ordinal <= ordinal && ordinal <= last
     }
 
-    @inline(__always)
-    func isContinued(by ordinal: UInt64, _ sequence: UInt64) -> Bool {
-        self.ordinal &+ count == ordinal && self.sequence &+ count == sequence
+    func isContinued(by other: AppliedRun) -> Bool {
+        count > 0 && ordinal &+ count == other.ordinal && sequence &+ count == other.sequence
     }
 }
 

@@ -12,7 +12,7 @@
 /// | 12 | 8 | `number`: an ordinal, a revision or a request number, as the kind says |
 public struct FrameHeader: Equatable, Sendable {
     /// Bytes of a header.
-    public static let byteCount = 20
+    @inlinable public static var byteCount: Int { 20 }
 
     /// Bytes of the body that follows.
     public var length: UInt32
@@ -102,17 +102,17 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// More parts of the same value follow.
-    public static let more = FrameFlags(rawValue: 1 << 0)
+    @inlinable public static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
     /// A snapshot that replaces all the receiver knew: history was or may have been cut.
-    public static let fresh = FrameFlags(rawValue: 1 << 1)
+    @inlinable public static var fresh: FrameFlags { FrameFlags(rawValue: 1 << 1) }
     /// Nothing stands at the slice's path now; the body is empty.
-    public static let absent = FrameFlags(rawValue: 1 << 2)
+    @inlinable public static var absent: FrameFlags { FrameFlags(rawValue: 1 << 2) }
     /// The body starts with ``DispatchOptions``; the action follows.
-    public static let options = FrameFlags(rawValue: 1 << 3)
+    @inlinable public static var options: FrameFlags { FrameFlags(rawValue: 1 << 3) }
     /// The delta holds structural changes: children created or removed.
-    public static let structural = FrameFlags(rawValue: 1 << 4)
+    @inlinable public static var structural: FrameFlags { FrameFlags(rawValue: 1 << 4) }
 
-    @usableFromInline static let known = FrameFlags(rawValue: 0x1f)
+    @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x1f) }
 }
 
 /// Why bytes cannot be a frame. The connection that sent them is closed.

@@ -6,7 +6,7 @@ extension Span where Element == UInt8 {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
     @inlinable
     public func word(at start: Int, byteCount: Int) -> UInt64 {
-        ByteStore.word(in: self, at: start, byteCount: byteCount)
+        ByteWords.word(in: self, at: start, byteCount: byteCount)
     }
 
     /// The text of a name, with replacement characters where it is not UTF-8: for errors.
@@ -106,6 +106,6 @@ extension Array where Element == UInt8 {
     /// Appends the bytes that stand at `range` of `span`.
     @inlinable
     public mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
-        ByteStore.append(span, range, to: &self)
+        ByteWords.append(span, range, to: &self)
     }
 }

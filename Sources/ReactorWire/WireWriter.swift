@@ -6,94 +6,62 @@ public import ReactorBytes
 /// receives it `inout`. Everything it writes is deterministic (RFC 8949, section 4.2.1).
 ///
 /// *Cost*: no allocation while the capacity lasts; ``removeAll()`` keeps it.
-public struct WireWriter: Sendable {
-    // because appending to an array byte by byte costs a capacity check and a count update each:
-    // the array is always full length, and `count` says how much of it is written
-    @usableFromInline var storage: [UInt8]
+public struct WireWriter: ~Copyable {
+    @usableFromInline var buffer: ByteBuffer
+
     /// Number of bytes written.
-    public internal(set) var count: Int {
-        @inlinable get { written }
-        set { written = newValue }
-    }
-    @usableFromInline var written: Int
+    @inlinable public var count: Int { buffer.count }
 
     /// Makes an empty writer with room for `capacity` bytes; one without room allocates nothing
     /// until it is written to.
-    public init(capacity: Int = 256) {
-        storage = [UInt8](repeating: 0, count: capacity)
-        written = 0
-    }
+    @inlinable
+    public init(capacity: Int = 256) { buffer = ByteBuffer(capacity: capacity) }
 
     /// The written bytes. *Cost*: copies them.
-    public var bytes: [UInt8] { Array(storage[..<written]) }
+    public var bytes: [UInt8] { buffer.copy(0..<count) }
 
     /// Lends the written bytes to `body`.
     @inlinable
-    public func withBytes<Result, Failure: Error>(
+    public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(storage.span.extracting(0..<written))
-    }
-
-    /// Hands over the buffer, of which the first ``count`` bytes are written, and starts anew
-    /// with `replacement` as room to write into.
-    public mutating func take(replacement: [UInt8]) -> [UInt8] {
-        let taken = storage
-        storage = replacement
-        written = 0
-        return taken
+        try buffer.withBytes(body)
     }
 
     /// Forgets what was written and keeps the capacity.
     @inlinable
-    public mutating func removeAll() { written = 0 }
+    public mutating func removeAll() { buffer.truncate(to: 0) }
 
     /// Forgets everything after the first `newCount` bytes.
     @inlinable
-    public mutating func truncate(to newCount: Int) {
-        precondition(newCount <= written, "a writer cannot be truncated to more than it holds")
-        written = newCount
-    }
+    public mutating func truncate(to newCount: Int) { buffer.truncate(to: newCount) }
 
     /// Makes room for `extra` more bytes.
     @inlinable
-    public mutating func reserve(_ extra: Int) {
-        if storage.count &- written < extra { grow(by: extra) }
-    }
-
-    @usableFromInline
-    mutating func grow(by extra: Int) {
-        let newCount = max(storage.count * 2, written + extra, 64)
-        storage.append(contentsOf: repeatElement(0, count: newCount - storage.count))
-    }
+    public mutating func reserve(_ extra: Int) { buffer.reserve(extra) }
 }
 
 // MARK: - Raw bytes
 extension WireWriter {
     /// Appends one byte.
     @inlinable
-    public mutating func byte(_ value: UInt8) {
-        reserve(1)
-        storage[written] = value
-        written &+= 1
-    }
+    public mutating func byte(_ value: UInt8) { buffer.append(value) }
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     ///
     /// Names known at compile time are written this way: eight bytes a call, nothing looked up.
     @inlinable
     public mutating func word(_ word: UInt64, byteCount: Int) {
-        reserve(8)
-        ByteStore.store(word, into: &storage, at: written)
-        written &+= byteCount
+        buffer.append(word, byteCount: byteCount)
     }
 
-    /// Appends `bytes` as they are.
+    /// Appends the `byteCount` low bytes of two words, lowest first; `byteCount` is 9 to 16.
+    ///
+    /// Most names with the heads around them fit in sixteen bytes: one check for room instead of
+    /// two.
     @inlinable
-    public mutating func raw(_ bytes: Span<UInt8>) {
-        reserve(bytes.count)
-        ByteStore.store(bytes, into: &storage, at: written)
-        written &+= bytes.count
+    public mutating func words(_ first: UInt64, _ second: UInt64, byteCount: Int) {
+        buffer.append(first, second, byteCount: byteCount)
     }
 
     /// Appends the first `byteCount` bytes of three words, lowest first.
@@ -101,22 +69,23 @@ extension WireWriter {
     mutating func words(
         _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
     ) {
-        reserve(24)
-        ByteStore.store(first, second, third, into: &storage, at: written)
-        written &+= byteCount
+        buffer.append(first, second, third, byteCount: byteCount)
     }
 
     /// Appends `bytes` as they are.
     @inlinable
-    public mutating func raw(_ bytes: [UInt8]) { raw(bytes.span) }
+    public mutating func raw(_ bytes: Span<UInt8>) { buffer.append(bytes) }
+
+    /// Appends `bytes` as they are.
+    @inlinable
+    public mutating func raw(_ bytes: [UInt8]) { buffer.append(bytes.span) }
 
     /// Overwrites four bytes at `offset` with `value`, little-endian.
     ///
     /// *Traps* if those bytes are not written yet.
     @inlinable
     public mutating func patch(_ value: UInt32, at offset: Int) {
-        precondition(offset >= 0 && offset &+ 4 <= written, "only written bytes can be patched")
-        ByteStore.store(value, into: &storage, at: offset)
+        buffer.patch(value, at: offset)
     }
 }
 

@@ -56,7 +56,7 @@ struct CollectionNodeTests {
         try tree.send(Shop.Action.open("a"))
         try tree.send(Shop.Action.close("a"))
         let changes = try tree.turn.changes.map { change in
-            try tree.turn.writer.withBytes { bytes throws(WireError) in
+            try tree.turn.withDeltas { bytes throws(WireError) in
                 let frame = bytes.extracting(change.start..<change.end)
                 var cursor = WireCursor(offset: FrameHeader.byteCount)
                 _ = try Origin.decode(frame, &cursor)

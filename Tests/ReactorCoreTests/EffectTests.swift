@@ -115,7 +115,7 @@ struct EffectTests {
         #expect(tree.revision.sequence == 3)
         #expect(tree.deltas == ["0@2", "0@3"])
         let origins = try tree.turn.changes.map { change in
-            try tree.turn.writer.withBytes { bytes throws(WireError) in
+            try tree.turn.withDeltas { bytes throws(WireError) in
                 var cursor = WireCursor(offset: change.start + FrameHeader.byteCount)
                 return try Origin.decode(bytes, &cursor)
             }

@@ -44,7 +44,7 @@ struct NodeTests {
         #expect(
             try tree.send(Tally.Action.swell(CoreLimits.deltaBytesMax)) == "rejected TOO_LARGE")
         #expect(try tree.state(of: Tally.self) == Tally.State())
-        #expect(tree.turn.writer.count == 0)
+        #expect(tree.turn.deltaByteCount == 0)
     }
 
     @Test("R96: a child's mutation too large to be sent refuses the parent's as well")
@@ -53,7 +53,7 @@ struct NodeTests {
         #expect(
             try tree.send(Shop.Action.overfill(CoreLimits.deltaBytesMax)) == "rejected TOO_LARGE")
         #expect(try tree.state(of: Shop.self) == Shop.State())
-        #expect(tree.turn.writer.count == 0)
+        #expect(tree.turn.deltaByteCount == 0)
         #expect(tree.turn.complaints.isEmpty)
         #expect(try tree.send(Shop.Action.overfill(10)) == "applied 1")
     }

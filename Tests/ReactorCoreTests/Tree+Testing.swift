@@ -65,7 +65,7 @@ extension Tree {
 
     /// The delta frames of the turn, as `2@1: 3 bytes` (node, sequence).
     var deltas: [String] {
-        turn.writer.withBytes { bytes in
+        turn.withDeltas { bytes in
             var deltas: [String] = []
             var offset = 0
             while offset < bytes.count {

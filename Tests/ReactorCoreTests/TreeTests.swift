@@ -82,7 +82,7 @@ struct TreeTests {
             default: try tree.send(Tally.Action.swell(abs(amount)))
             }
             for change in tree.turn.changes {
-                try tree.turn.writer.withBytes { bytes throws(WireError) in
+                try tree.turn.withDeltas { bytes throws(WireError) in
                     var cursor = WireCursor(offset: change.start + FrameHeader.byteCount)
                     _ = try Origin.decode(bytes, &cursor)
                     while cursor.offset < change.end {

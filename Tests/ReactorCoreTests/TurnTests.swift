@@ -11,7 +11,7 @@ struct TurnTests {
         let change = try #require(tree.turn.changes.first)
         #expect(tree.turn.changes.count == 1)
         #expect(change.node === tree.root)
-        try tree.turn.writer.withBytes { bytes throws(WireError) in
+        try tree.turn.withDeltas { bytes throws(WireError) in
             var cursor = WireCursor(offset: change.start + FrameHeader.byteCount)
             #expect(try Origin.decode(bytes, &cursor) == Origin(client: 104, ordinal: 77))
             #expect(try Tally.Mutation.decode(bytes, &cursor) == .added(1))
@@ -34,7 +34,7 @@ struct TurnTests {
         let tree = Tree(Tally(), epoch: 1, recordsDeltas: false)
         #expect(try tree.send(Tally.Action.add(3)) == "applied 1")
         #expect(try tree.send(Tally.Action.spread([1, 1])) == "applied 2")
-        #expect(tree.turn.writer.count == 0)
+        #expect(tree.turn.deltaByteCount == 0)
         #expect(try tree.state(of: Tally.self).sum == 5)
     }
 
@@ -47,7 +47,7 @@ struct TurnTests {
         #expect(tree.turn.removed.count == 2)
         tree.turn.begin()
         #expect(tree.turn.removed.isEmpty && tree.turn.changes.isEmpty)
-        #expect(tree.turn.writer.count == 0)
+        #expect(tree.turn.deltaByteCount == 0)
         #expect(try tree.send(Shop.Action.visit(1)) == "applied 3")
     }
 }

@@ -10,7 +10,7 @@ struct DaemonConfigTests {
         let config = try DaemonConfig(yaml: oneReactor, file: "r.yaml")
         #expect(config.socket == nil)
         #expect(config.logLevel == .info)
-        #expect(config.spin == .zero)
+        #expect(config.spin == .microseconds(50))
         #expect(config.limits == ServerLimits())
         #expect(config.reactors.map(\.name) == ["visits"])
     }
@@ -21,13 +21,13 @@ struct DaemonConfigTests {
             yaml: """
                 socket: /run/x.sock
                 log: { level: trace }
-                loop: { spin: 50us }
+                loop: { spin: 70us }
                 limits: { inFlightMax: 7 }
                 \(oneReactor)
                 """, file: "r.yaml")
         #expect(config.socket == "/run/x.sock")
         #expect(config.logLevel == .trace)
-        #expect(config.spin == .microseconds(50))
+        #expect(config.spin == .microseconds(70))
         #expect(config.limits.inFlightMax == 7)
     }
 

@@ -37,9 +37,9 @@ import Testing
         var governor = SpinGovernor(limit: 100_000)
         let start: UInt64 = 1_000_000_000
         governor.noteTraffic(at: start)
-        governor.noteYield(taking: SpinGovernor.yieldCostMax, at: start)
+        governor.noteYield(taking: SpinGovernor.yieldCostMax, at: start, onlyProcessor: false)
         #expect(governor.deadline != nil)
-        governor.noteYield(taking: SpinGovernor.yieldCostMax + 1, at: start)
+        governor.noteYield(taking: SpinGovernor.yieldCostMax + 1, at: start, onlyProcessor: false)
         #expect(governor.deadline == nil)
         #expect(firstPolling(of: &governor, after: start) == start + SpinGovernor.restMin + 50_000)
     }
@@ -50,15 +50,43 @@ import Testing
         var now: UInt64 = 1_000_000_000
         var rests: [UInt64] = []
         for _ in 0..<10 {
-            governor.noteYield(taking: 1_000_000, at: now)
+            governor.noteYield(taking: 1_000_000, at: now, onlyProcessor: false)
             let next = firstPolling(of: &governor, after: now)
             rests.append((next - now) / 1_000_000)
             now = next
         }
         #expect(rests == [10, 20, 40, 80, 160, 320, 640, 1_280, 2_000, 2_000])
         now += 3 * SpinGovernor.restMax
-        governor.noteYield(taking: 1_000_000, at: now)
+        governor.noteYield(taking: 1_000_000, at: now, onlyProcessor: false)
         #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
+    }
+
+    @Test("on its only processor it rests once peers that run there have answered in a row")
+    func sharesProcessor() {
+        var governor = SpinGovernor(limit: 100_000)
+        var now: UInt64 = 1_000_000_000
+        for _ in 1..<SpinGovernor.sharedYieldsMax {
+            governor.noteTraffic(at: now)
+            now += 5_000
+            governor.noteYield(taking: 5_000, at: now, onlyProcessor: true)
+            #expect(governor.deadline != nil)
+        }
+        governor.noteTraffic(at: now)
+        governor.noteYield(taking: 5_000, at: now, onlyProcessor: true)
+        #expect(governor.deadline == nil)
+        #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
+    }
+
+    @Test("an interrupt now and then does not end the polling on its only processor")
+    func bearsInterrupts() {
+        var governor = SpinGovernor(limit: 100_000)
+        var now: UInt64 = 1_000_000_000
+        for step in 0..<100 {
+            governor.noteTraffic(at: now)
+            now += 8_000
+            governor.noteYield(taking: step % 2 == 0 ? 30_000 : 500, at: now, onlyProcessor: true)
+            #expect(governor.deadline != nil)
+        }
     }
 
     /// When it would poll again, with a message every 50 microseconds.

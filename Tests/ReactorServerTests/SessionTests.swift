@@ -207,7 +207,8 @@ struct SessionTests {
             switch UInt8.random(in: 0..<10, using: &generator) {
             case 0..<6:
                 sequence += 1
-                session.noteApplied(ordinal, sequence: sequence, limits)
+                session.noteApplied(
+                    AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits)
                 expected[ordinal] = .applied(sequence: sequence)
             case 6, 7:
                 session.note(.failed(message: "\(ordinal)"), of: ordinal, limits)

@@ -101,7 +101,7 @@ final class ReactorRig<R: Reactor> {
         gathered += turn.takeResolutions()
         do {
             for change in turn.changes {
-                try turn.writer.withBytes { bytes throws(WireError) in
+                try turn.withDeltas { bytes throws(WireError) in
                     try reduce(bytes.extracting(change.start..<change.end))
                 }
             }

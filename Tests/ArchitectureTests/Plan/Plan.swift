@@ -36,7 +36,7 @@ enum Plan {
     static let rooms: [Room] = [
         // libuv's headers; everything else is above it.
         Room("CLibUV", floor: 0, tests: ["ReactorLoopTests"]),
-        // Checked loads and stores of whole words; must not know anything above.
+        // Memory for bytes and for what is touched most; must not know anything above.
         Room("ReactorBytes", floor: 0),
         // The compiler plug-in; must not know run time.
         Room(
@@ -55,7 +55,8 @@ enum Plan {
             system: ["Glibc", "Darwin", "Synchronization"]),
         // The authoring model; must not know sockets, disks.
         Room(
-            "ReactorCore", floor: 2, rooms: ["ReactorWire", "ReactorMacros", "ReactorThreads"],
+            "ReactorCore", floor: 2,
+            rooms: ["ReactorBytes", "ReactorWire", "ReactorMacros", "ReactorThreads"],
             products: ["HashTreeCollections"]),
         // Ready-made reactors; must not know the server.
         Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["HashTreeCollections"]),
@@ -68,7 +69,9 @@ enum Plan {
         // The client's machine and its thin shell; must not know the server.
         Room(
             "ReactorClient", floor: 3,
-            rooms: ["ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads"],
+            rooms: [
+                "ReactorBytes", "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads",
+            ],
             products: ["DequeModule"],
             system: ["Glibc", "Darwin", "FoundationEssentials", "Observation"]),
         // Joins server, loop and journal; must not know concrete reactors.

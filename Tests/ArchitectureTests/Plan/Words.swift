@@ -20,7 +20,7 @@ struct WordRule {
                 Needle("@unchecked"),
             ],
             allowed: [
-                "Sources/ReactorBytes": "whole words in and out of an array, each access checked",
+                "Sources/ReactorBytes": "memory for bytes, and places that need no run-time check",
                 "Sources/ReactorLoop": "libuv is a C library",
                 "Sources/ReactorThreads": "locks, the executor and the breadcrumb are C",
             ],

@@ -14,7 +14,7 @@ struct Latency {
                 "floor",
                 {
                     try bench.load([
-                        "floor", "--seconds", "\(bench.effort.seconds)", "--core", "\(core)",
+                        "floor", "--seconds", "\(bench.effort.seconds)", "--core=\(core)",
                     ])
                 }
             ),

@@ -1,0 +1,139 @@
+/// A growing piece of memory that bytes are appended to, owned by exactly one holder.
+///
+/// *Place*: under the codec's writer. An array asks on every store whether somebody shares it; this
+/// cannot be shared, so that a store is one check for room and one instruction.
+@safe
+public struct ByteBuffer: ~Copyable {
+    @usableFromInline var base: UnsafeMutablePointer<UInt8>?
+    /// Number of bytes that fit before it grows.
+    @usableFromInline var capacity: Int
+    /// Number of bytes appended.
+    @inlinable public var count: Int { written }
+    @usableFromInline var written = 0
+
+    /// Makes an empty buffer with room for `capacity` bytes; one without room allocates nothing
+    /// until it is appended to.
+    @inlinable
+    public init(capacity: Int) {
+        precondition(capacity >= 0, "a buffer has room for \(capacity) bytes")
+        self.capacity = capacity
+        unsafe base = capacity == 0 ? nil : .allocate(capacity: capacity)
+    }
+
+    @inlinable
+    deinit { unsafe base?.deallocate() }
+
+    /// Makes room for `extra` more bytes. *Cost*: amortised over what is appended.
+    @inlinable
+    public mutating func reserve(_ extra: Int) {
+        if capacity &- written < extra { grow(by: extra) }
+    }
+
+    @usableFromInline
+    mutating func grow(by extra: Int) {
+        precondition(extra >= 0, "room for \(extra) bytes is asked for")
+        let newCapacity = max(capacity * 2, written + extra, 64)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        if let base = unsafe base {
+            unsafe larger.update(from: base, count: written)
+            unsafe base.deallocate()
+        }
+        unsafe base = larger
+        capacity = newCapacity
+    }
+
+    // because every caller has just made room: the pointer is there, and far enough from its end
+    @inlinable
+    var end: UnsafeMutableRawPointer {
+        unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + written)
+    }
+
+    /// Appends one byte.
+    @inlinable
+    public mutating func append(_ byte: UInt8) {
+        reserve(1)
+        unsafe end.storeBytes(of: byte, as: UInt8.self)
+        written &+= 1
+    }
+
+    /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
+    @inlinable
+    public mutating func append(_ word: UInt64, byteCount: Int) {
+        precondition(byteCount >= 0 && byteCount <= 8, "a word has eight bytes")
+        reserve(8)
+        unsafe end.storeBytes(of: word.littleEndian, as: UInt64.self)
+        written &+= byteCount
+    }
+
+    /// Appends the first `byteCount` bytes of two words, lowest first; `byteCount` is 8 to 16.
+    @inlinable
+    public mutating func append(_ first: UInt64, _ second: UInt64, byteCount: Int) {
+        precondition(byteCount >= 8 && byteCount <= 16, "two words have sixteen bytes")
+        reserve(16)
+        let end = unsafe end
+        unsafe end.storeBytes(of: first.littleEndian, as: UInt64.self)
+        unsafe end.storeBytes(of: second.littleEndian, toByteOffset: 8, as: UInt64.self)
+        written &+= byteCount
+    }
+
+    /// Appends the first `byteCount` bytes of three words, lowest first; `byteCount` is 16 to 24.
+    @inlinable
+    public mutating func append(
+        _ first: UInt64, _ second: UInt64, _ third: UInt64, byteCount: Int
+    ) {
+        precondition(byteCount >= 16 && byteCount <= 24, "three words have twenty-four bytes")
+        reserve(24)
+        let end = unsafe end
+        unsafe end.storeBytes(of: first.littleEndian, as: UInt64.self)
+        unsafe end.storeBytes(of: second.littleEndian, toByteOffset: 8, as: UInt64.self)
+        unsafe end.storeBytes(of: third.littleEndian, toByteOffset: 16, as: UInt64.self)
+        written &+= byteCount
+    }
+
+    /// Appends `bytes`.
+    @inlinable
+    public mutating func append(_ bytes: Span<UInt8>) {
+        guard bytes.count > 0 else { return }
+        reserve(bytes.count)
+        unsafe bytes.withUnsafeBytes { source in
+            guard let start = source.baseAddress else { return }
+            unsafe end.copyMemory(from: start, byteCount: source.count)
+        }
+        written &+= bytes.count
+    }
+
+    /// Overwrites four bytes at `offset` with `value`, lowest first.
+    ///
+    /// *Traps* if those bytes were not appended yet.
+    @inlinable
+    public mutating func patch(_ value: UInt32, at offset: Int) {
+        precondition(offset >= 0 && written &- offset >= 4, "only written bytes can be patched")
+        unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + offset)
+            .storeBytes(of: value.littleEndian, as: UInt32.self)
+    }
+
+    /// Forgets everything after the first `newCount` bytes, and keeps the room.
+    @inlinable
+    public mutating func truncate(to newCount: Int) {
+        precondition(
+            newCount >= 0 && newCount <= written,
+            "a buffer cannot be truncated to more than it holds")
+        written = newCount
+    }
+
+    /// Lends the appended bytes to `body`.
+    @inlinable
+    public func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe UnsafeBufferPointer(start: base, count: written)
+        return try unsafe body(bytes.span)
+    }
+
+    /// The appended bytes at `range`. *Cost*: copies them.
+    public func copy(_ range: Range<Int>) -> [UInt8] {
+        precondition(range.upperBound <= written, "bytes are copied that were not appended")
+        return unsafe Array(
+            UnsafeBufferPointer(start: base, count: written)[range])
+    }
+}

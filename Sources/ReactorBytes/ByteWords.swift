@@ -1,0 +1,41 @@
+/// Whole words read from bytes, each checked against the bounds once.
+///
+/// *Place*: under the codec. A loop over eight bytes costs eight checks, and the compiler keeps
+/// them all; this is the one place where a check is made by hand and the access after it is not
+/// checked again.
+public enum ByteWords {
+    /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
+    ///
+    /// *Traps* if the span does not reach that far.
+    @inlinable
+    public static func word(
+        in bytes: Span<UInt8>, at start: Int, byteCount: Int
+    ) -> UInt64 {
+        let left = bytes.count &- start
+        precondition(
+            start >= 0 && byteCount >= 0 && byteCount <= 8 && left >= byteCount,
+            "a word is read out of bounds")
+        guard left >= 8 else { return shortWord(in: bytes, at: start, byteCount: byteCount) }
+        let stored = unsafe bytes.bytes.unsafeLoadUnaligned(
+            fromByteOffset: start, as: UInt64.self)
+        let word = UInt64(littleEndian: stored)
+        return byteCount == 8 ? word : word & ((1 &<< UInt64(8 &* byteCount)) &- 1)
+    }
+
+    // because fewer than eight bytes are left in the span, they are read one by one
+    @usableFromInline
+    static func shortWord(in bytes: Span<UInt8>, at start: Int, byteCount: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for index in 0..<byteCount {
+            value |= UInt64(bytes[start &+ index]) &<< UInt64(8 &* index)
+        }
+        return value
+    }
+
+    /// Appends the bytes at `range` of `bytes` to `array`.
+    @inlinable
+    public static func append(_ bytes: Span<UInt8>, _ range: Range<Int>, to array: inout [UInt8]) {
+        let source = bytes.extracting(range)
+        unsafe source.withUnsafeBytes { unsafe array.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,94 @@
+/// What of a ``Store`` does not depend on its reactor's type.
+///
+/// *Place*: between a store and its tree: it lets one action in at a time, runs what waited for it,
+/// and tells the observers.
+@usableFromInline
+final class StoreCore {
+    let tree: Tree
+    @usableFromInline let turn: Turn
+    let inbox: StoreInbox
+    /// Actions that were dispatched from inside another.
+    var waiting: [(Tree) -> Void] = []
+    private var observers: [(id: UInt64, call: () -> Void)] = []
+    private var observersMade: UInt64 = 0
+    private var isDispatching = false
+    private var isDrainAsked = false
+    /// Sequence of the state that observers were shown last.
+    private var shownSequence: UInt64 = 0
+
+    init(_ reactor: some Reactor, wake: @escaping @Sendable () -> Void) {
+        let inbox = StoreInbox(wake: wake)
+        self.inbox = inbox
+        tree = Tree(
+            reactor, epoch: 0, recordsDeltas: false,
+            environment: TreeEnvironment(post: { inbox.post($0) }))
+        turn = tree.turn
+    }
+
+    /// Lets an action in, unless another is at work.
+    @usableFromInline
+    func enter() -> Bool {
+        guard !isDispatching else { return false }
+        isDispatching = true
+        return true
+    }
+
+    /// The action that was let in was refused.
+    @usableFromInline
+    func refuse() {
+        turn.clearRequests()
+        isDispatching = false
+    }
+
+    /// The action that was let in is applied: runs its followers and what waited, tells observers.
+    @usableFromInline
+    func complete() {
+        tree.finishEmission()
+        finish()
+        if !waiting.isEmpty || isDrainAsked { runWaiting() }
+        isDispatching = false
+    }
+
+    /// Runs what observers asked for meanwhile.
+    private func runWaiting() {
+        runActions()
+        while isDrainAsked {
+            isDrainAsked = false
+            for job in inbox.take() {
+                job(tree)
+                finish()
+                runActions()
+            }
+        }
+    }
+
+    private func runActions() {
+        while !waiting.isEmpty {
+            waiting.removeFirst()(tree)
+            finish()
+        }
+    }
+
+    private func finish() {
+        if !turn.effects.isEmpty { tree.start(turn.effects) }
+        turn.begin()
+        guard turn.sequence != shownSequence else { return }
+        shownSequence = turn.sequence
+        // because an observer may end its observation, or begin another
+        if !observers.isEmpty { for observer in observers { observer.call() } }
+    }
+
+    func drain() {
+        isDrainAsked = true
+        guard enter() else { return }
+        runWaiting()
+        isDispatching = false
+    }
+
+    func observe(_ observer: @escaping () -> Void) -> StoreToken {
+        observersMade += 1
+        let id = observersMade
+        observers.append((id, observer))
+        return StoreToken { [weak self] in self?.observers.removeAll { $0.id == id } }
+    }
+}

@@ -1,0 +1,54 @@
+import ReactorBytes
+import Testing
+
+@Suite("a growing buffer")
+struct ByteBufferTests {
+    @Test("words are appended lowest byte first, as many bytes of them as asked for")
+    func words() {
+        var buffer = ByteBuffer(capacity: 0)
+        buffer.append(0x0807_0605_0403_0201, byteCount: 3)
+        buffer.append(0xaa)
+        buffer.append(1, 2, byteCount: 9)
+        buffer.append(3, 4, 5, byteCount: 17)
+        let first: [UInt8] = [1, 2, 3, 0xaa, 1, 0, 0, 0, 0, 0, 0, 0, 2]
+        let second: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5]
+        #expect(buffer.copy(0..<buffer.count) == first + second)
+    }
+
+    @Test("what was appended stays while the buffer grows, from any capacity")
+    func grows() {
+        for capacity in [0, 1, 7, 64, 100] {
+            var buffer = ByteBuffer(capacity: capacity)
+            var model: [UInt8] = []
+            for step in 0..<500 {
+                let bytes = (0..<(step % 13)).map { UInt8(truncatingIfNeeded: $0 &* step) }
+                buffer.append(bytes.span)
+                buffer.append(UInt64(step), byteCount: step % 9)
+                model += bytes
+                for index in 0..<(step % 9) {
+                    model.append(UInt8(truncatingIfNeeded: UInt64(step) >> UInt64(8 * index)))
+                }
+            }
+            #expect(buffer.copy(0..<buffer.count) == model, "capacity \(capacity)")
+        }
+    }
+
+    @Test("four bytes are patched in place, and the end is cut off")
+    func patches() {
+        var buffer = ByteBuffer(capacity: 8)
+        buffer.append([1, 2, 3, 4, 5, 6].span)
+        buffer.patch(0xaabb_ccdd, at: 1)
+        #expect(buffer.copy(0..<6) == [1, 0xdd, 0xcc, 0xbb, 0xaa, 6])
+        buffer.truncate(to: 2)
+        buffer.append(9)
+        #expect(buffer.withBytes { bytes in bytes.count } == 3)
+        #expect(buffer.copy(1..<3) == [0xdd, 9])
+    }
+
+    @Test("an empty buffer lends no bytes")
+    func empty() {
+        let buffer = ByteBuffer(capacity: 0)
+        #expect(buffer.withBytes { $0.count } == 0)
+        #expect(buffer.copy(0..<0) == [])
+    }
+}

@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "ReactorClient", targets: ["ReactorClient"]),
         .library(name: "ReactorDaemon", targets: ["ReactorDaemon"]),
         .library(name: "ReactorWire", targets: ["ReactorWire"]),
+        .library(name: "ReactorBytes", targets: ["ReactorBytes"]),
         .library(name: "ReactorServer", targets: ["ReactorServer"]),
         .library(name: "ReactorLoop", targets: ["ReactorLoop"]),
         .library(name: "StockReactors", targets: ["StockReactors"]),
@@ -65,7 +66,7 @@ let package = Package(
             swiftSettings: strict),
         // libuv in Swift. Must not know frames, reactors.
         .target(
-            name: "ReactorLoop", dependencies: ["CLibUV", "ReactorThreads"],
+            name: "ReactorLoop", dependencies: ["CLibUV", "ReactorBytes", "ReactorThreads"],
             swiftSettings: strict),
 
         // Second floor. The authoring model. Must not know sockets, disks.
@@ -84,7 +85,8 @@ let package = Package(
         .target(name: "ReactorJournal", dependencies: ["ReactorWire"], swiftSettings: strict),
         // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
         .target(
-            name: "ReactorServer", dependencies: ["ReactorCore", "ReactorWire", deque],
+            name: "ReactorServer",
+            dependencies: ["ReactorBytes", "ReactorCore", "ReactorWire", deque],
             swiftSettings: strict),
         // The pure machine and its thin shell. Must not know the server.
         .target(
@@ -98,8 +100,8 @@ let package = Package(
         .target(
             name: "ReactorDaemon",
             dependencies: [
-                "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore", "ReactorWire",
-                "ReactorThreads", logging, .product(name: "Yams", package: "Yams"),
+                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
+                "ReactorWire", "ReactorThreads", logging, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
 
@@ -121,7 +123,9 @@ let package = Package(
         // Beside the house. For authors' tests.
         .target(
             name: "ReactorTesting",
-            dependencies: ["ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
+            dependencies: [
+                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+            ],
             swiftSettings: strict),
 
         .testTarget(
@@ -140,7 +144,8 @@ let package = Package(
             name: "ReactorWireTests", dependencies: ["ReactorWire"],
             resources: [.copy("Golden")], swiftSettings: strict),
         .testTarget(
-            name: "ReactorLoopTests", dependencies: ["ReactorLoop", "ReactorThreads"],
+            name: "ReactorLoopTests",
+            dependencies: ["ReactorBytes", "ReactorLoop", "ReactorThreads"],
             swiftSettings: strict),
         .testTarget(
             name: "ReactorCoreTests", dependencies: ["ReactorCore"], swiftSettings: strict),
@@ -151,12 +156,15 @@ let package = Package(
             name: "ReactorJournalTests", dependencies: ["ReactorJournal"], swiftSettings: strict),
         .testTarget(
             name: "ReactorServerTests",
-            dependencies: ["ReactorServer", "ReactorCore", "ReactorWire", "StockReactors"],
+            dependencies: [
+                "ReactorBytes", "ReactorServer", "ReactorCore", "ReactorWire", "StockReactors",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ReactorClientTests",
             dependencies: [
-                "ReactorClient", "ReactorCore", "ReactorWire", "ReactorServer", "StockReactors",
+                "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorWire", "ReactorServer",
+                "StockReactors",
             ],
             swiftSettings: strict),
         .testTarget(

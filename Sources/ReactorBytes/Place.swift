@@ -24,7 +24,7 @@ public struct Place<Value: ~Copyable>: ~Copyable {
     /// What stands there now.
     @inlinable
     public var value: Value {
-        _read { yield unsafe pointer.pointee }
-        nonmutating _modify { yield unsafe &pointer.pointee }
+        @inline(__always) _read { yield unsafe pointer.pointee }
+        @inline(__always) nonmutating _modify { yield unsafe &pointer.pointee }
     }
 }

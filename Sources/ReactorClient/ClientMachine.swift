@@ -139,13 +139,13 @@ public final class ClientMachine {
 extension ClientMachine {
     /// Frames for the connection at hand that were not handed to it.
     var outgoing: WireWriter {
-        _read { yield lane.value.outgoing }
-        _modify { yield &lane.value.outgoing }
+        @inline(__always) _read { yield lane.value.outgoing }
+        @inline(__always) _modify { yield &lane.value.outgoing }
     }
 
     var pending: PendingActions {
-        _read { yield lane.value.pending }
-        _modify { yield &lane.value.pending }
+        @inline(__always) _read { yield lane.value.pending }
+        @inline(__always) _modify { yield &lane.value.pending }
     }
 
     /// Most actions under way on the connection at hand; 0 if there is none.

@@ -89,7 +89,7 @@ public final class LoopClient: TurnEnding {
     private func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let connection {
-                connection.write([ByteSlice(out.bytes, range: out.range)])
+                connection.write(ByteSlices(ByteSlice(out.bytes, range: out.range)))
             }
             for output in machine.takeOutputs() { carryOut(output) }
         } while machine.needsShell

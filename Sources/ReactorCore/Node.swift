@@ -178,7 +178,7 @@ extension Node {
             try check(mutations, turn)
             try record(mutations, turn)
         } catch {
-            turn.complaints.append("\(path): \(error)")
+            turn.news.complaints.append("\(path): \(error)")
         }
     }
 
@@ -217,7 +217,7 @@ extension Node {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = children[slot.name]?.children[key] else {
-                turn.complaints.append("\(path): no child \"\(key)\" in \(slot.name) to mutate")
+                turn.news.complaints.append("\(path): no child \"\(key)\" in \(slot.name) to mutate")
                 return
             }
             mutation.apply(to: child, turn)

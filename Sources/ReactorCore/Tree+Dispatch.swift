@@ -83,7 +83,7 @@ extension Tree {
             next += 1
             guard follower.depth <= CoreLimits.followerDepthMax, next <= CoreLimits.followersMax
             else {
-                turn.complaints.append(loopComplaint(follower, next))
+                turn.news.complaints.append(loopComplaint(follower, next))
                 break
             }
             run(follower)
@@ -94,7 +94,7 @@ extension Tree {
     private func run(_ follower: Turn.Follower) {
         turn.origin = follower.origin
         guard let node = node(at: follower.path) else {
-            turn.complaints.append("follower to \(follower.path): no such node")
+            turn.news.complaints.append("follower to \(follower.path): no such node")
             return
         }
         var cursor = WireCursor()
@@ -104,7 +104,7 @@ extension Tree {
             turn.settle(depth: follower.depth + 1)
         } catch {
             turn.clearRequests()
-            turn.complaints.append("follower to \(follower.path): \(error)")
+            turn.news.complaints.append("follower to \(follower.path): \(error)")
         }
     }
 

@@ -9,7 +9,7 @@ extension Turn {
     /// Lists an effect to start when the transaction at hand is committed.
     func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>) {
         let origin = origin
-        effects.append(
+        news.effects.append(
             PendingEffect(sequence: lastSequence &+ 1) { [tree] in
                 tree.start(effect, on: node, origin: origin)
             })
@@ -25,7 +25,7 @@ extension Tree {
     func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>, origin: Origin) {
         guard !node.isGone else { return }
         guard running.count < CoreLimits.effectsMax else {
-            turn.complaints.append("\(node.path): more than \(CoreLimits.effectsMax) effects run")
+            turn.news.complaints.append("\(node.path): more than \(CoreLimits.effectsMax) effects run")
             return
         }
         if let cancelID = effect.cancelID { cancelEffects(of: node.number, named: cancelID) }
@@ -62,7 +62,7 @@ extension Tree {
 
     private func effectEnded(_ id: EffectID, _ error: String?) {
         guard let effect = running.removeValue(forKey: id), let error else { return }
-        turn.failures.append(EffectFailure(origin: effect.origin, message: error))
+        turn.news.failures.append(EffectFailure(origin: effect.origin, message: error))
     }
 
     /// Cancels the effects of a node, or those of one name; what they still emit is dropped.

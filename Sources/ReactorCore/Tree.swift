@@ -152,7 +152,7 @@ extension Turn {
         do throws(Rejection) {
             try collection.checkCreation(of: key, tree.nodes.count)
         } catch {
-            complaints.append("\(error)")
+            news.complaints.append("\(error)")
             return
         }
         guard let child = collection.makeChild(key, number: tree.newNumber()) else { return }
@@ -194,7 +194,7 @@ extension Turn {
         deltas.value.endFrame(at: start)
         let end = deltas.value.count
         if collection.isReplicated {
-            changes.append(Change(node: collection, start: start, end: end))
+            news.changes.append(Change(node: collection, start: start, end: end))
         }
     }
 }

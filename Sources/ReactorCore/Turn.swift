@@ -13,7 +13,7 @@ public final class Turn {
     @usableFromInline let deltas: Place<WireWriter>
     /// Sequence of the last applied transaction.
     var lastSequence: UInt64
-    public internal(set) var epoch: UInt64
+    public let epoch: UInt64
     /// Whether deltas are encoded; a store that nobody watches from outside needs none.
     @usableFromInline let recordsDeltas: Bool
     /// Whether a client tries an action on its mirror.
@@ -22,22 +22,14 @@ public final class Turn {
     var caller = Caller.daemon
     var origin = Origin.daemon
 
-    /// Where deltas of replicated nodes stand among the turn's.
-    public internal(set) var changes: [Change] = []
-    /// Watched nodes that changed at or below, each once a turn.
-    public internal(set) var touched: [AnyNode] = []
     /// Counts turns, so that a node knows whether it is listed in ``touched``.
     var number: UInt64 = 1
-    /// Nodes that this turn removed.
-    public internal(set) var removed: [AnyNode] = []
-    /// Answers to actions whose reply was deferred.
-    var resolutions: [Resolution] = []
-    /// Effects that start when their transactions are committed.
-    public internal(set) var effects: [PendingEffect] = []
-    /// Effects that threw.
-    public internal(set) var failures: [EffectFailure] = []
-    /// What went wrong without a caller to tell: for the log.
-    public internal(set) var complaints: [String] = []
+    /// What the turn has for others than the callers of its actions.
+    let newsPlace = Place(News())
+    var news: News {
+        @inline(__always) _read { yield newsPlace.value }
+        @inline(__always) _modify { yield &newsPlace.value }
+    }
     // because a turn is a part of its tree: it never outlives it
     weak var home: Tree?
     var tree: Tree {
@@ -123,7 +115,7 @@ extension Turn {
             try checkSize(end &- start, of: node)
         }
         deltas.value.endFrame(at: start)
-        if node.isReplicated { changes.append(Change(node: node, start: start, end: end)) }
+        if node.isReplicated { news.changes.append(Change(node: node, start: start, end: end)) }
     }
 
     /// Whether an action may take the short way: no batch is under way, and nobody reacts to `node`.
@@ -131,8 +123,56 @@ extension Turn {
     func isShort(for node: AnyNode) -> Bool { isPlain && !node.isObservedByParent }
 }
 
-// MARK: - Reading the deltas
+// MARK: - Reading a turn
 extension Turn {
+    /// What a turn gathers besides deltas; nothing, in most turns.
+    struct News {
+        var changes: [Change] = []
+        var touched: [AnyNode] = []
+        var removed: [AnyNode] = []
+        /// Answers to actions whose reply was deferred.
+        var resolutions: [Resolution] = []
+        var effects: [PendingEffect] = []
+        var failures: [EffectFailure] = []
+        var complaints: [String] = []
+
+        var isEmpty: Bool {
+            changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
+                && effects.isEmpty && failures.isEmpty && complaints.isEmpty
+        }
+
+        mutating func removeAll() {
+            changes.removeAll(keepingCapacity: true)
+            touched.removeAll(keepingCapacity: true)
+            removed.removeAll()
+            resolutions.removeAll()
+            effects.removeAll()
+            failures.removeAll()
+            complaints.removeAll()
+        }
+    }
+
+    /// Whether the turn has nothing but outcomes and deltas that nobody follows.
+    public var isQuiet: Bool { news.isEmpty }
+
+    /// Where deltas of replicated nodes stand among the turn's.
+    public var changes: [Change] { news.changes }
+
+    /// Watched nodes that changed at or below, each once a turn.
+    public var touched: [AnyNode] { news.touched }
+
+    /// Nodes that this turn removed.
+    public var removed: [AnyNode] { news.removed }
+
+    /// Effects that start when their transactions are committed.
+    public var effects: [PendingEffect] { news.effects }
+
+    /// Effects that threw.
+    public var failures: [EffectFailure] { news.failures }
+
+    /// What went wrong without a caller to tell: for the log.
+    public var complaints: [String] { news.complaints }
+
     /// Bytes of the delta frames so far.
     public var deltaByteCount: Int { deltas.value.count }
 
@@ -186,7 +226,7 @@ extension Turn {
     /// Lists a watched node as changed, once a turn.
     func note(_ node: AnyNode) {
         node.notedTurn = number
-        touched.append(node)
+        news.touched.append(node)
     }
 
     /// Starts the next turn: forgets what the last one collected, and keeps the capacities.
@@ -195,13 +235,7 @@ extension Turn {
     public func begin() {
         number &+= 1
         deltas.value.removeAll()
-        changes.removeAll(keepingCapacity: true)
-        touched.removeAll(keepingCapacity: true)
-        if !removed.isEmpty { removed.removeAll() }
-        if !resolutions.isEmpty { resolutions.removeAll() }
-        if !effects.isEmpty { effects.removeAll() }
-        if !failures.isEmpty { failures.removeAll() }
-        if !complaints.isEmpty { complaints.removeAll() }
+        if !news.isEmpty { news.removeAll() }
     }
 }
 
@@ -217,8 +251,8 @@ extension Turn {
                 Follower(path: wish.path, action: wish.action, origin: origin, depth: depth))
         }
         for node in leaving { tree.forget(node) }
-        removed.append(contentsOf: leaving)
-        resolutions.append(contentsOf: answers)
+        news.removed.append(contentsOf: leaving)
+        news.resolutions.append(contentsOf: answers)
         clearRequests()
     }
 
@@ -259,15 +293,15 @@ extension Turn {
     func rollBack(to mark: Mark) {
         while let step = undo.popLast() { step() }
         deltas.value.truncate(to: mark.bytes)
-        changes.removeSubrange(mark.changes...)
-        effects.removeSubrange(mark.effects...)
+        news.changes.removeSubrange(mark.changes...)
+        news.effects.removeSubrange(mark.effects...)
         clearRequests()
     }
 }
 
 extension Turn {
     /// Whether answers wait to be taken.
-    public var hasResolutions: Bool { !resolutions.isEmpty }
+    public var hasResolutions: Bool { !news.resolutions.isEmpty }
 
     // because a reaction may mutate the child it reacts to: without an end, the stack would be it
     /// Counts a reaction in, or says that the transaction has had its share of them.
@@ -279,7 +313,7 @@ extension Turn {
         guard reactionDepth < CoreLimits.reactionDepthMax,
             reactionCount < CoreLimits.reactionsMax
         else {
-            complaints.append(
+            news.complaints.append(
                 "\(FaultCode.loop): the reactions of \(node.path) are cut at depth "
                     + "\(reactionDepth), \(reactionCount) in all")
             return false
@@ -291,8 +325,8 @@ extension Turn {
 
     /// Takes the answers given so far.
     public func takeResolutions() -> [Resolution] {
-        let taken = resolutions
-        resolutions.removeAll()
+        let taken = news.resolutions
+        news.resolutions.removeAll()
         return taken
     }
 }

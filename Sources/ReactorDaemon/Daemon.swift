@@ -1,4 +1,5 @@
 public import Logging
+import ReactorBytes
 public import ReactorCore
 import ReactorJournal
 import ReactorLoop
@@ -180,15 +181,15 @@ extension Daemon {
             journal.append(
                 JournalBatch(
                     turn: batch.turn, epoch: batch.epoch, after: batch.after,
-                    sequence: batch.sequence, bytes: batch.deltas.bytes,
+                    sequence: batch.sequence, bytes: batch.deltas.storage,
                     range: batch.deltas.range))
         case .log(let event): log(event)
         }
     }
 
-    private func write(_ slices: [OutputSlice], to id: ConnectionID) {
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
         guard let link = links[id] else { return }
-        link.write(slices.map { ByteSlice($0.bytes, range: $0.range) })
+        link.write(slices)
         if !link.isWriting, !link.isClosed { server.written(id) }
     }
 

@@ -7,9 +7,14 @@ import ReactorThreads
 /// Posting wakes the loop; the jobs run at the end of that turn, inside its batch.
 final class TreeInbox: Sendable {
     private let mailbox: Mailbox<@Sendable (Tree) -> Void>
+    // because most turns find nothing, and a look at a flag is cheaper than a lock
+    private let flag = Flag()
 
     init(waking loop: LoopHandle) {
-        mailbox = Mailbox(ring: { loop.post {} })
+        mailbox = Mailbox(ring: { [flag] in
+            flag.raise()
+            loop.post {}
+        })
     }
 
     /// What a tree needs of the world, for effects.
@@ -17,5 +22,5 @@ final class TreeInbox: Sendable {
         TreeEnvironment(post: { [mailbox] in mailbox.post($0) })
     }
 
-    func take() -> [@Sendable (Tree) -> Void] { mailbox.drain() }
+    func take() -> [@Sendable (Tree) -> Void] { flag.take() ? mailbox.drain() : [] }
 }

@@ -1,5 +1,6 @@
 import CLibUV
 import Glibc
+public import ReactorBytes
 
 extension Connection {
     /// Bytes given to write that the kernel has not taken yet.
@@ -23,7 +24,7 @@ extension Connection {
     /// *Cost*: one system call for up to 1,024 slices; allocates only for what has to wait.
     /// *C*: `uv_try_write`, `uv_write`.
     @discardableResult
-    public func write(_ slices: [ByteSlice]) -> Int {
+    public func write(_ slices: ByteSlices) -> Int {
         guard !isClosed, outbox.afterwards == .nothing else { return 0 }
         var written = 0
         if !isWriting {
@@ -37,7 +38,7 @@ extension Connection {
         return written
     }
 
-    /// Writes `bytes` like ``write(_:)-([ByteSlice])``, copying only what has to wait.
+    /// Writes `bytes` like ``write(_:)-(ByteSlices)``, copying only what has to wait.
     @discardableResult
     public func write(_ bytes: Span<UInt8>) -> Int {
         guard !isClosed, outbox.afterwards == .nothing, !bytes.isEmpty else { return 0 }
@@ -52,7 +53,7 @@ extension Connection {
         }
         guard written < bytes.count else { return written }
         let rest = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0[written...]) }
-        outbox.append([ByteSlice(rest)], after: 0)
+        outbox.append(ByteSlices(ByteSlice(rest)), after: 0)
         if outbox.sending.isEmpty { send() }
         return written
     }
@@ -76,11 +77,11 @@ extension Connection {
 
     /// Writes what the kernel takes of `slices`; answers how many bytes that were, and whether
     /// nothing is left to do: all went, or the connection broke.
-    private func writeNow(_ slices: [ByteSlice]) -> (byteCount: Int, isDone: Bool) {
+    private func writeNow(_ slices: ByteSlices) -> (byteCount: Int, isDone: Bool) {
         var written = 0
         var next = 0
         while next < slices.count {
-            let (count, byteCount) = fillVector(from: slices[next...])
+            let (count, byteCount) = fillVector(from: slices, next)
             next += count
             guard byteCount > 0 else { continue }
             let result = unsafe uv_try_write(stream, loop.vector, UInt32(count))
@@ -91,11 +92,15 @@ extension Connection {
         return (written, true)
     }
 
-    /// Points the loop's vector at the first of `slices`; answers how many, and their bytes.
-    private func fillVector(from slices: ArraySlice<ByteSlice>) -> (count: Int, byteCount: Int) {
+    /// Points the loop's vector at `slices` from `first` on; answers how many, and their bytes.
+    private func fillVector(
+        from slices: ByteSlices, _ first: Int
+    ) -> (count: Int, byteCount: Int) {
         var count = 0
         var byteCount = 0
-        for slice in slices.prefix(EventLoop.vectorCountMax) {
+        let end = min(slices.count, first + EventLoop.vectorCountMax)
+        for index in first..<end {
+            let slice = slices[index]
             unsafe loop.vector[count] = unsafe .lending(slice)
             count += 1
             byteCount += slice.count

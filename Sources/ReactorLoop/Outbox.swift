@@ -1,4 +1,5 @@
 import CLibUV
+import ReactorBytes
 
 /// What a connection has to write and could not yet.
 ///
@@ -40,7 +41,7 @@ struct Outbox {
     }
 
     /// Puts the part of `slices` after its first `byteCount` bytes at the end of `waiting`.
-    mutating func append(_ slices: [ByteSlice], after byteCount: Int) {
+    mutating func append(_ slices: ByteSlices, after byteCount: Int) {
         var skip = byteCount
         for slice in slices {
             if skip >= slice.count {

@@ -14,6 +14,7 @@ extension EventLoop {
 
     /// Runs what is listed, and what that lists.
     func runEndings() {
+        if endings.isEmpty { return }
         while !endings.isEmpty {
             swap(&endings, &endingsAtWork)
             for work in endingsAtWork { work.endTurn() }

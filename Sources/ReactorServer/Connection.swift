@@ -1,4 +1,5 @@
 import DequeModule
+import ReactorBytes
 import ReactorCore
 
 /// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
@@ -12,28 +13,20 @@ final class Connection {
     var caller = Caller.daemon
 
     // MARK: Input
-    /// Input that was not handled yet: the beginning of a frame whose end has not arrived, or,
-    /// while ``isReadingPaused``, whatever came before the peer stopped sending.
-    var partial: [UInt8] = []
     /// When ``partial`` began to wait, in nanoseconds.
     var partialSince: UInt64 = 0
     /// Bytes of whole frames received so far: the offset that errors name.
     var receivedBytes: UInt64 = 0
-    /// Nodes by the client's numbers for them.
-    var nodes: [AnyNode?] = []
     var isReadingPaused = false
     var isInputEnded = false
 
     // MARK: Subscriptions
-    /// By slice id.
-    var subscriptions: [UInt32: Subscription] = [:]
     /// Whether a subscription waits for its snapshot.
     var isBehind = false
     /// Whether updates were dropped: nothing is marked until every slice got a new snapshot.
     var isLagging = false
 
     // MARK: Output
-    var queue = Deque<Segment>()
     /// Bytes of updates in ``queue``, which may be dropped.
     var queuedUpdateBytes = 0
     /// Bytes of outcomes and answers in ``queue``, which may not.
@@ -43,8 +36,6 @@ final class Connection {
     /// Actions of ``inFlight`` that the turn at hand carried out.
     var turnActions = 0
     var isWriting = false
-    /// What the turn at hand has for this connection.
-    var pending = PendingOutput()
     /// The turn that listed the connection last.
     var notedTurn: UInt64 = 0
     /// Sequence of the last mark.
@@ -53,6 +44,10 @@ final class Connection {
     var isClosing = false
     /// When it was told to go, in nanoseconds; it is not waited for for ever.
     var closingSince: UInt64?
+
+    /// What every turn touches, in one place; nothing that is called while one of these is being
+    /// changed comes back to the connection.
+    let lane = Place(Lane())
 
     init(id: ConnectionID, peer: Peer, connectedAt: UInt64) {
         self.id = id
@@ -94,19 +89,61 @@ final class Connection {
     /// What a turn has for a connection, as places in the turn's buffers.
     struct PendingOutput {
         /// In the turn's deltas.
-        var deltas: [Range<Int>] = []
+        var deltas = RangeList()
         /// Whole chunks: values, snapshots.
         var chunks: [(bytes: [UInt8], isSnapshot: Bool)] = []
         /// In the turn's replies.
-        var replies: [Range<Int>] = []
+        var replies = RangeList()
         /// In the turn's outcomes.
-        var outcomes: [Range<Int>] = []
+        var outcomes = RangeList()
         /// Bytes of ``replies`` and ``outcomes``.
         var controlBytes = 0
         /// Actions applied one after the other, not yet written as a frame.
         var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
 
         var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
+    }
+}
+
+// MARK: - The lane
+extension Connection {
+    struct Lane {
+        var partial: [UInt8] = []
+        var nodes: [AnyNode?] = []
+        var subscriptions: [UInt32: Subscription] = [:]
+        var queue = Deque<Segment>()
+        var pending = PendingOutput()
+    }
+
+    /// Input that was not handled yet: the beginning of a frame whose end has not arrived, or,
+    /// while ``isReadingPaused``, whatever came before the peer stopped sending.
+    var partial: [UInt8] {
+        @inline(__always) _read { yield lane.value.partial }
+        @inline(__always) _modify { yield &lane.value.partial }
+    }
+
+    /// Nodes by the client's numbers for them.
+    var nodes: [AnyNode?] {
+        @inline(__always) _read { yield lane.value.nodes }
+        @inline(__always) _modify { yield &lane.value.nodes }
+    }
+
+    /// Subscriptions by slice id.
+    var subscriptions: [UInt32: Subscription] {
+        @inline(__always) _read { yield lane.value.subscriptions }
+        @inline(__always) _modify { yield &lane.value.subscriptions }
+    }
+
+    /// What waits for the socket, in order.
+    var queue: Deque<Segment> {
+        @inline(__always) _read { yield lane.value.queue }
+        @inline(__always) _modify { yield &lane.value.queue }
+    }
+
+    /// What the turn at hand has for this connection.
+    var pending: PendingOutput {
+        @inline(__always) _read { yield lane.value.pending }
+        @inline(__always) _modify { yield &lane.value.pending }
     }
 }
 

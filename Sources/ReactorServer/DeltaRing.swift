@@ -1,4 +1,5 @@
 import DequeModule
+import ReactorBytes
 import ReactorWire
 
 /// The delta frames of the last turns, for clients that come back.
@@ -7,7 +8,7 @@ struct DeltaRing {
         /// Sequence before the entry's first transaction.
         var after: UInt64
         var sequence: UInt64
-        var deltas: OutputSlice
+        var deltas: ByteSlice
     }
 
     private var entries = Deque<Entry>()
@@ -28,9 +29,9 @@ struct DeltaRing {
     mutating func append(_ batch: Batch) {
         entries.append(Entry(after: batch.after, sequence: batch.sequence, deltas: batch.deltas))
         // because an entry keeps the whole buffer, written or not
-        byteCount += batch.deltas.bytes.count + Self.entryBytes
+        byteCount += batch.deltas.storage.count + Self.entryBytes
         while byteCount > bytesMax, let oldest = entries.popFirst() {
-            byteCount -= oldest.deltas.bytes.count + Self.entryBytes
+            byteCount -= oldest.deltas.storage.count + Self.entryBytes
         }
     }
 
@@ -61,10 +62,10 @@ struct DeltaRing {
     }
 
     private static func copy(
-        from deltas: OutputSlice, of number: UInt32, after sequence: UInt64,
+        from deltas: ByteSlice, of number: UInt32, after sequence: UInt64,
         into frames: inout [UInt8]
     ) {
-        let bytes = deltas.bytes.span
+        let bytes = deltas.storage.span
         var offset = deltas.range.lowerBound
         while offset < deltas.range.upperBound {
             // because these are our own frames: a header is always whole and valid

@@ -250,7 +250,7 @@ extension Server {
         let frame = outcomes.beginFrame(.outcome, number: ordinal)
         outcome.encode(into: &outcomes)
         outcomes.endFrame(at: frame)
-        connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        connection.pending.outcomes.append(frame..<outcomes.count)
         count(outcomes.count - frame, of: connection)
     }
 
@@ -262,7 +262,7 @@ extension Server {
             .applied, id: UInt32(clamping: run.count), number: run.ordinal)
         outcomes.unsigned(run.sequence)
         outcomes.endFrame(at: frame)
-        connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        connection.pending.outcomes.append(frame..<outcomes.count)
         connection.pending.run.count = 0
     }
 

@@ -1,4 +1,5 @@
 import DequeModule
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 
@@ -13,10 +14,10 @@ extension Server {
         var pending = connection.pending
         connection.pending = Connection.PendingOutput()
         guard connection.stage != .closed else { return }
-        for range in pending.replies { append(replies, range, .control, to: connection) }
+        pending.replies.forEach { append(replies, $0, .control, to: connection) }
         if overflows(connection, pending) {
             conflate(connection)
-            pending.deltas = []
+            pending.deltas = RangeList()
             pending.chunks.removeAll { !$0.isSnapshot }
         }
         for chunk in pending.chunks {
@@ -25,11 +26,11 @@ extension Server {
                 to: connection)
         }
         if isMarkDue(connection, pending) {
-            pending.deltas.appendJoined(markFrame)
+            pending.deltas.append(markFrame)
             connection.markedSequence = tree.turn.sequence
         }
-        for range in pending.deltas { append(deltas, range, .update, to: connection) }
-        for range in pending.outcomes { append(outcomes, range, .control, to: connection) }
+        pending.deltas.forEach { append(deltas, $0, .update, to: connection) }
+        pending.outcomes.forEach { append(outcomes, $0, .control, to: connection) }
         settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
         if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
         if connection.queuedControlBytes > limits.undrainedBytesMax { pauseReading(connection) }
@@ -61,10 +62,11 @@ extension Server {
     private func overflows(
         _ connection: Connection, _ pending: Connection.PendingOutput
     ) -> Bool {
-        let deltaBytes = pending.deltas.reduce(0) { $0 + $1.count + 64 }
+        guard connection.queuedUpdateBytes > 0, pending.hasUpdates else { return false }
+        let deltaBytes = pending.deltas.byteCount + 64 * pending.deltas.count
         let chunkBytes = pending.chunks.reduce(0) { $0 + ($1.isSnapshot ? 0 : $1.bytes.count + 64) }
         // because a turn may be larger than the budget: what finds an empty queue may go
-        return deltaBytes + chunkBytes > 0 && connection.queuedUpdateBytes > 0
+        return deltaBytes + chunkBytes > 0
             && connection.queuedUpdateBytes + deltaBytes + chunkBytes > limits.queueBytesMax
     }
 
@@ -135,7 +137,7 @@ extension Server {
     /// Hands the socket what may leave, as one write at a time.
     func flush(_ connection: Connection) {
         guard !connection.isWriting, connection.stage != .closed else { return }
-        var slices: [OutputSlice] = []
+        var slices = ByteSlices()
         var byteCount = 0
         while let segment = connection.queue.first, segment.turn <= releasedTurn,
             byteCount < limits.writeBytesMax, slices.count < 64
@@ -148,7 +150,7 @@ extension Server {
             } else {
                 connection.queuedUpdateBytes -= segment.cost
             }
-            slices.append(OutputSlice(bytes: segment.bytes, range: segment.range))
+            slices.append(ByteSlice(segment.bytes, range: segment.range))
         }
         guard slices.isEmpty else {
             connection.isWriting = true

@@ -216,7 +216,7 @@ extension Server {
         let frame = outcomes.beginFrame(.closing)
         closing.encode(into: &outcomes)
         outcomes.endFrame(at: frame)
-        connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+        connection.pending.outcomes.append(frame..<outcomes.count)
         beginClosing(connection)
     }
 
@@ -227,18 +227,6 @@ extension Server {
         connection.partial = []
         leaveSlices(connection)
         note(connection)
-    }
-}
-
-extension Array where Element == Range<Int> {
-    /// Appends a range, or extends the last one that it continues.
-    @inline(__always)
-    mutating func appendJoined(_ range: Range<Int>) {
-        if let last, last.upperBound == range.lowerBound {
-            self[count - 1] = last.lowerBound..<range.upperBound
-        } else if !range.isEmpty {
-            append(range)
-        }
     }
 }
 

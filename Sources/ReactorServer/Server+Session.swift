@@ -92,7 +92,7 @@ extension Server {
     func reply(to connection: Connection, _ write: (inout WireWriter) -> Void) {
         let start = replies.count
         write(&replies)
-        connection.pending.replies.appendJoined(start..<replies.count)
+        connection.pending.replies.append(start..<replies.count)
         count(replies.count - start, of: connection)
     }
 

@@ -1,4 +1,5 @@
 import DequeModule
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 
@@ -10,23 +11,32 @@ extension Server {
     public func endTurn(at now: UInt64) {
         self.now = now
         let turn = tree.turn
-        for text in turn.complaints { outputs.append(.log(.complaint(text))) }
-        tellFailures()
-        if turn.hasResolutions { resolve() }
+        if !turn.isQuiet {
+            for text in turn.complaints { outputs.append(.log(.complaint(text))) }
+            tellFailures()
+            if turn.hasResolutions { resolve() }
+        }
         guard turn.sequence != turnStart || !noted.isEmpty else {
             turn.begin()
             return
         }
-        // because what a node did before it went concerns nobody who is told that it is gone
-        shareGone()
-        shareValues()
-        let batchEnd = turn.deltaByteCount
-        let markFrame = appendMark()
-        shareChanges()
+        let batchEnd: Int
+        let markFrame: Range<Int>
+        if turn.isQuiet {
+            batchEnd = turn.deltaByteCount
+            markFrame = appendMark()
+        } else {
+            // because what a node did before it went concerns nobody who is told that it is gone
+            shareGone()
+            shareValues()
+            batchEnd = turn.deltaByteCount
+            markFrame = appendMark()
+            shareChanges()
+        }
         let deltas = turn.deltaBytes
         let batch = Batch(
             turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
-            deltas: OutputSlice(bytes: deltas, range: 0..<batchEnd))
+            deltas: ByteSlice(deltas, range: 0..<batchEnd))
         for connection in noted { payOwed(connection) }
         let replies = takeReplies()
         let outcomes = finishOutcomes()
@@ -40,16 +50,16 @@ extension Server {
     private func seal(_ batch: Batch) {
         let turn = tree.turn
         let isChange = turn.sequence != turnStart
-        unreleased.append(
-            TurnRecord(
-                number: turnNumber, isAppended: !isChange, connections: noted,
-                effects: turn.effects))
+        var record = TurnRecord(
+            number: turnNumber, isAppended: !isChange, connections: [], effects: turn.effects)
+        swap(&record.connections, &desk.value.noted)
+        swap(&desk.value.noted, &desk.value.spare)
+        unreleased.append(record)
         if isChange {
             stats.turns &+= 1
             ring.append(batch)
             outputs.append(.append(batch))
         }
-        noted.removeAll(keepingCapacity: true)
         turnNumber += 1
         turnStart = turn.sequence
         turn.begin()
@@ -58,18 +68,28 @@ extension Server {
 
     /// The journal holds the batch of turn `number`.
     public func appended(_ number: UInt64) {
-        guard let index = unreleased.firstIndex(where: { $0.number == number }) else { return }
+        // because turns without a change stand between those with batches, in ascending order
+        guard let oldest = unreleased.first, number >= oldest.number else { return }
+        let index = Int(number - oldest.number)
+        guard index < unreleased.count else { return }
         unreleased[index].isAppended = true
         release()
     }
 
     private func release() {
-        while let record = unreleased.first, record.isAppended {
-            unreleased.removeFirst()
+        while unreleased.first?.isAppended ?? false {
+            let record = unreleased.removeFirst()
             releasedTurn = record.number
             for connection in record.connections { flush(connection) }
-            tree.start(record.effects)
+            if !record.effects.isEmpty { tree.start(record.effects) }
+            keepSpare(record)
         }
+    }
+
+    private func keepSpare(_ record: consuming TurnRecord) {
+        guard desk.value.spare.capacity == 0 else { return }
+        record.connections.removeAll(keepingCapacity: true)
+        desk.value.spare = record.connections
     }
 
     private func tellFailures() {
@@ -83,7 +103,7 @@ extension Server {
             let frame = outcomes.beginFrame(.notice, number: failure.origin.ordinal)
             notice.encode(into: &outcomes)
             outcomes.endFrame(at: frame)
-            connection.pending.outcomes.appendJoined(frame..<outcomes.count)
+            connection.pending.outcomes.append(frame..<outcomes.count)
             note(connection)
         }
     }
@@ -133,7 +153,7 @@ extension Server {
                 {
                     continue
                 }
-                connection.pending.deltas.appendJoined(start..<end)
+                connection.pending.deltas.append(start..<end)
                 note(connection)
             }
         }

@@ -1,4 +1,5 @@
 import DequeModule
+import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
@@ -18,11 +19,11 @@ public final class Server {
     /// Name and version, for the welcome.
     let daemonName: String
 
-    var connections: [ConnectionID: Connection] = [:]
+    /// What every turn touches.
+    let desk = Place(Desk())
     var connectionsByUID: [UInt32: Int] = [:]
     var greetingCount = 0
     var sessions: SessionTable
-    var slices: SliceTable
     var ring: DeltaRing
     /// When the last call came, in nanoseconds.
     var now: UInt64 = 0
@@ -34,16 +35,10 @@ public final class Server {
     var turnNumber: UInt64 = 1
     /// Sequence before the turn's first transaction.
     var turnStart: UInt64 = 0
-    var replies = WireWriter(capacity: 4_096)
-    var outcomes = WireWriter(capacity: 4_096)
-    /// Connections that the turn has something for.
-    var noted: [Connection] = []
 
     // MARK: Turns that wait for their batches
-    var unreleased = Deque<TurnRecord>()
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0
-    var outputs: [ServerOutput] = []
     public internal(set) var isDraining = false
 
     /// A turn whose outputs have not left.
@@ -79,8 +74,7 @@ public final class Server {
 
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
-        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.failures.isEmpty
-            || !tree.turn.complaints.isEmpty
+        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet
     }
 
     /// Number of open connections.

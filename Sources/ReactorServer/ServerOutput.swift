@@ -1,3 +1,4 @@
+public import ReactorBytes
 public import ReactorWire
 
 /// A socket, as the server names it; never used twice while the daemon runs.
@@ -20,17 +21,6 @@ public struct Peer: Equatable, Sendable {
     }
 }
 
-/// Bytes to send, shared with everybody else who is sent them.
-public struct OutputSlice: Sendable {
-    public let bytes: [UInt8]
-    public let range: Range<Int>
-
-    public init(bytes: [UInt8], range: Range<Int>) {
-        self.bytes = bytes
-        self.range = range
-    }
-}
-
 /// A turn's mutations, committed together.
 public struct Batch: Sendable {
     /// Turn that the batch is of; ``Server/appended(_:)`` is told it.
@@ -41,13 +31,13 @@ public struct Batch: Sendable {
     /// Sequence of the batch's last transaction.
     public let sequence: UInt64
     /// Delta frames, exactly as subscribers get them.
-    public let deltas: OutputSlice
+    public let deltas: ByteSlice
 }
 
 /// An order from the server to its shell.
 public enum ServerOutput: Sendable {
     /// Write these bytes, in one vectored write; then say ``Server/written(_:)``.
-    case write(ConnectionID, [OutputSlice])
+    case write(ConnectionID, ByteSlices)
     /// Stop reading until told otherwise.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)

@@ -1,3 +1,4 @@
+import ReactorBytes
 public import ReactorClient
 public import ReactorCore
 public import ReactorServer
@@ -209,7 +210,7 @@ extension Simulation {
             guard let (link, _) = links[id] else { return }
             expect(!link.isWriting, "a second write to \(id) before the first was taken")
             link.isWriting = true
-            for slice in slices { link.rest.append(contentsOf: slice.bytes[slice.range]) }
+            for slice in slices { link.rest.append(contentsOf: slice.storage[slice.range]) }
             if link.fill(bufferBytes) { server.written(id) }
             scheduleDown(link)
         case .pauseReading(let id): links[id]?.link.isPaused = true

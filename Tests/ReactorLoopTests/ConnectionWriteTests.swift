@@ -1,4 +1,5 @@
 import Glibc
+import ReactorBytes
 import ReactorLoop
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
                 let bytes = slices.flatMap { $0.storage[$0.range] }
                 writer.write(bytes.span)
             } else {
-                writer.write(slices)
+                writer.write(ByteSlices(slices))
             }
             sent += byteCount
             if writer.isWriting { isTold = false }
@@ -59,7 +60,7 @@ import Testing
         let connection = try Connection(on: loop, adopting: near)
         let one: [UInt8] = [1, 2, 3]
         let slices = (0..<count).map { ByteSlice(one, range: ($0 % 3)..<($0 % 3 + 1)) }
-        #expect(connection.write(slices) == count)
+        #expect(connection.write(ByteSlices(slices)) == count)
         #expect(Descriptors.read(count + 1, from: far) == (0..<count).map { UInt8($0 % 3 + 1) })
     }
 

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
         connection.onBytes = { outputs.append(ByteSlice($0.array)) }
         connection.resumeReading()
         loop.onTurnEnd = {
-            connection.write(outputs)
+            connection.write(ByteSlices(outputs))
             outputs.removeAll(keepingCapacity: true)
         }
         Descriptors.write([7, 8], to: far)

@@ -1,4 +1,5 @@
 import Glibc
+import ReactorBytes
 import Testing
 
 @testable import ReactorLoop

@@ -1,3 +1,4 @@
+import ReactorBytes
 import Testing
 
 @testable import ReactorLoop
@@ -5,7 +6,7 @@ import Testing
 @Suite struct OutboxTests {
     @Test("what follows the bytes already written waits, whatever the split", arguments: 0...6)
     func keepsTheRest(_ written: Int) {
-        let slices = [
+        let slices: ByteSlices = [
             ByteSlice([1, 2]), ByteSlice([]), ByteSlice([9, 3, 4, 9], range: 1..<3),
             ByteSlice([5, 6]),
         ]
@@ -21,7 +22,7 @@ import Testing
     func givesRoomBack() {
         for (count, isKept) in [(10, true), (1_000, false)] {
             var outbox = Outbox()
-            outbox.append([ByteSlice](repeating: ByteSlice([1]), count: count), after: 0)
+            for _ in 0..<count { outbox.append(ByteSlices(ByteSlice([1])), after: 0) }
             outbox.startSending()
             #expect(outbox.sending.count == count && outbox.waiting.isEmpty)
             #expect(outbox.waitingByteCount == 0)

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorWire
 import Testing
 
@@ -13,7 +14,7 @@ struct DeltaRingTests {
         let sequence = after + UInt64(ids.count)
         return Batch(
             turn: sequence, epoch: 1, after: after, sequence: sequence,
-            deltas: OutputSlice(bytes: writer.bytes, range: 0..<writer.count))
+            deltas: ByteSlice(writer.bytes))
     }
 
     private func numbers(_ bytes: [UInt8]?) -> [UInt64]? {

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Synchronization
@@ -72,7 +73,7 @@ struct ServerOutputTests {
         var state = Tally.State()
         for batch in harness.batches {
             var offset = 0
-            let bytes = Array(batch.deltas.bytes[batch.deltas.range])
+            let bytes = Array(batch.deltas.storage[batch.deltas.range])
             for frame in TestClient.parse(bytes, from: &offset) where frame.id == number {
                 var cursor = WireCursor()
                 _ = try Origin.decode(frame.body.span, &cursor)

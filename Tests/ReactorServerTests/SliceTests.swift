@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Testing
@@ -69,7 +70,7 @@ struct SliceTests {
         writer.add(5)
         harness.turn()
         let batch = harness.batches.last?.deltas
-        let all = batch.map { Array($0.bytes[$0.range]) } ?? []
+        let all = batch.map { Array($0.storage[$0.range]) } ?? []
         var offset = 0
         let deltas = TestClient.parse(all, from: &offset)
         #expect(deltas.map(\.number) == [1, 2, 3])

@@ -55,6 +55,7 @@ enum Exemptions {
         "ReactorDaemon/TreeInbox.swift": "tested end to end, as a process",
         "ReactorJournal/Journal.swift": "a protocol; its twin in memory has the tests",
         "ReactorMacros/Plugin.swift": "lists the macros; every expansion test goes through it",
+        "ReactorServer/Desk.swift": "what the server keeps in one place; all of its tests use it",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorTesting/SimulatedLink.swift":

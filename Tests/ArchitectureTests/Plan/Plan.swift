@@ -51,7 +51,7 @@ enum Plan {
         Room("ReactorWire", floor: 1, rooms: ["ReactorBytes", "ReactorMacros"]),
         // libuv in Swift; must not know frames, reactors.
         Room(
-            "ReactorLoop", floor: 1, rooms: ["CLibUV", "ReactorThreads"],
+            "ReactorLoop", floor: 1, rooms: ["CLibUV", "ReactorBytes", "ReactorThreads"],
             system: ["Glibc", "Darwin", "Synchronization"]),
         // The authoring model; must not know sockets, disks.
         Room(
@@ -64,7 +64,7 @@ enum Plan {
         Room("ReactorJournal", floor: 3, rooms: ["ReactorWire"]),
         // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
         Room(
-            "ReactorServer", floor: 3, rooms: ["ReactorCore", "ReactorWire"],
+            "ReactorServer", floor: 3, rooms: ["ReactorBytes", "ReactorCore", "ReactorWire"],
             products: ["DequeModule"]),
         // The client's machine and its thin shell; must not know the server.
         Room(
@@ -78,8 +78,8 @@ enum Plan {
         Room(
             "ReactorDaemon", floor: 4,
             rooms: [
-                "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore", "ReactorWire",
-                "ReactorThreads",
+                "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
+                "ReactorWire", "ReactorThreads",
             ],
             products: ["Logging", "Yams"], system: ["Glibc", "Darwin", "Foundation"]),
         // Argument parsing and little more.
@@ -95,7 +95,7 @@ enum Plan {
         // Beside the house: what authors' tests need.
         Room(
             "ReactorTesting", floor: 5,
-            rooms: ["ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
+            rooms: ["ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
             tests: ["SimulationTests"]),
     ]
 

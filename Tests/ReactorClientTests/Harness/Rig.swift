@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorClient
 import ReactorCore
 import ReactorServer
@@ -160,7 +161,7 @@ final class Rig {
             switch output {
             case .write(let id, let slices):
                 guard let wire = wires[id] else { continue }
-                down(slices.flatMap { Array($0.bytes[$0.range]) }, wire)
+                down(slices.flatMap { Array($0.storage[$0.range]) }, wire)
                 server.written(id)
             case .close(let id):
                 guard let wire = wires[id] else { continue }

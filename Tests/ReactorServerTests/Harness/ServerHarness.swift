@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorWire
@@ -117,10 +118,10 @@ final class FakeSocket {
     /// Bytes that were handed over and not taken.
     var waitingBytes: Int { waiting.count }
 
-    func take(_ slices: [OutputSlice]) {
+    func take(_ slices: ByteSlices) {
         precondition(!isBusy, "one write at a time")
         isBusy = true
-        for slice in slices { waiting.append(contentsOf: slice.bytes[slice.range]) }
+        for slice in slices { waiting.append(contentsOf: slice.storage[slice.range]) }
     }
 
     /// Moves what there is room for; says whether that completed the write.

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorWire
@@ -59,7 +60,7 @@ final class Shell {
     private func carryOut(_ output: ServerOutput) {
         switch output {
         case .write(let id, let slices):
-            for slice in slices { written[id, default: []] += slice.bytes[slice.range] }
+            for slice in slices { written[id, default: []] += slice.storage[slice.range] }
             server.written(id)
         case .close(let id):
             closed.insert(id)

@@ -32,7 +32,7 @@ public struct ByteSlice: Sendable {
     public var count: Int { range.count }
 
     /// The slice without its first `byteCount` bytes.
-    func dropping(_ byteCount: Int) -> ByteSlice {
+    public func dropping(_ byteCount: Int) -> ByteSlice {
         ByteSlice(storage, range: (range.lowerBound + byteCount)..<range.upperBound)
     }
 
@@ -41,7 +41,7 @@ public struct ByteSlice: Sendable {
     /// *Owner*: valid while the slice, or another reference to the same array, is alive. That
     /// holds because an array on Linux is one heap object that is never moved, and a write through
     /// another reference copies it first.
-    var address: UnsafePointer<UInt8>? {
+    @unsafe public var address: UnsafePointer<UInt8>? {
         unsafe storage.withUnsafeBufferPointer { buffer in
             unsafe buffer.baseAddress.map { unsafe $0 + range.lowerBound }
         }

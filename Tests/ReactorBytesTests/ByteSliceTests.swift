@@ -1,6 +1,5 @@
+import ReactorBytes
 import Testing
-
-@testable import ReactorLoop
 
 @Suite struct ByteSliceTests {
     @Test("slices of one array share its bytes at one address")

@@ -1,0 +1,62 @@
+import DequeModule
+import ReactorBytes
+import ReactorWire
+
+/// What every turn of a server touches, in one place.
+///
+/// *Place*: ``Server/desk``. Nothing that is called while one of these is being changed comes back
+/// to it: tables and queues are changed by calls that know nothing but them.
+struct Desk: ~Copyable {
+    var connections: [ConnectionID: Connection] = [:]
+    var slices = SliceTable(cachedBytesMax: 0)
+    /// Answers to questions, of the turn at hand.
+    var replies = WireWriter(capacity: 4_096)
+    /// Outcomes of actions, of the turn at hand.
+    var outcomes = WireWriter(capacity: 4_096)
+    /// Connections that the turn at hand has something for.
+    var noted: [Connection] = []
+    // because each turn needs such a list, and gives it back when its outputs have left
+    /// A list to be used again.
+    var spare: [Connection] = []
+    /// Turns that wait for their batches, oldest first.
+    var unreleased = Deque<Server.TurnRecord>()
+    /// Orders for the shell.
+    var outputs: [ServerOutput] = []
+}
+
+extension Server {
+    var connections: [ConnectionID: Connection] {
+        @inline(__always) _read { yield desk.value.connections }
+        @inline(__always) _modify { yield &desk.value.connections }
+    }
+
+    var slices: SliceTable {
+        @inline(__always) _read { yield desk.value.slices }
+        @inline(__always) _modify { yield &desk.value.slices }
+    }
+
+    var replies: WireWriter {
+        @inline(__always) _read { yield desk.value.replies }
+        @inline(__always) _modify { yield &desk.value.replies }
+    }
+
+    var outcomes: WireWriter {
+        @inline(__always) _read { yield desk.value.outcomes }
+        @inline(__always) _modify { yield &desk.value.outcomes }
+    }
+
+    var noted: [Connection] {
+        @inline(__always) _read { yield desk.value.noted }
+        @inline(__always) _modify { yield &desk.value.noted }
+    }
+
+    var unreleased: Deque<TurnRecord> {
+        @inline(__always) _read { yield desk.value.unreleased }
+        @inline(__always) _modify { yield &desk.value.unreleased }
+    }
+
+    var outputs: [ServerOutput] {
+        @inline(__always) _read { yield desk.value.outputs }
+        @inline(__always) _modify { yield &desk.value.outputs }
+    }
+}

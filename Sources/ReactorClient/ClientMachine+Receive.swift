@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 
 // MARK: - From bytes to frames
@@ -26,7 +27,7 @@ extension ClientMachine {
         settle()
     }
 
-    private var isConnected: Bool { stage == .live || stage == .greeting }
+    private var isConnected: Bool { lane.value.isLive || stage == .greeting }
 
     /// How many bytes the cut frame needs before it can be looked at again: the rest of its header,
     /// then the rest of its body.
@@ -45,7 +46,9 @@ extension ClientMachine {
         var offset = first
         stagedStart = nil
         do throws(ClientFault) {
-            while isConnected, let header = try header(bytes, at: offset) {
+            while isConnected {
+                offset = passDeltas(bytes, from: offset)
+                guard let header = try header(bytes, at: offset) else { break }
                 let start = offset &+ FrameHeader.byteCount
                 let end = start &+ Int(header.length)
                 guard end <= bytes.count else { break }
@@ -84,7 +87,7 @@ extension ClientMachine {
         _ header: FrameHeader, _ bytes: Span<UInt8>, _ range: Range<Int>
     ) throws(ClientFault) {
         // because nearly every frame is one of these: they are looked at first
-        if stage == .live {
+        if lane.value.isLive {
             if header.kind == FrameKind.applied.rawValue {
                 return try noteRun(header, bytes.extracting(range))
             }
@@ -126,9 +129,9 @@ extension ClientMachine {
 
     /// After everything that arrived: lets go what waited for it.
     func settle() {
-        if isResyncing, !mustHold, stage == .live { endResync() }
+        if isResyncing, !mustHold, lane.value.isLive { endResync() }
         if !held.isEmpty, !mustHold { releaseHeld() }
-        if stage == .live { settleActions() }
+        if lane.value.isLive { settleActions() }
     }
 }
 

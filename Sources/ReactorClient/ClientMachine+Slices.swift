@@ -224,6 +224,8 @@ extension ClientMachine {
     private func stageAll(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(ClientFault) {
         var offset = range.lowerBound
         while offset < range.upperBound {
+            offset = try stageDeltas(bytes, from: offset, upTo: range.upperBound)
+            if offset >= range.upperBound { return }
             guard
                 let header = try? FrameHeader.decode(
                     bytes, at: offset, frameBytesMax: options.frameBytesMax)
@@ -304,7 +306,7 @@ extension ClientMachine {
         }
     }
 
-    private func touch(_ sink: any SliceSink) {
+    func touch(_ sink: any SliceSink) {
         if !(touched.last.map { $0 === sink } ?? false), !touched.contains(where: { $0 === sink }) {
             touched.append(sink)
         }
@@ -312,7 +314,7 @@ extension ClientMachine {
 
     /// A delta could not be read: asks for a snapshot on a new connection, or, where that did not
     /// help, ends the subscription.
-    private func giveUp(_ subscription: Subscription, _ error: WireError) throws(ClientFault) {
+    func giveUp(_ subscription: Subscription, _ error: WireError) throws(ClientFault) {
         subscription.faultCount += 1
         subscription.needsSnapshot = true
         guard subscription.faultCount < 3 else {

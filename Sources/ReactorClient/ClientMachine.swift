@@ -23,8 +23,9 @@ public final class ClientMachine {
     let board = MirrorBoard()
 
     // MARK: The connection
-    var stage = Stage.idle
-    var outputs: [ClientOutput] = []
+    var stage = Stage.idle {
+        didSet { if case .live = stage { lane.value.isLive = true } else { lane.value.isLive = false } }
+    }
     /// Attempts to connect since the last that led somewhere.
     var attempts = 0
     /// What the daemon said before it closed.
@@ -37,21 +38,15 @@ public final class ClientMachine {
     var starting: ((Result<Welcome, ClientError>) -> Void)?
 
     // MARK: Input
-    /// The beginning of a frame whose end has not arrived.
-    var partial: [UInt8] = []
-    /// Update frames that no mark has completed, from spans before the one at hand.
-    var staged: [UInt8] = []
     /// Where the span at hand has the first update frame that no mark has completed.
     var stagedStart: Int?
     /// The last mark of this connection.
     var markSequence: UInt64 = 0
     /// Whether slices that were live must catch up before anything moves.
     var isResyncing = false
-    /// Outcomes that came before the updates they belong behind.
-    var held: [HeldOutcome] = []
 
     // MARK: Output
-    /// What sending an action touches.
+    /// What every turn touches.
     @usableFromInline let lane = Place(ActionLane())
     /// Actions that wait for room in the window, as whole frames.
     var waiting = WireWriter(capacity: 256)
@@ -67,8 +62,6 @@ public final class ClientMachine {
     var nodes: [NodeEntry] = []
     var nodesByPath: [String: UInt32] = [:]
     var subscriptions: [Subscription] = []
-    var slices: [UInt32: Subscription] = [:]
-    var touched: [any SliceSink] = []
 
     /// Where the conversation stands.
     enum Stage: Equatable {
@@ -148,6 +141,42 @@ extension ClientMachine {
         @inline(__always) _modify { yield &lane.value.pending }
     }
 
+    /// Orders for the shell.
+    var outputs: [ClientOutput] {
+        @inline(__always) _read { yield lane.value.outputs }
+        @inline(__always) _modify { yield &lane.value.outputs }
+    }
+
+    /// The beginning of a frame whose end has not arrived.
+    var partial: [UInt8] {
+        @inline(__always) _read { yield lane.value.partial }
+        @inline(__always) _modify { yield &lane.value.partial }
+    }
+
+    /// Update frames that no mark has completed, from spans before the one at hand.
+    var staged: [UInt8] {
+        @inline(__always) _read { yield lane.value.staged }
+        @inline(__always) _modify { yield &lane.value.staged }
+    }
+
+    /// Subscriptions by the numbers of their slices on the connection at hand.
+    var slices: [UInt32: Subscription] {
+        @inline(__always) _read { yield lane.value.slices }
+        @inline(__always) _modify { yield &lane.value.slices }
+    }
+
+    /// Who has staged something.
+    var touched: [any SliceSink] {
+        @inline(__always) _read { yield lane.value.touched }
+        @inline(__always) _modify { yield &lane.value.touched }
+    }
+
+    /// Outcomes that came before the updates they belong behind.
+    var held: [HeldOutcome] {
+        @inline(__always) _read { yield lane.value.held }
+        @inline(__always) _modify { yield &lane.value.held }
+    }
+
     /// Most actions under way on the connection at hand; 0 if there is none.
     var window: Int {
         get { lane.value.window }
@@ -161,7 +190,8 @@ extension ClientMachine {
     }
 }
 
-/// What sending an action touches, in one place.
+/// What every turn touches, in one place; nothing that is called while one of these is being changed
+/// comes back to it.
 @usableFromInline
 struct ActionLane: ~Copyable {
     @usableFromInline var outgoing = WireWriter(capacity: 4_096)
@@ -169,6 +199,15 @@ struct ActionLane: ~Copyable {
     @usableFromInline var window = 0
     /// Longest body that the daemon takes.
     @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
+
+    var outputs: [ClientOutput] = []
+    var partial: [UInt8] = []
+    var staged: [UInt8] = []
+    var slices: [UInt32: Subscription] = [:]
+    var touched: [any SliceSink] = []
+    var held: [ClientMachine.HeldOutcome] = []
+    /// Whether the stage is the one in which frames of all kinds are exchanged.
+    var isLive = false
 
     init() {}
 

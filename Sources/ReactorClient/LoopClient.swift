@@ -21,6 +21,7 @@ public final class LoopClient: TurnEnding {
     private let candidates: [(path: String, refusal: String?)]
     private let timer: LoopTimer
     private var connection: Connection?
+    private var lastConnection = 0
     // because every action asks for it, from code inlined elsewhere
     /// Whether the turn's end is known to be of interest.
     @usableFromInline let isNoted = Place(false)
@@ -47,13 +48,20 @@ public final class LoopClient: TurnEnding {
         }
         var random = SystemRandomNumberGenerator()
         machine = ClientMachine(options) { random.next() }
-        timer.onFire = { [weak self] in
-            self?.machine.timerFired()
-            self?.note()
+        timer.onFire = { [unowned self] in
+            machine.timerFired()
+            note()
         }
     }
 
-    deinit { connection?.close() }
+    deinit {
+        // because these speak to this client, and a loop closes its connections later
+        timer.onFire = nil
+        timer.close()
+        connection?.onBytes = nil
+        connection?.onClosed = nil
+        connection?.close()
+    }
 
     /// Connects; `completion` is told once whether that succeeded.
     public func start(_ completion: @escaping (Result<Welcome, ClientError>) -> Void) {
@@ -101,6 +109,9 @@ public final class LoopClient: TurnEnding {
         case .close:
             let old = connection
             connection = nil
+            // because what still comes is for nobody, who may be gone by then
+            old?.onBytes = nil
+            old?.onClosed = nil
             old?.finish()
         case .setTimer(let nanoseconds):
             timer.start(after: .nanoseconds(Int64(clamping: nanoseconds)))
@@ -129,14 +140,16 @@ public final class LoopClient: TurnEnding {
 
     private func adopt(_ new: Connection) {
         connection = new
-        new.onBytes = { [weak self] bytes in
-            self?.machine.receive(bytes)
-            self?.note()
+        lastConnection += 1
+        let number = lastConnection
+        new.onBytes = { [unowned self] bytes in
+            machine.receive(bytes)
+            note()
         }
-        new.onClosed = { [weak self, weak new] _ in
+        new.onClosed = { [unowned self] _ in
             // because a connection that was given up does not speak for the one after it
-            guard let self, let connection, connection === new else { return }
-            self.connection = nil
+            guard connection != nil, number == lastConnection else { return }
+            connection = nil
             machine.disconnected()
             note()
         }

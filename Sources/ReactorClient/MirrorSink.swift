@@ -1,3 +1,4 @@
+import ReactorBytes
 public import ReactorCore
 import ReactorThreads
 
@@ -7,7 +8,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     let fingerprint = R.fingerprint
     private let reactor: R
     private var snapshot: R.State?
-    private var mutations: [R.Mutation] = []
+    private let mutations = Place<[R.Mutation]>([])
     // because what arrives before the first snapshot has no state to apply to
     private var hasState = false
     private var ready: ((Result<Mirror<R>, ClientError>) -> Void)?
@@ -38,32 +39,29 @@ final class MirrorSink<R: Reactor>: SliceSink {
             throw WireError(.mismatch(expected: "a state", got: "nothing"), at: 0)
         }
         snapshot = try R.State(wireBytes: value)
-        mutations.removeAll(keepingCapacity: true)
+        mutations.value.removeAll(keepingCapacity: true)
         hasState = true
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
         guard hasState else { return }
-        var cursor = WireCursor(offset: offset)
-        while cursor.offset < delta.count {
-            mutations.append(try R.Mutation.decode(delta, &cursor))
-        }
+        try R._decode(delta, from: offset, into: &mutations.value)
     }
 
     func discard() {
         snapshot = nil
-        mutations.removeAll()
+        mutations.value.removeAll()
     }
 
     func commit(epoch: UInt64) {
         guard hasState else { return }
         mirror.cell.whileLocked { cell in
             if let snapshot { cell.state = snapshot }
-            for mutation in mutations { reactor.reduce(state: &cell.state, mutation: mutation) }
+            reactor._reduce(mutations.value, into: &cell.state)
             cell.phase = .live
         }
         snapshot = nil
-        mutations.removeAll(keepingCapacity: true)
+        mutations.value.removeAll(keepingCapacity: true)
     }
 
     func announce() {

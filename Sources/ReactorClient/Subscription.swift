@@ -1,10 +1,16 @@
+import ReactorBytes
 import ReactorCore
 
 /// A slice that a client follows, for all who want it in the same mode.
 final class Subscription {
     let path: String
     let mode: SubscriptionMode
-    var sinks: [any SliceSink] = []
+    private let sinkPlace = Place<[any SliceSink]>([])
+    /// Who takes its updates.
+    var sinks: [any SliceSink] {
+        @inline(__always) _read { yield sinkPlace.value }
+        @inline(__always) _modify { yield &sinkPlace.value }
+    }
     /// The slice's number on the connection at hand.
     var sliceID: UInt32?
     var state = State.asked

@@ -84,6 +84,14 @@ public protocol Reactor<Action, State>: SendableMetatype {
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure)
 
+    /// Decodes the mutations that stand in `delta` from `offset` to its end; not for authors.
+    static func _decode(
+        _ delta: Span<UInt8>, from offset: Int, into mutations: inout [Mutation]
+    ) throws(WireError)
+
+    /// Applies mutations in order; not for authors.
+    func _reduce(_ mutations: [Mutation], into state: inout State)
+
     /// Decides and applies one action; not for authors.
     static func _carryOut(
         _ action: Action, _ node: Node<Self>, _ turn: Turn

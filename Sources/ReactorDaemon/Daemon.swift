@@ -159,7 +159,8 @@ extension Daemon {
         repeat {
             server.endTurn(at: loop.now)
             carryOut()
-        } while server.needsTurn
+        } while server.needsTurn && !server.isSharing
+        if server.isSharing { loop.turnAgain() }
         if server.isDraining, links.isEmpty { loop.stop() }
     }
 

@@ -36,7 +36,11 @@ extension EventLoop {
         isTurning = true
         doorbell.turning.enter()
         runEndings()
-        if mode == .noWait || doorbell.isRung {
+        if isTurnAsked {
+            // because whoever was just written to may have the next request ready
+            sched_yield()
+            pass(UV_RUN_NOWAIT)
+        } else if mode == .noWait || doorbell.isRung {
             pass(UV_RUN_NOWAIT)
         } else if !poll() {
             pass(UV_RUN_ONCE)
@@ -44,6 +48,13 @@ extension EventLoop {
         doorbell.turning.leave()
         isTurning = false
     }
+
+    /// Has the next turn look at what has arrived without waiting, and end like any other even where
+    /// nothing has.
+    ///
+    /// *Place*: for who has more to do than one turn's worth, and does not want to keep others
+    /// waiting meanwhile.
+    public func turnAgain() { isTurnAsked = true }
 
     /// Polls while traffic is likely to come soon; answers whether anything did.
     private func poll() -> Bool {
@@ -67,7 +78,8 @@ extension EventLoop {
     @discardableResult
     private func pass(_ mode: uv_run_mode) -> Bool {
         turnCount &+= 1
-        isActive = false
+        isActive = isTurnAsked
+        isTurnAsked = false
         hasTraffic = false
         unsafe uv_run(raw, mode)
         // because a turn's jobs run once, after its I/O: a job that posts waits for the next turn

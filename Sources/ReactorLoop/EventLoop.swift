@@ -1,5 +1,6 @@
 import CLibUV
 import Glibc
+import ReactorBytes
 import ReactorThreads
 
 /// One libuv loop, with its passes made visible as turns.
@@ -36,13 +37,14 @@ public final class EventLoop {
     let doorbell = LoopDoorbell()
     var isTurning = false
     var isActive = false
+    /// Whether the next turn is not to wait.
+    var isTurnAsked = false
     var hasTraffic = false
     var spin: SpinGovernor
     var processors = ProcessorCount()
     var jobs: [LoopJob] = []
     /// Who has something to do at the end of the turn.
-    var endings: [any TurnEnding] = []
-    var endingsAtWork: [any TurnEnding] = []
+    let endings = Place(TurnEndings())
     private let bell: UnsafeMutablePointer<uv_async_t>
 
     /// Opens a loop.
@@ -106,7 +108,7 @@ public final class EventLoop {
         handle.executor.releaseLateJobs()
         isClosed = true
         onTurnEnd = nil
-        endings.removeAll()
+        endings.value = TurnEndings()
         closeResources()
         doorbell.turning.leave()
         isTurning = false

@@ -36,6 +36,10 @@ final class Connection {
     /// Actions of ``inFlight`` that the turn at hand carried out.
     var turnActions = 0
     var isWriting = false
+    /// Whether the turn at hand has more for it than updates.
+    var isUrgent = false
+    /// Whether it is listed as one that waits for updates.
+    var isListed = false
     /// The turn that listed the connection last.
     var notedTurn: UInt64 = 0
     /// Sequence of the last mark.

@@ -20,6 +20,8 @@ struct Desk: ~Copyable {
     var spare: [Connection] = []
     /// Turns that wait for their batches, oldest first.
     var unreleased = Deque<Server.TurnRecord>()
+    /// Connections with updates and nothing urgent, in the order in which they get them.
+    var unflushed = Deque<Connection>()
     /// Orders for the shell.
     var outputs: [ServerOutput] = []
 }
@@ -53,6 +55,11 @@ extension Server {
     var unreleased: Deque<TurnRecord> {
         @inline(__always) _read { yield desk.value.unreleased }
         @inline(__always) _modify { yield &desk.value.unreleased }
+    }
+
+    var unflushed: Deque<Connection> {
+        @inline(__always) _read { yield desk.value.unflushed }
+        @inline(__always) _modify { yield &desk.value.unflushed }
     }
 
     var outputs: [ServerOutput] {

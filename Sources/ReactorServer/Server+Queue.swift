@@ -31,6 +31,11 @@ extension Server {
         }
         pending.deltas.forEach { append(deltas, $0, .update, to: connection) }
         pending.outcomes.forEach { append(outcomes, $0, .control, to: connection) }
+        if !pending.outcomes.isEmpty || !pending.replies.isEmpty || connection.isClosing
+            || connection.isInputEnded
+        {
+            connection.isUrgent = true
+        }
         settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
         if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
         if connection.queuedControlBytes > limits.undrainedBytesMax { pauseReading(connection) }
@@ -133,6 +138,34 @@ extension Server {
         outputs.append(.resumeReading(connection.id))
         readOn(connection)
     }
+
+    /// Hands the socket what is urgent, and lists who waits for updates alone.
+    ///
+    /// Whoever dispatched goes on at once, however many watch: the next turn's updates then join
+    /// those that wait, and leave with them in one write.
+    func flushOrList(_ connection: Connection) {
+        if connection.isUrgent || connection.queuedUpdateBytes > Self.patientBytesMax {
+            connection.isUrgent = false
+            flush(connection)
+        } else if !connection.isListed {
+            connection.isListed = true
+            unflushed.append(connection)
+        }
+    }
+
+    /// Hands some of those who wait for updates what they are owed, the first come first.
+    func flushUpdates() {
+        while flushesLeft > 0, let connection = unflushed.popFirst() {
+            connection.isListed = false
+            flush(connection)
+            flushesLeft -= 1
+        }
+    }
+
+    /// Connections that get their updates in one turn, beside those with something urgent.
+    static let flushesPerTurnMax = 8
+    /// Bytes of updates above which a connection does not wait for its turn.
+    static let patientBytesMax = 64 << 10
 
     /// Hands the socket what may leave, as one write at a time.
     func flush(_ connection: Connection) {

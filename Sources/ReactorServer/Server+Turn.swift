@@ -10,6 +10,7 @@ extension Server {
     /// Call it once per pass of the loop, after everything that arrived was received.
     public func endTurn(at now: UInt64) {
         self.now = now
+        flushesLeft = Self.flushesPerTurnMax
         let turn = tree.turn
         if !turn.isQuiet {
             for text in turn.complaints { outputs.append(.log(.complaint(text))) }
@@ -18,7 +19,7 @@ extension Server {
         }
         guard turn.sequence != turnStart || !noted.isEmpty else {
             turn.begin()
-            return
+            return release()
         }
         let batchEnd: Int
         let markFrame: Range<Int>
@@ -80,10 +81,11 @@ extension Server {
         while unreleased.first?.isAppended ?? false {
             let record = unreleased.removeFirst()
             releasedTurn = record.number
-            for connection in record.connections { flush(connection) }
+            for connection in record.connections { flushOrList(connection) }
             if !record.effects.isEmpty { tree.start(record.effects) }
             keepSpare(record)
         }
+        flushUpdates()
     }
 
     private func keepSpare(_ record: consuming TurnRecord) {

@@ -36,6 +36,9 @@ public final class Server {
     /// Sequence before the turn's first transaction.
     var turnStart: UInt64 = 0
 
+    /// Connections that the turn may still give their updates.
+    var flushesLeft = 0
+
     // MARK: Turns that wait for their batches
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0
@@ -74,8 +77,12 @@ public final class Server {
 
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
-        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet
+        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
     }
+
+    /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived
+    /// meanwhile, without waiting, and end another turn.
+    public var isSharing: Bool { !unflushed.isEmpty }
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }

@@ -62,5 +62,26 @@ extension Origin: WireCodable {
         return Origin(client: pair.first, ordinal: pair.second)
     }
 
+    /// Moves past an origin that nobody wants to know.
+    public static func skip(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
+        var offset = cursor.offset
+        if offset >= 0, offset < bytes.count, bytes[offset] == 0x82 {
+            offset &+= 1
+            for _ in 0..<2 {
+                guard offset < bytes.count, bytes[offset] < 0x1c else {
+                    _ = try decode(bytes, &cursor)
+                    return
+                }
+                let info = bytes[offset]
+                offset &+= info < 24 ? 1 : 1 &+ (1 &<< Int(info &- 24))
+            }
+            if offset <= bytes.count {
+                cursor.offset = offset
+                return
+            }
+        }
+        _ = try decode(bytes, &cursor)
+    }
+
     public static var wireSchema: WireSchema { .array(UInt64.wireSchema) }
 }

@@ -77,15 +77,15 @@ extension WireCursor {
         let info = first & 0x1f
         switch info {
         case 24...27:
-            let byteCount = 1 << Int(info - 24)
-            guard bytes.count - offset > byteCount else { throw WireError(.truncated, at: offset) }
-            var argument: UInt64 = 0
-            for index in 1...byteCount { argument = argument << 8 | UInt64(bytes[offset + index]) }
+            let byteCount = 1 &<< Int(info &- 24)
+            guard bytes.count &- offset > byteCount else { throw WireError(.truncated, at: offset) }
+            let word = bytes.word(at: offset &+ 1, byteCount: byteCount)
+            let argument = word.byteSwapped &>> UInt64(64 &- 8 &* byteCount)
             // because RFC 8949, 3.3 forbids a two-byte simple value below 32
             if major == 7, info == 24, argument < 32 {
                 throw WireError(.malformed(initialByte: first), at: offset)
             }
-            offset += 1 + byteCount
+            offset &+= 1 &+ byteCount
             return WireHead(major: major, info: info, argument: argument)
         case 31 where major >= 2 && major <= 5 || major == 7:
             offset += 1

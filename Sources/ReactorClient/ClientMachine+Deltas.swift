@@ -1,0 +1,100 @@
+import ReactorBytes
+import ReactorCore
+
+// Nearly all updates are deltas of one slice after another: what is the same for all of a run is
+// looked up once. Whatever is not as expected is left to the general way, which says why.
+
+// MARK: - As they arrive
+extension ClientMachine {
+    /// Passes the deltas that stand one after the other from `first` on, and says where the first
+    /// other frame starts; they wait for their mark.
+    func passDeltas(_ bytes: Span<UInt8>, from first: Int) -> Int {
+        guard lane.value.isLive else { return first }
+        var offset = first
+        var last: (id: UInt32, subscription: Subscription)?
+        while let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax) {
+            if last?.id != delta.id {
+                guard let found = slices[delta.id], found.mode == .replica,
+                    found.state == .current
+                else { break }
+                last = (delta.id, found)
+            }
+            guard let subscription = last?.subscription, delta.sequence > subscription.floor,
+                delta.sequence >= subscription.last
+            else { break }
+            subscription.last = delta.sequence
+            offset = delta.range.upperBound
+        }
+        if offset > first, stagedStart == nil { stagedStart = first }
+        return offset
+    }
+}
+
+// MARK: - Once they are complete
+extension ClientMachine {
+    /// Reads the deltas that stand one after the other from `first` on, up to `end`, and says where
+    /// the first other frame starts.
+    func stageDeltas(
+        _ bytes: Span<UInt8>, from first: Int, upTo end: Int
+    ) throws(ClientFault) -> Int {
+        var offset = first
+        var last: (id: UInt32, subscription: Subscription)?
+        while offset < end,
+            let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax)
+        {
+            if last?.id != delta.id {
+                guard let found = slices[delta.id] else { break }
+                last = (delta.id, found)
+                for sink in found.sinks { touch(sink) }
+            }
+            guard let subscription = last?.subscription, delta.sequence <= markSequence else {
+                break
+            }
+            subscription.floor = delta.sequence
+            do throws(WireError) {
+                try stage(bytes.extracting(delta.range), of: subscription)
+            } catch {
+                try giveUp(subscription, error)
+            }
+            offset = delta.range.upperBound
+        }
+        return offset
+    }
+
+    private func stage(
+        _ body: Span<UInt8>, of subscription: Subscription
+    ) throws(WireError) {
+        var cursor = WireCursor()
+        try Origin.skip(body, &cursor)
+        let sinks = subscription.sinks
+        var index = 0
+        while index < sinks.count {
+            try sinks[index].stage(delta: body, from: cursor.offset)
+            index &+= 1
+        }
+    }
+}
+
+/// A frame with mutations and nothing else, if one stands at a place.
+private struct PlainDelta {
+    var id: UInt32
+    var sequence: UInt64
+    /// Where the body stands.
+    var range: Range<Int>
+
+    /// Reads the frame at `offset` if it is one, is whole, and is no longer than allowed.
+    @inline(__always)
+    init?(_ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int) {
+        guard bytes.count &- offset >= FrameHeader.byteCount else { return nil }
+        let head = bytes.word(at: offset, byteCount: 8)
+        let length = Int(head & 0xffff_ffff)
+        let start = offset &+ FrameHeader.byteCount
+        // because the other half of the word is the kind, no flags, and nothing reserved
+        guard head &>> 32 == UInt64(FrameKind.delta.rawValue), length <= frameBytesMax,
+            bytes.count &- start >= length
+        else { return nil }
+        id = UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8))
+        sequence = bytes.word(at: offset &+ 12, byteCount: 8)
+        range = start..<(start &+ length)
+    }
+}

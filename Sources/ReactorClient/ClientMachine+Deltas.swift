@@ -14,7 +14,7 @@ extension ClientMachine {
         var last: (id: UInt32, subscription: Subscription)?
         while let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax) {
             if last?.id != delta.id {
-                guard let found = slices[delta.id], found.mode == .replica,
+                guard let found = lane.value.slices[delta.id], found.mode == .replica,
                     found.state == .current
                 else { break }
                 last = (delta.id, found)
@@ -43,7 +43,7 @@ extension ClientMachine {
             let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax)
         {
             if last?.id != delta.id {
-                guard let found = slices[delta.id] else { break }
+                guard let found = lane.value.slices[delta.id] else { break }
                 last = (delta.id, found)
                 for sink in found.sinks { touch(sink) }
             }

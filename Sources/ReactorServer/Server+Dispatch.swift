@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 
@@ -91,7 +92,8 @@ private struct PlainAction {
 extension Connection {
     /// The open node that a client knows by `id`.
     fileprivate func node(_ id: UInt32) -> AnyNode? {
-        guard Int(id) < nodes.count, let node = nodes[Int(id)], !node.isGone else { return nil }
+        guard Int(id) < lane.value.nodes.count, let node = lane.value.nodes[Int(id)], !node.isGone
+        else { return nil }
         return node
     }
 }

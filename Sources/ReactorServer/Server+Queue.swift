@@ -206,7 +206,7 @@ extension Server {
 
     /// The socket took all of the last write.
     public func written(_ id: ConnectionID) {
-        guard let connection = connections[id] else { return }
+        guard let connection = desk.value.connections[id] else { return }
         connection.isWriting = false
         flush(connection)
         resumeReading(connection)

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 
@@ -8,7 +9,7 @@ extension Server {
     /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
     public func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
         self.now = now
-        guard let connection = connections[id], !connection.isClosing else { return }
+        guard let connection = desk.value.connections[id], !connection.isClosing else { return }
         stats.bytesReceived &+= UInt64(bytes.count)
         if connection.isReadingPaused {
             // because the shell had read this before it was told to stop

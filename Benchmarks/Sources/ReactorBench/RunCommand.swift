@@ -18,9 +18,6 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Writes a chart to this file.")
     var chart: String?
 
-    @Option(help: "For how long the spinning variants poll after traffic, in microseconds.")
-    var spin = 100
-
     @Option(help: "Measures to take, by name; all by default.")
     var only: [String] = []
 
@@ -61,7 +58,7 @@ struct RunCommand: ParsableCommand {
     private func measures(of bench: Bench) -> [(String, () throws -> [Row])] {
         let always: [(String, () throws -> [Row])] = [
             ("throughput", Throughput(bench: bench).rows),
-            ("latency", Latency(bench: bench, spin: spin).rows),
+            ("latency", Latency(bench: bench).rows),
             ("visibility", Visibility(bench: bench).rows),
             ("fan-out", FanOut(bench: bench).rows),
         ]

@@ -12,8 +12,9 @@ struct LoadOptions: ParsableArguments {
     @Option(help: "For how long to measure, in seconds.")
     var seconds = 1.0
 
+    // because that is what the daemon does unless it is told otherwise
     @Option(help: "For how long a client polls after traffic, in microseconds.")
-    var spin = 0
+    var spin = 50
 
     /// Nanoseconds to measure for, after a tenth of that to get warm.
     var nanoseconds: UInt64 { UInt64(seconds * 1e9) }

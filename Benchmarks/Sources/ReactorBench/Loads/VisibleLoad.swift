@@ -6,15 +6,17 @@ import StockReactors
 
 /// From a dispatch in one client until another client's mirror shows it.
 ///
-/// Both are on one loop, so that one clock and one thread see both ends.
+/// Each has a loop of its own, as if in a process of its own; one thread and one clock see both
+/// ends.
 struct VisibleLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "visible")
 
     @OptionGroup var options: LoadOptions
 
     func run() throws {
+        let writing = try EventLoop(spin: options.spinDuration)
         let loop = try EventLoop(spin: options.spinDuration)
-        let writer = try LoopClient.connected(on: loop, options)
+        let writer = try LoopClient.connected(on: writing, options)
         let reader = try LoopClient.connected(on: loop, options)
         let mirror = try reader.counter(at: "/counter")
         let node = try writer.nodes(at: ["/counter"])[0]
@@ -33,9 +35,10 @@ struct VisibleLoad: ParsableCommand {
             let expected = mirror.state.count + 1
             try writer.dispatch(Counter.Action.increment(by: 1), to: node, then: completion)
             sent += 1
+            writer.endTurn()
             while mirror.state.count < expected, failure == nil { loop.turn(.wait) }
             if start >= stretch.begin { samples.add(loop.now - start) }
-            while answered < sent { loop.turn(.wait) }
+            while answered < sent { writing.turn(.wait) }
             if let failure { throw failure }
         }
         tell(try samples.summary())

@@ -1,39 +1,31 @@
 /// Round trips with one action on the way, beside the floor and Redis.
 struct Latency {
     let bench: Bench
-    /// Microseconds for which both sides of the spinning variant poll after traffic.
-    let spin: Int
 
     func rows() throws -> [Row] {
-        // because two sides on one core have nobody to wait for while they spin
-        let spinning = bench.placement == .oneCore ? nil : try bench.daemon(spin: spin)
+        // because two sides on one core have nobody to wait for while they poll, and do not
+        let sleeping = bench.placement == .oneCore ? nil : try bench.daemon(polls: false)
         let core = bench.placement.serverCore ?? -1
+        let seconds = "\(bench.effort.seconds)"
         var contenders: [(name: String, run: () throws -> [String: Double])] = [
             ("ours", { try bench.timed("round-trip", on: bench.daemon) }),
-            (
-                "floor",
-                {
-                    try bench.load([
-                        "floor", "--seconds", "\(bench.effort.seconds)", "--core=\(core)",
-                    ])
-                }
-            ),
+            ("floor", { try bench.load(["floor", "--seconds", seconds, "--core=\(core)"]) }),
             ("redis", { try bench.timed("redis-round-trip", on: bench.redis) }),
             ("await", { try bench.timed("await", on: bench.daemon) }),
         ]
-        if let spinning {
-            contenders.append(
-                ("spin", { try bench.timed("round-trip", on: spinning, ["--spin", "\(spin)"]) }))
-            contenders.append(
-                ("spin await", { try bench.timed("await", on: spinning, ["--spin", "\(spin)"]) }))
+        if let sleeping {
+            contenders += [
+                ("sleeping", { try bench.timed("round-trip", on: sleeping, ["--spin", "0"]) }),
+                ("sleeping await", { try bench.timed("await", on: sleeping, ["--spin", "0"]) }),
+            ]
         }
         let rounds = try Rounds(bench.effort.rounds, contenders)
         return try ["p50", "p99"].flatMap { percentile in
-            try rows(percentile, rounds, isSpinning: spinning != nil)
+            try rows(percentile, rounds, isSleeping: sleeping != nil)
         }
     }
 
-    private func rows(_ percentile: String, _ rounds: Rounds, isSpinning: Bool) throws -> [Row] {
+    private func rows(_ percentile: String, _ rounds: Rounds, isSleeping: Bool) throws -> [Row] {
         func row(
             _ name: String, _ contender: String, _ peer: String, _ against: String,
             _ target: Row.Target?
@@ -49,13 +41,12 @@ struct Latency {
             try row("round trip", "ours", "redis", "Redis INCR", .below),
             try row("round trip, await", "await", "redis", "Redis INCR", nil),
         ]
-        if isSpinning {
+        if isSleeping {
+            let name = "round trip, no polling"
             rows += [
-                try row(
-                    "round trip, spin \(spin) µs", "spin", "floor", "raw ping-pong", .atMost(1.3)),
-                try row("round trip, spin \(spin) µs", "spin", "redis", "Redis INCR", .below),
-                try row(
-                    "round trip, await, spin \(spin) µs", "spin await", "redis", "Redis INCR", nil),
+                try row(name, "sleeping", "floor", "raw ping-pong", nil),
+                try row(name, "sleeping", "redis", "Redis INCR", nil),
+                try row("\(name), await", "sleeping await", "redis", "Redis INCR", nil),
             ]
         }
         return rows

@@ -36,8 +36,8 @@ final class Bench {
     }
 
     /// Another daemon in this placement.
-    func daemon(reactors: Int = 0, spin: Int = 0) throws -> ServerProcess {
-        try .daemon(daemonPath, in: directory, placement, reactors: reactors, spin: spin)
+    func daemon(reactors: Int = 0, polls: Bool = true) throws -> ServerProcess {
+        try .daemon(daemonPath, in: directory, placement, reactors: reactors, polls: polls)
     }
 
     /// A directory for one more server.

@@ -30,32 +30,31 @@ final class ServerProcess {
 
     /// Starts the daemon with as many counters under /many as `reactors` says.
     ///
-    /// `spin` is in microseconds.
+    /// It polls after traffic as long as it does by default, or never.
     static func daemon(
         _ executable: String, in directory: String, _ placement: Placement, reactors: Int = 0,
-        spin: Int = 0
+        polls: Bool = true
     ) throws -> ServerProcess {
-        let socket = "\(directory)/reactord-\(reactors)-\(spin).sock"
+        let name = "reactord-\(reactors)\(polls ? "" : "-sleeps")"
+        let socket = "\(directory)/\(name).sock"
         var config = """
             socket: \(socket)
             log:
               level: error
-            loop:
-              spin: \(spin)us
             limits:
               connectionsMax: 8192
               connectionsPerUIDMax: 8192
               handshakesMax: 8192
               nodesPerConnectionMax: 200000
-            reactors:
-              counter: {kind: counter}
 
             """
+        if !polls { config += "loop: {spin: 0}\n" }
+        config += "reactors:\n  counter: {kind: counter}\n"
         if reactors > 0 {
             config += "  many:\n    children:\n"
             for index in 0..<reactors { config += "      c\(index): {kind: counter}\n" }
         }
-        let path = "\(directory)/reactord-\(reactors)-\(spin).yaml"
+        let path = "\(directory)/\(name).yaml"
         try config.write(toFile: path, atomically: false, encoding: .utf8)
         return try ServerProcess([executable, "--config", path], socket, placement)
     }

@@ -195,20 +195,27 @@ extension Daemon {
     }
 
     private func log(_ event: ServerEvent) {
+        var metadata: Logger.Metadata = [:]
+        let text: String
+        let leftOut: UInt64
         switch event {
-        case .closedForFault(let id, let peer, let code, let text):
-            logger.warning(
-                "closed a connection: \(text)",
-                metadata: [
-                    "code": "\(code)", "connection": "\(id.rawValue)", "uid": "\(peer.uid)",
-                    "pid": "\(peer.pid)",
-                ])
-        case .turnedAway(let peer, let reason):
-            logger.warning(
-                "turned a client away: \(reason)",
-                metadata: ["uid": "\(peer.uid)", "pid": "\(peer.pid)"])
-        case .complaint(let text): logger.warning("\(text)")
+        case .closedForFault(let id, let peer, let code, let reason, let count):
+            text = "closed a connection: \(reason)"
+            metadata = [
+                "code": "\(code)", "connection": "\(id.rawValue)", "uid": "\(peer.uid)",
+                "pid": "\(peer.pid)",
+            ]
+            leftOut = count
+        case .turnedAway(let peer, let reason, let count):
+            text = "turned a client away: \(reason)"
+            metadata = ["uid": "\(peer.uid)", "pid": "\(peer.pid)"]
+            leftOut = count
+        case .complaint(let complaint, let count):
+            text = complaint
+            leftOut = count
         }
+        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        logger.warning("\(text)", metadata: metadata)
     }
 }
 

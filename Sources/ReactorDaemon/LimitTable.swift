@@ -107,6 +107,14 @@ enum LimitTable {
         Entry(
             name: "batchActionsMax", summary: "actions of one transaction; more are refused",
             slot: .count(\.batchActionsMax, 1...1_000_000)),
+        Entry(
+            name: "logInterval",
+            summary: "time for which a process's fault of one kind is not logged again",
+            slot: .duration(\.logInterval, .milliseconds(10) ... .seconds(3_600))),
+        Entry(
+            name: "loggedFaultsMax",
+            summary: "faults logged in that time at most; more are counted only",
+            slot: .count(\.loggedFaultsMax, 1...65_536)),
     ]
 
     private static let memory: [Entry] = [

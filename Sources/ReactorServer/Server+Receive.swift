@@ -206,8 +206,28 @@ extension Server {
         guard !connection.isClosing else { return }
         let message = message.cut(to: limits.messageBytesMax)
         stats.faults &+= 1
-        outputs.append(.log(.closedForFault(connection.id, connection.peer, code, message)))
+        tell(connection.peer, code) {
+            .closedForFault(connection.id, connection.peer, code, message, leftOut: $0)
+        }
         close(connection, Closing(code, message, offset: connection.receivedBytes &+ offset))
+    }
+
+    /// Tells the operator of a peer's fault, unless it was told a moment ago.
+    func tell(_ peer: Peer, _ code: FaultCode, _ event: (_ leftOut: UInt64) -> ServerEvent) {
+        guard let leftOut = gate.admit(peer, code, at: now) else {
+            stats.eventsLeftOut &+= 1
+            return
+        }
+        outputs.append(.log(event(leftOut)))
+    }
+
+    /// Tells the operator what went wrong without a peer to blame.
+    func complain(_ text: String) {
+        guard let leftOut = gate.admitComplaint(at: now) else {
+            stats.eventsLeftOut &+= 1
+            return
+        }
+        outputs.append(.log(.complaint(text, leftOut: leftOut)))
     }
 
     /// Sends a closing frame behind everything else, and closes the socket after it.

@@ -36,7 +36,9 @@ extension Server {
             "the client speaks versions \(hello.versionMin) to \(hello.versionMax), the daemon "
             + "\(Hello.version)"
         stats.faults &+= 1
-        outputs.append(.log(.closedForFault(connection.id, connection.peer, .version, text)))
+        tell(connection.peer, .version) {
+            .closedForFault(connection.id, connection.peer, .version, text, leftOut: $0)
+        }
         close(
             connection,
             Closing(.version, text, versionMin: Hello.version, versionMax: Hello.version))

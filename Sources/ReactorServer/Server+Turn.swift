@@ -13,7 +13,7 @@ extension Server {
         flushesLeft = Self.flushesPerTurnMax
         let turn = tree.turn
         if !turn.isQuiet {
-            for text in turn.complaints { outputs.append(.log(.complaint(text))) }
+            for text in turn.complaints { complain(text) }
             tellFailures()
             if turn.hasResolutions { resolve() }
         }

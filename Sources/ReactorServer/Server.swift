@@ -30,6 +30,7 @@ public final class Server {
     /// What was counted since the start.
     public var statistics: ServerStats { stats }
     var stats = ServerStats()
+    var gate: EventGate
 
     // MARK: The turn at hand
     var turnNumber: UInt64 = 1
@@ -64,6 +65,7 @@ public final class Server {
         sessions = SessionTable(sessionsMax: limits.sessionsMax)
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
+        gate = EventGate(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
         turnStart = tree.turn.sequence
     }
 
@@ -96,7 +98,7 @@ extension Server {
         let connection = Connection(id: id, peer: peer, connectedAt: now)
         if let (code, reason) = reasonToTurnAway(peer) {
             stats.turnedAway += 1
-            outputs.append(.log(.turnedAway(peer, reason)))
+            tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
             connections[id] = connection
             connectionsByUID[peer.uid, default: 0] += 1
             greetingCount += 1

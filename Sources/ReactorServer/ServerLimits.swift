@@ -50,6 +50,12 @@ public struct ServerLimits: Equatable, Sendable {
     public var writeBytesMax = 256 << 10
     /// Most actions of one batch.
     public var batchActionsMax = 1_024
+    /// Nanoseconds for which a peer's fault is not logged again; a peer is a uid and a pid, and a
+    /// fault its code.
+    public var logInterval: UInt64 = 10_000_000_000
+    /// Most faults that are remembered for ``logInterval``; beyond it new ones are not logged,
+    /// and counted only.
+    public var loggedFaultsMax = 256
 
     public init() {}
 
@@ -77,6 +83,8 @@ public struct ServerLimits: Equatable, Sendable {
             "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
+            "logIntervalNanoseconds": logInterval,
+            "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),
             "pathBytesMax": UInt64(WireLimits.pathBytesMax),
             "mutationsMax": UInt64(CoreLimits.mutationsMax),

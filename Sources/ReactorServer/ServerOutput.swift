@@ -50,11 +50,14 @@ public enum ServerOutput: Sendable {
 }
 
 /// Something that an operator may want to know.
+///
+/// A peer's fault of one kind comes at most once in ``ServerLimits/logInterval``. `leftOut` says
+/// how many events of whatever kind were left out since the one before.
 public enum ServerEvent: Sendable, Equatable {
     /// A peer sent what it must not, or took too long; it was told and closed.
-    case closedForFault(ConnectionID, Peer, FaultCode, String)
+    case closedForFault(ConnectionID, Peer, FaultCode, String, leftOut: UInt64)
     /// A connection was turned away at the door.
-    case turnedAway(Peer, String)
+    case turnedAway(Peer, String, leftOut: UInt64)
     /// Something in the tree went wrong without a caller to tell.
-    case complaint(String)
+    case complaint(String, leftOut: UInt64)
 }

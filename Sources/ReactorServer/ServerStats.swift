@@ -4,6 +4,8 @@ public struct ServerStats: Equatable, Sendable {
     public var turnedAway: UInt64 = 0
     /// Connections that were closed for what they sent.
     public var faults: UInt64 = 0
+    /// Events that were not told to the operator, because they came too often.
+    public var eventsLeftOut: UInt64 = 0
     public var bytesReceived: UInt64 = 0
     /// Actions received for the first time.
     public var actions: UInt64 = 0
@@ -23,7 +25,7 @@ public struct ServerStats: Equatable, Sendable {
     var named: [String: UInt64] {
         [
             "connectionsAccepted": connectionsAccepted, "turnedAway": turnedAway,
-            "faults": faults, "bytesReceived": bytesReceived, "actions": actions,
+            "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived, "actions": actions,
             "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
         ]

@@ -286,4 +286,27 @@ struct FramingTests {
         #expect(try slow.frames(.closing)[0].decode(Closing.self).code == .timeout)
         #expect(try silent.frames(.closing)[0].decode(Closing.self).code == .timeout)
     }
+
+    @Test("W8: strangers who come again and again cost a line in ten seconds, and are all counted")
+    func logRate() throws {
+        let harness = ServerHarness()
+        func knock(pid: Int32) {
+            let client = harness.connect(pid: pid)
+            client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+            harness.settle()
+            #expect(client.socket.isClosed)
+        }
+        for _ in 0..<1_000 { knock(pid: 7) }
+        #expect(harness.events.count == 1)
+        knock(pid: 8)
+        #expect(harness.events.count == 2)
+        harness.now += harness.server.limits.logInterval
+        knock(pid: 7)
+        let leftOut = harness.events.compactMap {
+            if case .closedForFault(_, _, _, _, let count) = $0 { count } else { nil }
+        }
+        #expect(leftOut == [0, 999, 0])
+        #expect(harness.server.stats.faults == 1_002)
+        #expect(harness.server.stats.eventsLeftOut == 999)
+    }
 }

@@ -29,12 +29,12 @@ final class ServerHarness {
     }
 
     /// Connects a client that has not said anything yet.
-    func connect(uid: UInt32 = 1_000) -> TestClient {
+    func connect(uid: UInt32 = 1_000, pid: Int32 = 42) -> TestClient {
         lastID += 1
         let id = ConnectionID(lastID)
         let socket = FakeSocket()
         sockets[id] = socket
-        server.connect(id, Peer(uid: uid, gid: uid, pid: 42), at: now)
+        server.connect(id, Peer(uid: uid, gid: uid, pid: pid), at: now)
         return TestClient(self, id, socket)
     }
 

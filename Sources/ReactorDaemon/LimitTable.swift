@@ -81,6 +81,10 @@ enum LimitTable {
             summary: "subscriptions of one connection; more are refused",
             slot: .count(\.subscriptionsPerConnectionMax, 1...1_000_000)),
         Entry(
+            name: "subscriptionsPerUIDMax",
+            summary: "subscriptions of one user's connections together; more are refused",
+            slot: .count(\.subscriptionsPerUIDMax, 1...16_000_000)),
+        Entry(
             name: "nodesPerConnectionMax",
             summary: "nodes that one connection has open; more are refused",
             slot: .count(\.nodesPerConnectionMax, 1...1_000_000)),

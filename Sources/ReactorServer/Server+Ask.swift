@@ -71,6 +71,7 @@ extension Server {
         all["connections"] = UInt64(connections.count)
         all["sessions"] = UInt64(sessions.count)
         all["slices"] = UInt64(slices.count)
+        all["subscriptions"] = UInt64(users.total.subscriptions)
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
         all["ringBytes"] = UInt64(ring.byteCount)

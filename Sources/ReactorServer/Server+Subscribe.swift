@@ -45,10 +45,8 @@ extension Server {
         } catch {
             return refuse(header, Refusal(.decode, "subscribe: \(error)"), of: connection)
         }
-        guard connection.subscriptions.count < limits.subscriptionsPerConnectionMax else {
-            let count = limits.subscriptionsPerConnectionMax
-            let text = "subscriptionsPerConnectionMax \(count) reached"
-            return refuse(header, Refusal(.quota, text), of: connection)
+        if let refusal = subscriptionQuota(of: connection) {
+            return refuse(header, refusal, of: connection)
         }
         switch find(request.path) {
         case .failure(let refusal): refuse(header, refusal, of: connection)
@@ -61,6 +59,20 @@ extension Server {
         }
     }
 
+    /// Why a connection may not subscribe to anything more.
+    private func subscriptionQuota(of connection: Connection) -> Refusal? {
+        guard connection.subscriptions.count < limits.subscriptionsPerConnectionMax else {
+            let count = limits.subscriptionsPerConnectionMax
+            return Refusal(.quota, "subscriptionsPerConnectionMax \(count) reached")
+        }
+        let uid = connection.peer.uid
+        guard users[uid].subscriptions < limits.subscriptionsPerUIDMax else {
+            let count = limits.subscriptionsPerUIDMax
+            return Refusal(.quota, "subscriptionsPerUIDMax \(count) reached by uid \(uid)")
+        }
+        return nil
+    }
+
     private func follow(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
         _ header: FrameHeader, _ connection: Connection
@@ -68,7 +80,10 @@ extension Server {
         let wasReplicated = node.isReplicated
         let slice = slices.slice(node, field, request.mode)
         let old = connection.subscriptions[slice.id]
-        if old == nil { slice.followers.append(connection) }
+        if old == nil {
+            slice.followers.append(connection)
+            users.add(subscriptions: 1, of: connection.peer.uid)
+        }
         var start = Subscribed.Start.snapshot
         var kept: [UInt8] = []
         // because the slices of a connection that lags move again only together
@@ -104,5 +119,6 @@ extension Server {
     func unsubscribe(_ id: UInt32, of connection: Connection) {
         guard let subscription = connection.subscriptions.removeValue(forKey: id) else { return }
         slices.leave(subscription.slice, connection)
+        users.add(subscriptions: -1, of: connection.peer.uid)
     }
 }

@@ -207,6 +207,7 @@ extension Server {
             for slice in slices.all(of: node.number) {
                 for connection in slice.followers {
                     connection.subscriptions[slice.id] = nil
+                    users.add(subscriptions: -1, of: connection.peer.uid)
                     reply(to: connection) { writer in
                         writer.header(
                             FrameHeader(

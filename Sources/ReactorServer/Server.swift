@@ -21,7 +21,7 @@ public final class Server {
 
     /// What every turn touches.
     let desk = Place(Desk())
-    var connectionsByUID: [UInt32: Int] = [:]
+    var users = UserTable()
     var greetingCount = 0
     var sessions: SessionTable
     var ring: DeltaRing
@@ -100,13 +100,13 @@ extension Server {
             stats.turnedAway += 1
             tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
             connections[id] = connection
-            connectionsByUID[peer.uid, default: 0] += 1
+            users.add(connections: 1, of: peer.uid)
             greetingCount += 1
             close(connection, Closing(code, reason))
             return
         }
         connections[id] = connection
-        connectionsByUID[peer.uid, default: 0] += 1
+        users.add(connections: 1, of: peer.uid)
         greetingCount += 1
         stats.connectionsAccepted += 1
     }
@@ -116,7 +116,7 @@ extension Server {
         if connections.count >= limits.connectionsMax {
             return (.busy, "connectionsMax \(limits.connectionsMax) reached, try again later")
         }
-        if connectionsByUID[peer.uid, default: 0] >= limits.connectionsPerUIDMax {
+        if users[peer.uid].connections >= limits.connectionsPerUIDMax {
             return (
                 .busy,
                 "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
@@ -132,9 +132,7 @@ extension Server {
     public func disconnect(_ id: ConnectionID, at now: UInt64) {
         self.now = now
         guard let connection = connections.removeValue(forKey: id) else { return }
-        let uid = connection.peer.uid
-        connectionsByUID[uid, default: 1] -= 1
-        if connectionsByUID[uid] == 0 { connectionsByUID[uid] = nil }
+        users.add(connections: -1, of: connection.peer.uid)
         if connection.stage == .greeting { greetingCount -= 1 }
         connection.stage = .closed
         connection.queue.removeAll()
@@ -157,6 +155,7 @@ extension Server {
         for subscription in connection.subscriptions.values {
             slices.leave(subscription.slice, connection)
         }
+        users.add(subscriptions: -connection.subscriptions.count, of: connection.peer.uid)
         connection.subscriptions.removeAll()
     }
 

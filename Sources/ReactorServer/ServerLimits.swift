@@ -20,6 +20,8 @@ public struct ServerLimits: Equatable, Sendable {
     public var closeDeadline: UInt64 = 5_000_000_000
     /// Most subscriptions of one connection.
     public var subscriptionsPerConnectionMax = 256
+    /// Most subscriptions of one uid's connections together.
+    public var subscriptionsPerUIDMax = 4_096
     /// Most nodes that one connection holds open.
     public var nodesPerConnectionMax = 4_096
     /// Most sessions; beyond it the one that has been disconnected longest is evicted.
@@ -69,6 +71,7 @@ public struct ServerLimits: Equatable, Sendable {
             "handshakeDeadlineNanoseconds": handshakeDeadline,
             "partialFrameDeadlineNanoseconds": partialFrameDeadline,
             "subscriptionsPerConnectionMax": UInt64(subscriptionsPerConnectionMax),
+            "subscriptionsPerUIDMax": UInt64(subscriptionsPerUIDMax),
             "nodesPerConnectionMax": UInt64(nodesPerConnectionMax),
             "sessionsMax": UInt64(sessionsMax),
             "outcomesPerSessionMax": UInt64(outcomesPerSessionMax),

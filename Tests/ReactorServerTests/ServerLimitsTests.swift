@@ -39,7 +39,7 @@ struct ServerLimitsTests {
         harness.settle()
         let server = harness.server
         #expect(server.connectionCount == 1)
-        #expect(server.connectionsByUID == [1_000: 1])
+        #expect(server.users.count == 1 && server.users[1_000].connections == 1)
         #expect(server.greetingCount == 0)
         #expect(server.sessions.count <= server.limits.sessionsMax)
         server.tick(at: harness.now + 2 * Server.blankSessionNanoseconds)

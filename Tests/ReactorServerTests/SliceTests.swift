@@ -254,6 +254,47 @@ struct SliceTests {
         #expect(frames.contains { $0.kind == .subscribed })
     }
 
+    @Test("W27: a uid has at most so many subscriptions, on however many connections")
+    func quotaOfUser() throws {
+        let harness = ServerHarness { $0.subscriptionsPerUIDMax = 5 }
+        let paths = ["/visits", "/other", "/page"]
+        let (first, second) = (start(harness), start(harness))
+        for path in paths { first.subscribe(path) }
+        // because the same slice again is no other subscription
+        first.subscribe("/visits")
+        for path in paths { second.subscribe(path) }
+        harness.turn()
+        #expect(first.frames(.refused).isEmpty)
+        let refusal = try #require(second.frames(.refused).first).decode(Refusal.self)
+        #expect(refusal.code == .quota)
+        #expect(refusal.message.contains("subscriptionsPerUIDMax 5"))
+        let stranger = harness.client(uid: 6)
+        stranger.subscribe("/visits")
+        harness.turn()
+        #expect(stranger.frames(.subscribed).count == 1)
+        first.disconnect()
+        second.subscribe("/page")
+        harness.turn()
+        #expect(second.frames(.subscribed).count == 1)
+        #expect(harness.server.users[1_000].subscriptions == 3)
+    }
+
+    @Test("W27: slices of removed nodes and of connections that are closed count no more")
+    func quotaGivenBack() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        for path in ["/house/rooms/a", "/visits", "/page"] { reader.subscribe(path) }
+        harness.turn()
+        #expect(harness.server.users.total.subscriptions == 3)
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        harness.turn()
+        #expect(harness.server.users.total.subscriptions == 2)
+        reader.send(.goodbye)
+        harness.settle()
+        #expect(harness.server.users.total.subscriptions == 0)
+    }
+
     @Test("W30: many who ask for one slice share one encoded snapshot per change")
     func sharedSnapshot() throws {
         let writer = start()

@@ -48,7 +48,7 @@ public final class Daemon {
         let tree = Tree(
             root, epoch: generator.next(), recordsDeltas: true, environment: inbox.environment)
         server = Server(
-            tree, limits: limits, daemonName: "reactord \(Self.version)",
+            tree, limits: limits, daemonName: "reactord \(Self.version)", ownerUID: uid,
             random: { generator.next() })
         journal = MemoryJournal()
     }
@@ -62,8 +62,10 @@ public final class Daemon {
 
     /// Makes room for the clients that are allowed, or allows no more than there is room for.
     private static func fit(_ limits: inout ServerLimits, _ logger: Logger) {
-        let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + ownDescriptors)
-        let room = max(descriptors - ownDescriptors, 16)
+        // because those who are turned away have a socket until they are told
+        let others = ownDescriptors + limits.handshakesMax
+        let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + others)
+        let room = max(descriptors - others, 16)
         guard room < limits.connectionsMax else { return }
         logger.warning(
             "connectionsMax lowered: the process may open too few files, raise RLIMIT_NOFILE",

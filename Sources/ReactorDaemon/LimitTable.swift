@@ -58,8 +58,12 @@ enum LimitTable {
             summary: "connections of one user at one time; more are told BUSY",
             slot: .count(\.connectionsPerUIDMax, 1...1_000_000)),
         Entry(
+            name: "ownerConnectionsReserved",
+            summary: "connections that only the daemon's own user may take, to look after it",
+            slot: .count(\.ownerConnectionsReserved, 0...1_000)),
+        Entry(
             name: "handshakesMax",
-            summary: "connections that have not said hello yet; more are told BUSY",
+            summary: "connections that have not said hello yet; for one more the oldest goes",
             slot: .count(\.handshakesMax, 1...65_536)),
         Entry(
             name: "handshakeDeadline",

@@ -8,6 +8,8 @@ final class Connection {
     let peer: Peer
     /// When it was accepted, in nanoseconds.
     let connectedAt: UInt64
+    /// Whether it has a place, and is not only told that there is none.
+    var isAdmitted = false
     var stage: Stage = .greeting
     var session: Session?
     var caller = Caller.daemon

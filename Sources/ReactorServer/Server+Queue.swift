@@ -199,7 +199,6 @@ extension Server {
 
     /// Orders the socket of a connection to be closed.
     func shut(_ connection: Connection) {
-        if connection.stage == .greeting { greetingCount -= 1 }
         connection.stage = .closed
         outputs.append(.close(connection.id))
     }

@@ -246,6 +246,7 @@ extension Server {
         connection.isClosing = true
         connection.closingSince = now
         connection.partial = []
+        silent.leave(connection.id, of: connection.peer.uid)
         leaveSlices(connection)
         note(connection)
     }

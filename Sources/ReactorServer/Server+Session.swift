@@ -60,7 +60,7 @@ extension Server {
         session.connection = connection
         connection.session = session
         connection.stage = .open
-        greetingCount -= 1
+        silent.leave(connection.id, of: connection.peer.uid)
         connection.caller = Caller(
             connection: connection.id.rawValue, client: session.client, uid: connection.peer.uid,
             gid: connection.peer.gid, pid: connection.peer.pid)

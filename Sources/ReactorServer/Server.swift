@@ -22,7 +22,9 @@ public final class Server {
     /// What every turn touches.
     let desk = Place(Desk())
     var users = UserTable()
-    var greetingCount = 0
+    var silent: SilentPool
+    /// The daemon's own user.
+    let ownerUID: UInt32?
     var sessions: SessionTable
     var ring: DeltaRing
     /// When the last call came, in nanoseconds.
@@ -53,15 +55,18 @@ public final class Server {
         var effects: [PendingEffect]
     }
 
-    /// Serves `tree`; `random` yields random 64-bit numbers, for session secrets.
+    /// Serves `tree`; `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
+    /// user for whom ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
     public init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
-        random: @escaping () -> UInt64
+        ownerUID: UInt32? = nil, random: @escaping () -> UInt64
     ) {
         self.tree = tree
         self.limits = limits
         self.daemonName = daemonName
+        self.ownerUID = ownerUID
         self.random = random
+        silent = SilentPool(countMax: limits.handshakesMax)
         sessions = SessionTable(sessionsMax: limits.sessionsMax)
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
@@ -93,28 +98,49 @@ public final class Server {
 // MARK: - Connections come and go
 extension Server {
     /// A client connected.
+    ///
+    /// One for whom there is no place is told why, and closed. One that is too many even for that
+    /// is closed at once, so that a storm of them holds no more than `handshakesMax` sockets.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         self.now = now
         let connection = Connection(id: id, peer: peer, connectedAt: now)
         if let (code, reason) = reasonToTurnAway(peer) {
             stats.turnedAway += 1
             tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
+            guard connections.count < limits.connectionsMax + limits.handshakesMax else {
+                outputs.append(.close(id))
+                return
+            }
             connections[id] = connection
-            users.add(connections: 1, of: peer.uid)
-            greetingCount += 1
             close(connection, Closing(code, reason))
             return
         }
+        connection.isAdmitted = true
         connections[id] = connection
         users.add(connections: 1, of: peer.uid)
-        greetingCount += 1
         stats.connectionsAccepted += 1
+        if let oldest = silent.enter(id, of: peer.uid) { makeRoom(oldest) }
+    }
+
+    /// Closes a connection that has been silent for longest, so that another may speak.
+    private func makeRoom(_ id: ConnectionID) {
+        guard let connection = connections[id] else { return }
+        let reason =
+            "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
+            + "makes room"
+        stats.turnedAway += 1
+        tell(connection.peer, .busy) { .turnedAway(connection.peer, reason, leftOut: $0) }
+        close(connection, Closing(.busy, reason))
     }
 
     private func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String)? {
         if isDraining { return (.draining, "the daemon is going down") }
-        if connections.count >= limits.connectionsMax {
-            return (.busy, "connectionsMax \(limits.connectionsMax) reached, try again later")
+        let reserved = reserved(from: peer)
+        if users.total.connections >= limits.connectionsMax - reserved {
+            let rest = reserved == 0 ? "" : ", but for \(reserved) that are the owner's"
+            return (
+                .busy, "connectionsMax \(limits.connectionsMax) reached\(rest): try again later"
+            )
         }
         if users[peer.uid].connections >= limits.connectionsPerUIDMax {
             return (
@@ -122,18 +148,22 @@ extension Server {
                 "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
             )
         }
-        if greetingCount >= limits.handshakesMax {
-            return (.busy, "handshakesMax \(limits.handshakesMax) reached, try again later")
-        }
         return nil
+    }
+
+    /// Places that a peer may not take: those kept for the owner.
+    private func reserved(from peer: Peer) -> Int {
+        // because a daemon that is to serve few still serves others
+        ownerUID == nil || peer.uid == ownerUID
+            ? 0 : min(limits.ownerConnectionsReserved, limits.connectionsMax / 2)
     }
 
     /// The socket is closed; nothing more comes from it or goes to it.
     public func disconnect(_ id: ConnectionID, at now: UInt64) {
         self.now = now
         guard let connection = connections.removeValue(forKey: id) else { return }
-        users.add(connections: -1, of: connection.peer.uid)
-        if connection.stage == .greeting { greetingCount -= 1 }
+        if connection.isAdmitted { users.add(connections: -1, of: connection.peer.uid) }
+        silent.leave(id, of: connection.peer.uid)
         connection.stage = .closed
         connection.queue.removeAll()
         connection.partial = []

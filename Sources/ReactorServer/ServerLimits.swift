@@ -10,7 +10,11 @@ public struct ServerLimits: Equatable, Sendable {
     public var connectionsMax = 1_024
     /// Most connections of one uid at a time.
     public var connectionsPerUIDMax = 256
-    /// Most connections that have not said hello yet.
+    /// Connections that the daemon's own user can still open when the others have taken the rest,
+    /// to see what is going on; at most half of ``connectionsMax``.
+    public var ownerConnectionsReserved = 4
+    /// Most connections that have not said hello yet; for one more, the oldest of the user with the
+    /// most of them is closed.
     public var handshakesMax = 64
     /// Nanoseconds within which a connection says hello.
     public var handshakeDeadline: UInt64 = 5_000_000_000
@@ -67,6 +71,7 @@ public struct ServerLimits: Equatable, Sendable {
             "frameBytesMax": UInt64(frameBytesMax),
             "connectionsMax": UInt64(connectionsMax),
             "connectionsPerUIDMax": UInt64(connectionsPerUIDMax),
+            "ownerConnectionsReserved": UInt64(ownerConnectionsReserved),
             "handshakesMax": UInt64(handshakesMax),
             "handshakeDeadlineNanoseconds": handshakeDeadline,
             "partialFrameDeadlineNanoseconds": partialFrameDeadline,

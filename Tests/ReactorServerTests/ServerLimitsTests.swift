@@ -40,7 +40,7 @@ struct ServerLimitsTests {
         let server = harness.server
         #expect(server.connectionCount == 1)
         #expect(server.users.count == 1 && server.users[1_000].connections == 1)
-        #expect(server.greetingCount == 0)
+        #expect(server.silent.count == 0)
         #expect(server.sessions.count <= server.limits.sessionsMax)
         server.tick(at: harness.now + 2 * Server.blankSessionNanoseconds)
         #expect(server.sessions.count == 1)
@@ -59,22 +59,83 @@ struct ServerLimitsTests {
         #expect(harness.client(uid: 6).frames(.welcome).count == 1)
     }
 
-    @Test("S38: those who connect and say nothing fill a pool of their own, and are closed in time")
+    @Test("S35: when others have taken all they may, the owner still comes in, and has a limit too")
+    func ownerReserve() throws {
+        let harness = ServerHarness(ownerUID: 1) { $0.connectionsMax = 10 }
+        let others = (0..<8).map { harness.connect(uid: UInt32(10 + $0)) }
+        harness.turn()
+        #expect(others.dropLast(2).allSatisfy { !$0.socket.isClosed })
+        #expect(try refusal(others[6])?.message.contains("4 that are the owner's") == true)
+        #expect(others[7].socket.isClosed)
+        let owners = (0..<5).map { _ in harness.connect(uid: 1) }
+        harness.turn()
+        #expect(owners.dropLast().allSatisfy { !$0.socket.isClosed })
+        #expect(try refusal(owners[4])?.code == .busy)
+        #expect(harness.server.users.total.connections == 10)
+    }
+
+    @Test("S35: a daemon that is to serve few keeps no more than half for its owner")
+    func ownerReserveOfFew() throws {
+        let harness = ServerHarness(ownerUID: 1) { $0.connectionsMax = 2 }
+        #expect(harness.client(uid: 10).frames(.welcome).count == 1)
+        _ = harness.connect(uid: 10)
+        harness.turn()
+        #expect(harness.server.users.total.connections == 1)
+    }
+
+    @Test("S38: those who connect and say nothing have places of their own, and are closed in time")
     func handshakes() throws {
         let harness = ServerHarness { $0.handshakesMax = 4 }
         let silent = (0..<4).map { _ in harness.connect() }
         let extra = harness.connect()
         harness.turn()
-        #expect(try refusal(extra)?.code == .busy)
-        silent[0].hello()
+        #expect(try refusal(silent[0])?.code == .busy)
+        #expect(silent[0].socket.isClosed)
+        #expect(silent.dropFirst().allSatisfy { !$0.socket.isClosed } && !extra.socket.isClosed)
+        extra.hello()
         harness.turn()
-        #expect(harness.client().frames(.welcome).count == 1)
+        #expect(extra.frames(.welcome).count == 1)
         harness.now += 5_000_000_000
         harness.server.tick(at: harness.now)
         harness.settle()
-        #expect(silent.dropFirst().allSatisfy { $0.socket.isClosed })
-        #expect(!silent[0].socket.isClosed)
-        #expect(harness.server.greetingCount == 0)
+        #expect(silent.allSatisfy { $0.socket.isClosed })
+        #expect(!extra.socket.isClosed)
+        #expect(harness.server.silent.count == 0)
+    }
+
+    @Test("S38: a user whose 64 silent connections fill the places keeps nobody else out")
+    func silentFlood() {
+        let harness = ServerHarness()
+        for _ in 0..<64 { _ = harness.connect(uid: 7) }
+        harness.turn()
+        let client = harness.connect(uid: 8)
+        for _ in 0..<1_000 { _ = harness.connect(uid: 7) }
+        harness.turn()
+        client.hello()
+        harness.turn()
+        #expect(client.frames(.welcome).count == 1)
+        #expect(harness.server.silent.count == 63)
+        #expect(harness.server.connectionCount == 64)
+        #expect(harness.events.count == 1)
+    }
+
+    @Test("S34: those who are turned away hold a bounded number of sockets until they are told")
+    func turnedAway() {
+        let harness = ServerHarness {
+            $0.connectionsMax = 10
+            $0.handshakesMax = 4
+        }
+        harness.appendsAtOnce = false
+        let writer = harness.client()
+        writer.open("/visits")
+        writer.add(1)
+        // because a turn's outputs wait for the batches before it, nobody can be told now
+        harness.turn()
+        for _ in 0..<1_000 { _ = harness.connect() }
+        harness.turn()
+        #expect(harness.server.connectionCount <= 14)
+        harness.append()
+        #expect(harness.server.connectionCount <= 10)
     }
 
     @Test("every limit is told by its name and value")

@@ -17,12 +17,12 @@ final class ServerHarness {
     private var lastID: UInt64 = 0
 
     init(
-        _ tree: Tree = TestTree.make(), change: (inout ServerLimits) -> Void = { _ in }
+        _ tree: Tree = TestTree.make(), ownerUID: UInt32 = 1_000, change: (inout ServerLimits) -> Void = { _ in }
     ) {
         var limits = ServerLimits()
         change(&limits)
         var secret: UInt64 = 0
-        server = Server(tree, limits: limits, daemonName: "test") {
+        server = Server(tree, limits: limits, daemonName: "test", ownerUID: ownerUID) {
             secret += 1
             return secret
         }

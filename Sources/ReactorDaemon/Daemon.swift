@@ -161,8 +161,9 @@ extension Daemon {
         repeat {
             server.endTurn(at: loop.now)
             carryOut()
-        } while server.needsTurn && !server.isSharing
-        if server.isSharing { loop.turnAgain() }
+        } while server.needsTurn && !server.isSharing && !server.hasHeldInput
+        // because the others are looked at before one that sends much is read on
+        if server.isSharing || server.hasHeldInput { loop.turnAgain() }
         if server.isDraining, links.isEmpty { loop.stop() }
     }
 

@@ -113,6 +113,10 @@ enum LimitTable {
             summary: "actions without an outcome that a client is told to have at most",
             slot: .count(\.inFlightMax, 1...1_000_000)),
         Entry(
+            name: "framesPerTurnMax",
+            summary: "frames of one client, apart from actions, that are handled at a time",
+            slot: .count(\.framesPerTurnMax, 1...1_000_000)),
+        Entry(
             name: "batchActionsMax", summary: "actions of one transaction; more are refused",
             slot: .count(\.batchActionsMax, 1...1_000_000)),
         Entry(

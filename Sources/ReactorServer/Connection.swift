@@ -20,6 +20,11 @@ final class Connection {
     /// Bytes of whole frames received so far: the offset that errors name.
     var receivedBytes: UInt64 = 0
     var isReadingPaused = false
+    /// Whether it has had its share of the turn: what else it sent waits for the next.
+    var isSpent = false
+    /// Frames other than new actions that were handled in the turn counted as ``frameTurn``.
+    var frameCount = 0
+    var frameTurn: UInt64 = 0
     var isInputEnded = false
 
     // MARK: Subscriptions

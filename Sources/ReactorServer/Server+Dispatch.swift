@@ -273,6 +273,7 @@ extension Server {
         of ordinal: UInt64, _ session: Session, to connection: Connection
     ) {
         stats.repeats &+= 1
+        countFrame(of: connection)
         if let outcome = session.outcome(of: ordinal) {
             send(outcome, of: ordinal, to: connection)
         } else if !session.deferred.contains(ordinal) {

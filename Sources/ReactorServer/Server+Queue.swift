@@ -127,9 +127,9 @@ extension Server {
         outputs.append(.pauseReading(connection.id))
     }
 
-    /// Goes on reading from a client that took them; never called from inside a turn's end.
-    private func resumeReading(_ connection: Connection) {
-        guard connection.isReadingPaused, !connection.isClosing,
+    /// Goes on reading from a client that took them; never called while a turn is shared out.
+    func resumeReading(_ connection: Connection) {
+        guard connection.isReadingPaused, !connection.isClosing, !connection.isSpent,
             connection.queuedControlBytes + connection.pending.controlBytes
                 <= limits.undrainedBytesMax / 2,
             connection.inFlight <= limits.inFlightMax / 2

@@ -52,6 +52,35 @@ extension Server {
         if connection.isInputEnded { note(connection) }
     }
 
+    /// Counts a frame that is no new action; a connection that has had its share waits for its next
+    /// turn. What is counted costs the peer next to nothing, and may have no answer that would
+    /// slow it down.
+    func countFrame(of connection: Connection) {
+        if connection.frameTurn != endedTurns {
+            connection.frameTurn = endedTurns
+            connection.frameCount = 0
+        }
+        connection.frameCount += 1
+        guard connection.frameCount == limits.framesPerTurnMax, !connection.isClosing else { return }
+        connection.isSpent = true
+        spent.append(connection)
+        pauseReading(connection)
+    }
+
+    /// Goes on with the input of those who had their share in a turn before.
+    func readRested() {
+        endedTurns &+= 1
+        guard !rested.isEmpty || !spent.isEmpty else { return }
+        let due = rested
+        rested = []
+        for connection in due where connection.stage != .closed {
+            connection.isSpent = false
+            resumeReading(connection)
+        }
+        rested = spent
+        spent = []
+    }
+
     /// How many bytes the cut frame needs before it can be looked at again: the rest of its header,
     /// then the rest of its body.
     private func missingBytes(of connection: Connection) -> Int {
@@ -142,6 +171,7 @@ extension Server {
             dispatch(header, body, of: connection)
             return
         }
+        countFrame(of: connection)
         guard let kind = FrameKind(rawValue: header.kind), FrameKind.isOfClient(header.kind) else {
             guard FrameKind.isIgnorable(header.kind) else {
                 throw FrameError(.unknownKind(header.kind), at: offset)

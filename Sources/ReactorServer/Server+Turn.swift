@@ -11,6 +11,7 @@ extension Server {
     public func endTurn(at now: UInt64) {
         self.now = now
         flushesLeft = Self.flushesPerTurnMax
+        readRested()
         let turn = tree.turn
         if !turn.isQuiet {
             for text in turn.complaints { complain(text) }

@@ -38,6 +38,12 @@ public final class Server {
     var turnNumber: UInt64 = 1
     /// Sequence before the turn's first transaction.
     var turnStart: UInt64 = 0
+    /// Turns that were ended, those that had nothing to share out included.
+    var endedTurns: UInt64 = 0
+    /// Connections that had their share since the last turn ended.
+    var spent: [Connection] = []
+    /// Connections that had it before, and are read on when the turn at hand ends.
+    var rested: [Connection] = []
 
     /// Connections that the turn may still give their updates.
     var flushesLeft = 0
@@ -85,11 +91,16 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
+            || !spent.isEmpty || hasHeldInput
     }
 
     /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived
     /// meanwhile, without waiting, and end another turn.
     public var isSharing: Bool { !unflushed.isEmpty }
+
+    /// Whether the next turn goes on with input that was held back, because a connection sent more
+    /// than ``ServerLimits/framesPerTurnMax`` frames. Before it, a shell looks at all sockets.
+    public var hasHeldInput: Bool { !rested.isEmpty }
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }

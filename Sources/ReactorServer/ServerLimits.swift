@@ -39,6 +39,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// Most actions without an outcome; from a client that sends more nothing is read until
     /// outcomes have left.
     public var inFlightMax = 1_024
+    /// Most frames of one connection that are handled in a turn, apart from new actions, which
+    /// ``inFlightMax`` limits; the rest waits until the others have been looked at.
+    public var framesPerTurnMax = 1_024
     /// Most bytes of updates queued for one connection; beyond it they are dropped, and one
     /// snapshot replaces them.
     public var queueBytesMax = 1 << 20
@@ -84,6 +87,7 @@ public struct ServerLimits: Equatable, Sendable {
             "outcomeBytesPerSessionMax": UInt64(outcomeBytesPerSessionMax),
             "messageBytesMax": UInt64(messageBytesMax),
             "inFlightMax": UInt64(inFlightMax),
+            "framesPerTurnMax": UInt64(framesPerTurnMax),
             "queueBytesMax": UInt64(queueBytesMax),
             "undrainedBytesMax": UInt64(undrainedBytesMax),
             "ringBytesMax": UInt64(ringBytesMax),

@@ -232,6 +232,95 @@ struct ConnectionTests {
         #expect(try harness.tally("/visits").count == 0)
     }
 
+    /// Sends so many frames at once that each turn handles a share of them, and says how many turns
+    /// it took; another client's ping is answered in each.
+    private func turns(_ frames: [UInt8], of count: Int, _ harness: ServerHarness) throws -> Int {
+        let (client, other) = (start(harness), start(harness))
+        let before = harness.server.stats.framesIgnored
+        client.send((0..<count).flatMap { _ in frames })
+        #expect(harness.server.needsTurn)
+        var turns = 0
+        repeat {
+            turns += 1
+            other.send(.ping, number: UInt64(turns))
+            harness.turn()
+            #expect(other.frames(.pong).map(\.number) == [UInt64(turns)])
+            #expect(harness.server.stats.framesIgnored - before <= UInt64(turns * 100))
+        } while harness.server.needsTurn && turns < 1_000
+        #expect(!harness.server.hasHeldInput)
+        #expect(!client.socket.isPaused && !client.socket.isClosed)
+        let connection = try #require(harness.server.connections[client.id])
+        #expect(connection.partial.isEmpty)
+        return turns
+    }
+
+    @Test("W32: of a flood of ignorable frames each turn handles a share, and the others go on")
+    func ignorable() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 100 }
+        var frame = TestClient.frame(.ping)
+        frame[4] = 0xff
+        #expect(try turns(frame, of: 1_000, harness) >= 10)
+        #expect(harness.server.stats.framesIgnored == 1_000)
+    }
+
+    @Test("W32: frames without an answer, zero-length ones and repeated actions count as well")
+    func unanswered() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 100 }
+        for frame in [
+            TestClient.frame(.confirm), TestClient.frame(.unsubscribe, id: 9),
+            TestClient.frame(.dispatch, number: 0),
+        ] {
+            #expect(try turns(frame, of: 1_000, harness) >= 10)
+        }
+    }
+
+    @Test("W32: new actions do not count: a run of them is handled in one turn")
+    func actionsDoNotCount() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 4 }
+        let client = start(harness)
+        for _ in 0..<10 { client.add(1) }
+        #expect(try harness.tally("/visits").count == 10)
+        #expect(!harness.server.hasHeldInput)
+    }
+
+    @Test("W32: actions behind a flood of the same client wait, and are applied in order")
+    func actionsBehindFlood() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 10 }
+        let client = start(harness)
+        for _ in 0..<25 { client.send(.confirm) }
+        for _ in 0..<5 { client.add(1) }
+        #expect(try harness.tally("/visits").count == 0)
+        client.socket.room = 0
+        harness.settle()
+        client.take()
+        harness.settle()
+        #expect(try harness.tally("/visits").count == 5)
+        #expect(try OutcomeLog(client.frames()).outcomes.keys.sorted() == [1, 2, 3, 4, 5])
+    }
+
+    @Test("W22, W32: one that half-closes behind a flood still gets every answer")
+    func halfCloseBehindFlood() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 10 }
+        let client = start(harness)
+        for number in 1...55 as ClosedRange<UInt64> { client.send(.ping, number: number) }
+        harness.server.endInput(client.id)
+        harness.settle()
+        #expect(client.frames(.pong).map(\.number) == Array(1...55))
+        #expect(client.socket.isClosed)
+    }
+
+    @Test("W32: a flooder that goes away leaves nothing to be read on")
+    func flooderGoes() throws {
+        let harness = ServerHarness { $0.framesPerTurnMax = 10 }
+        let client = start(harness)
+        for _ in 0..<55 { client.send(.confirm) }
+        harness.turn()
+        client.disconnect()
+        harness.settle()
+        #expect(harness.server.connections.isEmpty)
+        #expect(!harness.server.needsTurn)
+    }
+
     @Test("W25: a partial frame of a client that is not read from does not time out")
     func heldPartial() throws {
         let harness = ServerHarness { $0.undrainedBytesMax = 1 << 10 }

@@ -107,7 +107,7 @@ public final class Daemon {
     }
 
     private func prepare() throws(LoopError) {
-        journal.onAppended = { [unowned self] turn in server.appended(turn) }
+        journal.onAppended = { [unowned self] turn in server.appended(turn, at: loop.now) }
         loop.onTurnEnd = { [unowned self] in endTurn() }
         home.listener.onAccept = { [unowned self] in accept($0) }
         for signal in [Signal.terminate, .interrupt] {
@@ -147,7 +147,7 @@ extension Daemon {
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
         link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
         link.onEnd = { [unowned self] in server.endInput(id) }
-        link.onWritten = { [unowned self] in server.written(id) }
+        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
             links[id] = nil
             server.disconnect(id, at: loop.now)
@@ -194,7 +194,7 @@ extension Daemon {
     private func write(_ slices: ByteSlices, to id: ConnectionID) {
         guard let link = links[id] else { return }
         link.write(slices)
-        if !link.isWriting, !link.isClosed { server.written(id) }
+        if !link.isWriting, !link.isClosed { server.written(id, at: loop.now) }
     }
 
     private func log(_ event: ServerEvent) {

@@ -17,6 +17,10 @@ final class Connection {
     // MARK: Input
     /// When ``partial`` began to wait, in nanoseconds.
     var partialSince: UInt64 = 0
+    /// When the last of ``partial`` arrived, in nanoseconds.
+    var partialArrivedAt: UInt64 = 0
+    /// For how long the input that is handled was held back, in nanoseconds.
+    var heldFor: UInt64 = 0
     /// Bytes of whole frames received so far: the offset that errors name.
     var receivedBytes: UInt64 = 0
     var isReadingPaused = false

@@ -151,7 +151,7 @@ extension Server {
         var offset = 0
         if header.flags.contains(.options) {
             do throws(StepFailure) {
-                offset = try checkConditions(body, of: node)
+                offset = try checkConditions(body, of: node, connection)
             } catch {
                 return conclude(.failed(error), ordinal, session, connection)
             }
@@ -189,7 +189,7 @@ extension Server {
 
     /// Reads the options in front of an action and checks them; says where the action starts.
     private func checkConditions(
-        _ body: Span<UInt8>, of node: AnyNode
+        _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
     ) throws(StepFailure) -> Int {
         var cursor = WireCursor()
         let options: DispatchOptions
@@ -210,9 +210,13 @@ extension Server {
                         .conflict, "\(node.path) changed at revision \(actual), not \(expected)"))
             }
         }
-        // because nothing waits inside the daemon yet, only a deadline of zero can have passed
-        if options.deadline == 0 {
-            throw .rejected(Rejection(.deadline, "the deadline passed before the action's turn"))
+        if let deadline = options.deadline,
+            connection.heldFor >= UInt64(deadline) * 1_000_000
+        {
+            let waited = connection.heldFor / 1_000_000
+            throw .rejected(
+                Rejection(
+                    .deadline, "the action waited \(waited) ms for its turn, at most \(deadline)"))
         }
         return cursor.offset
     }
@@ -314,7 +318,7 @@ extension Server {
             if let refusal = quota(of: session) { throw .rejected(refusal) }
             var offset = 0
             if header.flags.contains(.options) {
-                offset = try checkConditions(body, of: tree.root)
+                offset = try checkConditions(body, of: tree.root, connection)
             }
             let items = try batchItems(body, from: offset, of: connection)
             let result = tree.transact(items, body, by: connection.caller, ordinal: ordinal)

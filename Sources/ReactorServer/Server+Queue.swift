@@ -204,7 +204,8 @@ extension Server {
     }
 
     /// The socket took all of the last write.
-    public func written(_ id: ConnectionID) {
+    public func written(_ id: ConnectionID, at now: UInt64) {
+        self.now = now
         guard let connection = desk.value.connections[id] else { return }
         connection.isWriting = false
         flush(connection)

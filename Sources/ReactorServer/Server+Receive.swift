@@ -14,6 +14,7 @@ extension Server {
         if connection.isReadingPaused {
             // because the shell had read this before it was told to stop
             connection.partial.append(contentsOf: bytes, 0..<bytes.count)
+            connection.partialArrivedAt = now
         } else if connection.partial.isEmpty {
             let used = consume(bytes, of: connection)
             keep(bytes, from: used, of: connection)
@@ -46,9 +47,13 @@ extension Server {
     /// Handles what was held back while the client did not take its outcomes.
     func readOn(_ connection: Connection) {
         let held = connection.partial
+        let arrivedAt = connection.partialArrivedAt
         connection.partial = []
+        connection.heldFor = now &- arrivedAt
         let used = consume(held.span, of: connection)
+        connection.heldFor = 0
         keep(held.span, from: used, of: connection)
+        connection.partialArrivedAt = arrivedAt
         if connection.isInputEnded { note(connection) }
     }
 
@@ -108,6 +113,7 @@ extension Server {
         guard start < bytes.count, !connection.isClosing else { return }
         connection.partial.append(contentsOf: bytes, start..<bytes.count)
         connection.partialSince = now
+        connection.partialArrivedAt = now
     }
 
     /// Handles the whole frames that start at `first`, and says where they end.

@@ -69,7 +69,8 @@ extension Server {
     }
 
     /// The journal holds the batch of turn `number`.
-    public func appended(_ number: UInt64) {
+    public func appended(_ number: UInt64, at now: UInt64) {
+        self.now = now
         // because turns without a change stand between those with batches, in ascending order
         guard let oldest = unreleased.first, number >= oldest.number else { return }
         let index = Int(number - oldest.number)

@@ -23,7 +23,7 @@ public struct Peer: Equatable, Sendable {
 
 /// A turn's mutations, committed together.
 public struct Batch: Sendable {
-    /// Turn that the batch is of; ``Server/appended(_:)`` is told it.
+    /// Turn that the batch is of; ``Server/appended(_:at:)`` is told it.
     public let turn: UInt64
     public let epoch: UInt64
     /// Sequence of the last transaction before the batch.
@@ -36,14 +36,14 @@ public struct Batch: Sendable {
 
 /// An order from the server to its shell.
 public enum ServerOutput: Sendable {
-    /// Write these bytes, in one vectored write; then say ``Server/written(_:)``.
+    /// Write these bytes, in one vectored write; then say ``Server/written(_:at:)``.
     case write(ConnectionID, ByteSlices)
     /// Stop reading until told otherwise.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)
     /// Close the socket: all that was to be written has been, or was not taken in time.
     case close(ConnectionID)
-    /// Make the batch durable; then say ``Server/appended(_:)``, in the order of the turns.
+    /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns.
     case append(Batch)
     /// Tell the operator.
     case log(ServerEvent)

@@ -154,7 +154,7 @@ extension Simulation {
             let bytes = SimulatedLink.take(
                 random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random), from: &link.down)
             if link.fill(bufferBytes) {
-                server.written(link.id)
+                server.written(link.id, at: timeline.now)
                 noteServer()
             }
             if !link.down.isEmpty { scheduleDown(link) }
@@ -211,7 +211,7 @@ extension Simulation {
             expect(!link.isWriting, "a second write to \(id) before the first was taken")
             link.isWriting = true
             for slice in slices { link.rest.append(contentsOf: slice.storage[slice.range]) }
-            if link.fill(bufferBytes) { server.written(id) }
+            if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
             scheduleDown(link)
         case .pauseReading(let id): links[id]?.link.isPaused = true
         case .resumeReading(let id):
@@ -230,7 +230,7 @@ extension Simulation {
         let cost = random.chance(50) ? 0 : UInt64.random(in: 0...3_000_000, using: &random)
         appendDue = max(appendDue, timeline.now + cost)
         timeline.after(appendDue - timeline.now) { [unowned self] in
-            server.appended(batch.turn)
+            server.appended(batch.turn, at: timeline.now)
             noteServer()
         }
     }

@@ -133,6 +133,63 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 21)
     }
 
+    @Test("W26: an action that was held back for as long as its deadline is rejected, not applied late")
+    func deadline() throws {
+        let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
+        harness.appendsAtOnce = false
+        let millisecond: UInt64 = 1_000_000
+        for _ in 0..<3 { client.add(1) }
+        #expect(client.socket.isPaused == false)
+        for deadline in [50, 100, 101] as [UInt32] {
+            client.dispatch(Tally.Action.add(by: 10), options: DispatchOptions(deadline: deadline))
+        }
+        client.add(100)
+        harness.turn()
+        #expect(client.socket.isPaused)
+        harness.now += 100 * millisecond
+        harness.append()
+        for _ in 0..<10 {
+            harness.turn()
+            harness.append()
+        }
+        let log = try OutcomeLog(client.frames())
+        #expect((4...7).map { log[$0]?.code } == ["DEADLINE", "DEADLINE", nil, nil])
+        #expect(try harness.tally("/visits").count == 113)
+    }
+
+    @Test("a deadline is counted from when an action was read, over however many turns it waits")
+    func deadlineOverTurns() throws {
+        let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
+        harness.appendsAtOnce = false
+        let millisecond: UInt64 = 1_000_000
+        for _ in 0..<30 {
+            client.dispatch(Tally.Action.add(by: 1), options: DispatchOptions(deadline: 50))
+        }
+        for _ in 0..<40 {
+            harness.turn()
+            harness.now += 10 * millisecond
+            harness.append()
+        }
+        let log = try OutcomeLog(client.frames())
+        let codes = (1...30).map { log[$0]?.code }
+        let firstLate = try #require(codes.firstIndex(of: "DEADLINE"))
+        #expect(firstLate > 3 && codes[..<firstLate].allSatisfy { $0 == nil })
+        #expect(codes[firstLate...].allSatisfy { $0 == "DEADLINE" })
+        #expect(try harness.tally("/visits").count == firstLate)
+    }
+
+    @Test("an action that is not held back is not too late, however late it is sent")
+    func deadlineUnheld() throws {
+        let (harness, client) = start()
+        client.dispatch(Tally.Action.add(by: 1), options: DispatchOptions(deadline: 1))
+        harness.now += 1_000_000_000
+        client.dispatch(Tally.Action.add(by: 1), options: DispatchOptions(deadline: 1))
+        client.dispatch(Tally.Action.add(by: 1), options: DispatchOptions(deadline: 0))
+        harness.turn()
+        let log = try OutcomeLog(client.frames())
+        #expect((1...3).map { log[$0]?.code } == [nil, nil, "DEADLINE"])
+    }
+
     @Test("a batch is one revision, and each action sees what those before it did")
     func batch() throws {
         let (harness, client) = start()

@@ -162,13 +162,13 @@ final class Rig {
             case .write(let id, let slices):
                 guard let wire = wires[id] else { continue }
                 down(slices.flatMap { Array($0.storage[$0.range]) }, wire)
-                server.written(id)
+                server.written(id, at: 0)
             case .close(let id):
                 guard let wire = wires[id] else { continue }
                 let owner = wire.owner
                 drop(wire)
                 owner.machine.disconnected()
-            case .append(let batch): server.appended(batch.turn)
+            case .append(let batch): server.appended(batch.turn, at: 0)
             case .pauseReading, .resumeReading, .log: break
             }
         }

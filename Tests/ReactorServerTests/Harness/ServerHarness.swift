@@ -87,7 +87,7 @@ final class ServerHarness {
     func append(_ count: Int = .max) {
         for turn in unappended.prefix(count) {
             unappended.removeFirst()
-            server.appended(turn)
+            server.appended(turn, at: now)
         }
         carryOut()
     }
@@ -95,7 +95,7 @@ final class ServerHarness {
     /// Lets a socket take what its reader has room for.
     func pump(_ id: ConnectionID, _ socket: FakeSocket) {
         guard !socket.isClosed, socket.move() else { return }
-        server.written(id)
+        server.written(id, at: now)
     }
 
     func disconnect(_ id: ConnectionID) {

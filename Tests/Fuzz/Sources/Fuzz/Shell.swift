@@ -61,11 +61,11 @@ final class Shell {
         switch output {
         case .write(let id, let slices):
             for slice in slices { written[id, default: []] += slice.storage[slice.range] }
-            server.written(id)
+            server.written(id, at: 0)
         case .close(let id):
             closed.insert(id)
             server.disconnect(id, at: 0)
-        case .append(let batch): server.appended(batch.turn)
+        case .append(let batch): server.appended(batch.turn, at: 0)
         case .pauseReading, .resumeReading, .log: break
         }
     }

@@ -74,6 +74,7 @@ extension Server {
         all["subscriptions"] = UInt64(users.total.subscriptions)
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
+        all["snapshotBytes"] = UInt64(slices.cachedBytes)
         all["ringBytes"] = UInt64(ring.byteCount)
         all["keptBytes"] = UInt64(connections.values.reduce(0) { $0 + $1.keptBytes })
         return all

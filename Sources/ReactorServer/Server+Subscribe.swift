@@ -14,12 +14,8 @@ extension Server {
             return .failure(Refusal(.path, error.description))
         }
         let (node, field) = tree.resolve(path)
-        guard !field.isEmpty else { return .success((node, field)) }
-        var probe = WireWriter()
-        guard node.encodeValue(at: field, into: &probe) != .impossible else {
-            return .failure(notFound(text, node, field))
-        }
-        return .success((node, field))
+        return node.allows(field)
+            ? .success((node, field)) : .failure(notFound(text, node, field))
     }
 
     /// "No such path", with the nearest one beside it.

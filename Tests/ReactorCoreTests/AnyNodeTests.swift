@@ -57,4 +57,21 @@ struct AnyNodeTests {
         try tree.send(Shop.Action.open("b"))
         #expect(tree.turn.touched.map(\.number) == [tree.root.number])
     }
+
+    @Test("whether a path is possible is told by types and children, without a value")
+    func allows() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        try tree.send(Shop.Action.open("a"))
+        func allows(_ text: String) throws -> Bool {
+            tree.root.allows(try SlicePath(text).components[...])
+        }
+        for path in ["/", "/visits", "/visits/sum", "/visits/history/9", "/rooms/a/guests/sum"] {
+            #expect(try allows(path), "\(path)")
+        }
+        // because a child of that key may come
+        #expect(try allows("/rooms/z/anything"))
+        for path in ["/vists", "/visits/total", "/visits/sum/x", "/rooms/a/guests/total"] {
+            #expect(try !allows(path), "\(path)")
+        }
+    }
 }

@@ -202,4 +202,45 @@ struct WireSchemaTests {
     func nearest(name: String, expected: String?) {
         #expect(NearestName.of(name, among: ["increment", "reset", "visits"]) == expected)
     }
+
+    @Test("a schema allows the paths that lead somewhere or could, and no others")
+    func allows() {
+        func allowed(_ value: some WireCodable, _ path: [WireKey]) -> Bool {
+            var writer = WireWriter()
+            let isPossible = value.encode(at: path[...], into: &writer) != .impossible
+            let allows = type(of: value).wireSchema.allows(path[...])
+            #expect(allows == isPossible, "\(path)")
+            return allows
+        }
+        let sale = Sale.sample
+        #expect(allowed(sale, []) && allowed(sale, ["name"]) && allowed(sale, ["place", "counter"]))
+        #expect(!allowed(sale, ["item"]) && !allowed(sale, ["name", "x"]))
+        let transfer = Desk.Action.transfer(amount: 7, from: "x", to: "y", über: nil)
+        #expect(allowed(transfer, ["transfer", "amount"]) && allowed(transfer, ["add"]))
+        #expect(!allowed(transfer, ["transfer", "none"]) && !allowed(transfer, ["boost"]))
+        #expect(!allowed(transfer, ["transfer", "u\u{308}ber"]))
+        #expect(allowed(Desk.Action.move(1, "u"), ["move", "1"]))
+        #expect(!allowed(Desk.Action.move(1, "u"), ["move", "2"]))
+        #expect(!allowed(Desk.Action.reset, ["reset", "x"]))
+        let state: [String: [[String: Int]?]] = ["a": [["x": 1], nil]]
+        #expect(allowed(state, ["a", "0", "x"]) && allowed(state, ["b", "7", "y"]))
+        #expect(!allowed(state, ["a", "01"]) && !allowed(state, ["a", "0", "x", "y"]))
+        #expect(allowed([1, 2] as [UInt8], ["1"]) && !allowed([1, 2] as [UInt8], ["1", "0"]))
+        #expect(allowed(["a": 5] as WireValue, ["b", "c", "d"]))
+        #expect(!allowed(Duration.seconds(1), ["0"]))
+    }
+
+    @Test("a schema allows paths through a type that stands inside itself")
+    func allowsRecursion() {
+        let schema = Person.wireSchema
+        #expect(schema.allows(["friends", "3", "friends", "0", "name"]))
+        #expect(schema.allows(["partner", "x", "owners", "0", "partner"]))
+        #expect(!schema.allows(["friends", "3", "friends", "0", "owners"]))
+    }
+
+    @Test("what only a type knows, its schema allows")
+    func allowsMore() {
+        #expect(Set<Int>.wireSchema.allows(["0"]))
+        #expect([Int: Bool].wireSchema.allows(["07"]))
+    }
 }

@@ -1,5 +1,6 @@
 import ReactorCore
 import ReactorWire
+import Synchronization
 
 /// Counts, refuses, replies, makes callers wait, and owns: everything that an outcome can be.
 struct Tally: Reactor {
@@ -138,6 +139,39 @@ struct House: Reactor {
     }
 
     func children(_ visitor: inout ChildVisitor) { visitor.children("rooms", _rooms) }
+}
+
+/// Counts how often its state is encoded.
+struct Heavy: Reactor {
+    typealias Action = NoReply
+    typealias Mutation = NoReply
+
+    @WireCodable
+    struct State: Sendable, Equatable {
+        var load: Load = Load()
+    }
+
+    /// Stands for a field that is costly to encode.
+    struct Load: WireCodable, Sendable, Equatable {
+        /// How often any of them was encoded.
+        static let encodings = Mutex(0)
+
+        func encode(into writer: inout WireWriter) {
+            Self.encodings.withLock { $0 += 1 }
+            writer.null()
+        }
+
+        static func decode(
+            _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+        ) throws(WireError) -> Load {
+            try cursor.skip(in: bytes)
+            return Load()
+        }
+
+        static var wireSchema: WireSchema { .any }
+    }
+
+    var initialState: State { State() }
 }
 
 /// The tree that the tests serve.

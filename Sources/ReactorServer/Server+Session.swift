@@ -57,7 +57,7 @@ extension Server {
     }
 
     private func start(_ session: Session, on connection: Connection, isResumed: Bool) {
-        session.connection = connection
+        sessions.join(session, connection)
         connection.session = session
         connection.stage = .open
         silent.leave(connection.id, of: connection.peer.uid)

@@ -183,8 +183,7 @@ extension Server {
         tree.endConnection(id.rawValue)
         guard let session = connection.session else { return }
         connection.session = nil
-        session.connection = nil
-        session.disconnectedAt = now
+        sessions.leave(session, at: now)
         session.endConnection(limits)
     }
 

@@ -19,8 +19,66 @@ struct SessionTableTests {
     @Test("public numbers are never used twice")
     func numbers() {
         var table = SessionTable(sessionsMax: 1)
-        let first = table.make(uid: 0, secret: [1]).client
-        #expect(table.make(uid: 0, secret: [2]).client == first + 1)
+        let first = table.make(uid: 0, secret: [1])
+        table.leave(first, at: 1)
+        #expect(table.make(uid: 0, secret: [2]).client == first.client + 1)
         #expect(table.count == 1)
+    }
+
+    /// Sessions that were left one after the other, numbered from 1; every `used`-th has an action.
+    private func left(_ count: Int, used: Int, _ table: inout SessionTable) -> [Session] {
+        (1...count).map { number in
+            let session = table.make(uid: 0, secret: [UInt8(number >> 8), UInt8(number & 0xff)])
+            if number % used == 0 { session.ordinal = 1 }
+            table.leave(session, at: UInt64(number))
+            return session
+        }
+    }
+
+    @Test("blank sessions make room first, then those that were left longest ago, never joined ones")
+    func eviction() {
+        var table = SessionTable(sessionsMax: 6)
+        let sessions = left(6, used: 2, &table)
+        let peer = Peer(uid: 0, gid: 0, pid: 1)
+        table.join(sessions[0], Connection(id: ConnectionID(1), peer: peer, connectedAt: 0))
+        func remaining() -> [UInt64] {
+            sessions.map(\.client).filter { table.find(client: $0) != nil }
+        }
+        for (secret, expected) in [
+            ([1, 1, 1], [1, 2, 4, 5, 6]), ([1, 1, 2], [1, 2, 4, 6]), ([1, 1, 3], [1, 4, 6]),
+            ([1, 1, 4], [1, 6]), ([1, 1, 5], [1]), ([1, 1, 6], [1]),
+        ] as [([UInt8], [UInt64])] {
+            let session = table.make(uid: 0, secret: secret)
+            let connection = Connection(id: ConnectionID(9), peer: peer, connectedAt: 0)
+            table.join(session, connection)
+            #expect(remaining() == expected)
+        }
+        // because nobody is put out who is still there
+        #expect(table.count == 7)
+    }
+
+    @Test("blank sessions are forgotten from a time on, in the order in which they were left")
+    func forgetBlank() {
+        var table = SessionTable(sessionsMax: 100)
+        let sessions = left(10, used: 3, &table)
+        table.forgetBlank(before: 6)
+        #expect(
+            sessions.map(\.client).filter { table.find(client: $0) != nil }
+                == [3, 6, 7, 8, 9, 10])
+        table.remove(sessions[6])
+        table.forgetBlank(before: 100)
+        #expect(table.count == 3)
+    }
+
+    @Test("a session that is taken up again is not evicted, and waits anew when it is left again")
+    func rejoin() {
+        var table = SessionTable(sessionsMax: 2)
+        let sessions = left(2, used: 1, &table)
+        let peer = Peer(uid: 0, gid: 0, pid: 1)
+        table.join(sessions[0], Connection(id: ConnectionID(1), peer: peer, connectedAt: 0))
+        table.leave(sessions[0], at: 5)
+        _ = table.make(uid: 0, secret: [9])
+        #expect(table.find(client: sessions[0].client) === sessions[0])
+        #expect(table.find(client: sessions[1].client) == nil)
     }
 }

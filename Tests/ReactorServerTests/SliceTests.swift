@@ -1,6 +1,7 @@
 import ReactorBytes
 import ReactorCore
 import ReactorWire
+import Synchronization
 import Testing
 
 @testable import ReactorServer

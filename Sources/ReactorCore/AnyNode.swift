@@ -82,6 +82,10 @@ public class AnyNode {
     /// Appends the node's own state, without its children.
     public func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
 
+    /// Appends what a replica starts from: the node's own state, or, of a collection, the keys of
+    /// its children, which its structural deltas then add to and take from.
+    public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
+
     /// Appends what stands at `field` of the node's own state.
     func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         .impossible

@@ -16,6 +16,16 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     override var isCollection: Bool { true }
 
+    // because a replica learns of the children that come and go by their keys, it must know those
+    // that were there before; the composed value has them as its own
+    public override func encodeReplica(into writer: inout WireWriter) {
+        let keys = children.keys.sorted()
+        writer.map(count: 1)
+        writer.text("keys")
+        writer.array(count: keys.count)
+        for key in keys { writer.text(key.text) }
+    }
+
     /// A child that does not stand here now may later.
     override func encodeState(
         at field: ArraySlice<WireKey>, into writer: inout WireWriter

@@ -272,7 +272,7 @@ extension Server {
             slice.lastValue = bytes
             frames = valueFrames(slice, bytes)
         } else {
-            slice.node.encodeState(into: &value)
+            slice.node.encodeReplica(into: &value)
             var writer = WireWriter(capacity: value.count + 64)
             value.withBytes { bytes in
                 writer.parts(

@@ -75,4 +75,23 @@ struct CollectionNodeTests {
                 == #"{"a":{"heard":"nothing"},"b":{"sum":2,"history":[2]},"c":{}}"#)
         #expect(try tree.send(WireValue.null) == "not an action")
     }
+
+    @Test("a replica of a collection starts from its keys, and its value stays the children's")
+    func replica() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        let rooms = try #require(try tree.node(at: SlicePath("/rooms")))
+        func replica() throws -> String {
+            var writer = WireWriter()
+            rooms.encodeReplica(into: &writer)
+            return try WireValue(wireBytes: writer.bytes).json()
+        }
+        #expect(try replica() == #"{"keys":[]}"#)
+        for key in ["bb", "c", "a"] { try tree.send(Shop.Action.open(key)) }
+        try tree.send(Shop.Action.close("c"))
+        #expect(try replica() == #"{"keys":["a","bb"]}"#)
+        #expect(try tree.json("/rooms/keys") == nil)
+        try tree.send(Shop.Action.close("a"))
+        try tree.send(Shop.Action.close("bb"))
+        #expect(try tree.json("/rooms") == "{}")
+    }
 }

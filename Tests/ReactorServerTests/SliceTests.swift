@@ -206,6 +206,37 @@ struct SliceTests {
         #expect(try counter("slices") == 0)
     }
 
+    @Test("W29: a replica of a collection tells the keys that are there, then those that come and go")
+    func collection() throws {
+        let (writer, reader) = (start(), start())
+        for name in ["bb", "a"] { writer.dispatch(House.Action.build(name: name), to: 3) }
+        harness.turn()
+        reader.subscribe("/house/rooms")
+        writer.dispatch(House.Action.build(name: "c"), to: 3)
+        harness.turn()
+        var frames = reader.frames()
+        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+        let value = try frames[1].decode(WireValue.self)
+        #expect(value == ["keys": ["a", "c", "bb"]])
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        writer.dispatch(House.Action.build(name: "d"), to: 3)
+        harness.turn()
+        frames = reader.frames()
+        #expect(frames.map(\.kind) == [.delta, .delta, .mark])
+        let changes = try frames.dropLast().map { frame in
+            #expect(frame.flags == .structural)
+            var cursor = WireCursor()
+            _ = try Origin.decode(frame.body.span, &cursor)
+            return try StructuralChange.decode(frame.body.span, &cursor)
+        }
+        #expect(changes == [.remove(key: "a"), .create(key: "d")])
+        let late = start()
+        late.subscribe("/house/rooms")
+        harness.turn()
+        let now = try #require(late.frames(.snapshot).first).decode(WireValue.self)
+        #expect(now == ["keys": ["c", "d", "bb"]])
+    }
+
     /// A counter of the server, asked over the wire.
     private func counter(_ name: String) throws -> UInt64 {
         try #require(try counters(name)[name])

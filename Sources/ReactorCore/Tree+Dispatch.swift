@@ -83,7 +83,7 @@ extension Tree {
             next += 1
             guard follower.depth <= CoreLimits.followerDepthMax, next <= CoreLimits.followersMax
             else {
-                turn.news.complaints.append(loopComplaint(follower, next))
+                turn.reportLoop(loopText(follower, next), of: follower.origin)
                 break
             }
             run(follower)
@@ -108,8 +108,8 @@ extension Tree {
         }
     }
 
-    private func loopComplaint(_ follower: Turn.Follower, _ ran: Int) -> String {
-        "\(FaultCode.loop): the chain of followers from client \(follower.origin.client) ordinal "
+    private func loopText(_ follower: Turn.Follower, _ ran: Int) -> String {
+        "the chain of followers from client \(follower.origin.client) ordinal "
             + "\(follower.origin.ordinal) is cut at depth \(follower.depth), \(ran) in all, "
             + "before \(follower.path)"
     }

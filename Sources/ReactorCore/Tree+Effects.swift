@@ -62,7 +62,9 @@ extension Tree {
 
     private func effectEnded(_ id: EffectID, _ error: String?) {
         guard let effect = running.removeValue(forKey: id), let error else { return }
-        turn.news.failures.append(EffectFailure(origin: effect.origin, message: error))
+        turn.news.failures.append(
+            LateFailure(
+                origin: effect.origin, code: LateFailure.effectFailedCode, message: error))
     }
 
     /// Cancels the effects of a node, or those of one name; what they still emit is dropped.
@@ -72,16 +74,5 @@ extension Tree {
             running[id] = nil
             effect.cancel()
         }
-    }
-}
-
-/// An effect that threw, for the client whose action asked for it.
-public struct EffectFailure: Sendable, Equatable {
-    public var origin: Origin
-    public var message: String
-
-    public init(origin: Origin, message: String) {
-        self.origin = origin
-        self.message = message
     }
 }

@@ -133,7 +133,7 @@ extension Turn {
         /// Answers to actions whose reply was deferred.
         var resolutions: [Resolution] = []
         var effects: [PendingEffect] = []
-        var failures: [EffectFailure] = []
+        var failures: [LateFailure] = []
         var complaints: [String] = []
 
         var isEmpty: Bool {
@@ -167,8 +167,8 @@ extension Turn {
     /// Effects that start when their transactions are committed.
     public var effects: [PendingEffect] { news.effects }
 
-    /// Effects that threw.
-    public var failures: [EffectFailure] { news.failures }
+    /// What went wrong for actions after their outcomes were decided.
+    public var failures: [LateFailure] { news.failures }
 
     /// What went wrong without a caller to tell: for the log.
     public var complaints: [String] { news.complaints }
@@ -313,9 +313,9 @@ extension Turn {
         guard reactionDepth < CoreLimits.reactionDepthMax,
             reactionCount < CoreLimits.reactionsMax
         else {
-            news.complaints.append(
-                "\(FaultCode.loop): the reactions of \(node.path) are cut at depth "
-                    + "\(reactionDepth), \(reactionCount) in all")
+            reportLoop(
+                "the reactions of \(node.path) are cut at depth \(reactionDepth), "
+                    + "\(reactionCount) in all", of: origin)
             return false
         }
         reactionCount += 1

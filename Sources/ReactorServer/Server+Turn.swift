@@ -103,7 +103,7 @@ extension Server {
             else { continue }
             flushRun(of: connection)
             let notice = Notice(
-                code: "effectFailed", message: failure.message.cut(to: limits.messageBytesMax))
+                code: failure.code, message: failure.message.cut(to: limits.messageBytesMax))
             let frame = outcomes.beginFrame(.notice, number: failure.origin.ordinal)
             notice.encode(into: &outcomes)
             outcomes.endFrame(at: frame)

@@ -14,7 +14,7 @@ public enum Outcome: Equatable, Sendable {
 /// News about an action whose outcome was told before.
 @WireCodable
 public struct Notice: Equatable, Sendable {
-    /// `effectFailed`, for now.
+    /// `effectFailed` or `LOOP`; others may come.
     public var code: String
     public var message: String
 

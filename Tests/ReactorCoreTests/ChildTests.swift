@@ -75,6 +75,7 @@ struct ChildTests {
         #expect(try tree.send(Dizzy.Action.start) == "applied 1")
         #expect(tree.turn.complaints.count == 1)
         #expect(tree.turn.complaints.allSatisfy { $0.hasPrefix("LOOP") })
+        #expect(tree.turn.failures.map(\.code) == ["LOOP"])
         let turns = try tree.state(of: Dizzy.self).turns
         #expect(turns == CoreLimits.reactionDepthMax + 1)
         #expect(try tree.send(Dizzy.Action.start) == "applied 2")

@@ -143,7 +143,11 @@ struct EffectTests {
         world.deliver(to: tree)
         #expect(
             tree.turn.failures
-                == [EffectFailure(origin: Origin(client: 101, ordinal: 4), message: "offline")])
+                == [
+                    LateFailure(
+                        origin: Origin(client: 101, ordinal: 4),
+                        code: LateFailure.effectFailedCode, message: "offline")
+                ])
         #expect(try tree.state(of: Fetcher.self).pages == ["a"])
         #expect(try tree.send(Fetcher.Action.fetch([])) == "applied 3")
     }

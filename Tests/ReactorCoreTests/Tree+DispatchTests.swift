@@ -31,6 +31,9 @@ struct TreeDispatchTests {
         #expect(tree.turn.complaints.count == 1)
         #expect(complaint.hasPrefix("LOOP"))
         #expect(complaint.contains("client 103 ordinal 9") && complaint.contains("/desk"))
+        let failure = try #require(tree.turn.failures.first)
+        #expect(tree.turn.failures.count == 1)
+        #expect(failure.origin == Origin(client: 103, ordinal: 9) && failure.code == "LOOP")
         #expect(try tree.send(Desk.Action.hop(0), to: "/desk") == "applied 66")
     }
 

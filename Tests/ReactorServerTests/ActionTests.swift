@@ -305,4 +305,25 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 12)
         #expect(harness.batches.map(\.sequence) == [3])
     }
+
+    @Test("R100: whoever sets off a chain of followers that is cut is told so, behind the outcome")
+    func loop() throws {
+        let (harness, client) = start()
+        let (_, other) = start(harness)
+        client.add(1)
+        client.dispatch(Tally.Action.circle)
+        harness.turn()
+        let frames = client.frames()
+        #expect(frames.map(\.kind) == [.applied, .notice])
+        #expect(frames[1].number == 2)
+        let notice = try frames[1].decode(Notice.self)
+        #expect(notice.code == "LOOP" && notice.message.contains("/visits"))
+        #expect(other.frames().isEmpty)
+        let told = harness.events.contains {
+            if case .complaint(let text, _) = $0 { text.hasPrefix("LOOP") } else { false }
+        }
+        #expect(told)
+        // because the chain is what is cut, not what went before
+        #expect(try harness.tally("/visits").count == 2 + CoreLimits.followerDepthMax)
+    }
 }

@@ -18,6 +18,7 @@ struct Tally: Reactor {
         case work(by: Int)
         case fail
         case chain(by: Int)
+        case circle
     }
 
     @WireCodable
@@ -62,6 +63,9 @@ struct Tally: Reactor {
         case .fail: return Mutations(async: Effect { _ in throw Broken() })
         case .chain(let amount):
             context.dispatch(.add(by: amount))
+            return [.added(by: 1)]
+        case .circle:
+            context.dispatch(.circle)
             return [.added(by: 1)]
         }
     }

@@ -25,6 +25,11 @@ struct ActionText {
         } catch {
             throw Failure(Failure.badActionCode, "\(place)the action is not JSON: \(error)")
         }
+        return try encode(value, place)
+    }
+
+    /// The encoded action that `value` is; a complaint begins with `place`.
+    func encode(_ value: WireValue, _ place: String = "") throws(Failure) -> [UInt8] {
         if let issue = schema.check(value).first {
             throw Failure(
                 Failure.badActionCode,

@@ -11,9 +11,17 @@ struct HoldCommand: AsyncParsableCommand {
         abstract: "Dispatch an action, then run a command while the connection lives.",
         discussion: """
             reactorctl hold /team/lock '{"acquire":{"wait":true}}' -- make deploy
+            reactorctl hold /jobs '{"claim":{}}' \\
+              --on-success '{"finish":{"id":"{{id}}"}}' \\
+              --on-failure '{"fail":{"id":"{{id}}"}}' -- ./work.sh
 
             The command's exit code is the result. What the action acquired (a lock, a claim, a \
-            presence) is given back when the command ends.
+            presence) is given back when the command ends: a claimed job returns to its queue, \
+            unless --on-success finishes it.
+
+            The command finds the action's reply as JSON in REACTORCTL_REPLY. A text "{{name}}" in \
+            the action of --on-success or --on-failure stands for that field of the reply, \
+            "{{job/name}}" for a field inside a field.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -24,37 +32,104 @@ struct HoldCommand: AsyncParsableCommand {
     @Argument(help: "The action as JSON.")
     var action: String
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What to dispatch, on the same connection, when the command ends with 0.",
+            valueName: "action"))
+    var onSuccess: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("What to dispatch when it ends in another way.", valueName: "action"))
+    var onFailure: String?
+
     @Argument(parsing: .postTerminator, help: "The command to run.")
     var command: [String] = []
 
+    /// The variable by which the command learns the reply.
+    private static let replyVariable = "REACTORCTL_REPLY"
+    /// Longest such variable, its name included: the system takes no longer string (MAX_ARG_STRLEN).
+    private static let variableBytesMax = (128 << 10) - 1
+
     mutating func validate() throws {
         if command.isEmpty { throw ValidationError("expected -- and a command after the action") }
+        for (option, text) in [("--on-success", onSuccess), ("--on-failure", onFailure)] {
+            guard let text else { continue }
+            do throws(JSONError) {
+                _ = try ActionTemplate(json: text)
+            } catch {
+                throw ValidationError("\(option): the action is not JSON: \(error)")
+            }
+        }
     }
 
     mutating func run() async throws {
         let client = try await connection.connect()
-        let encoded = try await ActionText(path, from: client).encode(action)
-        let path = path
-        let outcome = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.dispatch(path, encoded: encoded)
-        }
+        let text = try await ActionText(path, from: client)
+        let outcome = try await dispatch(text.encode(action), client)
         if let failure = outcome.failure {
             try Output.line(outcome.json)
             throw failure
         }
-        let code = try await runCommand()
+        // because whoever cannot say how it will end has not begun
+        let reply = outcome.replyValue
+        let onSuccess = try Self.encode(onSuccess, "--on-success", reply, text)
+        let onFailure = try Self.encode(onFailure, "--on-failure", reply, text)
+        let code = try await runCommand(reply)
+        if let last = code == 0 ? onSuccess : onFailure {
+            try await finish(last, code, client)
+        }
         client.close()
         throw ExitCode(code)
     }
 
+    private func dispatch(
+        _ action: [UInt8], _ client: Client
+    ) async throws(Failure) -> ActionOutcome {
+        let path = path
+        return try await Failure.explain(path) { () throws(ClientError) in
+            try await client.dispatch(path, encoded: action)
+        }
+    }
+
+    private static func encode(
+        _ json: String?, _ option: String, _ reply: WireValue, _ text: ActionText
+    ) throws -> [UInt8]? {
+        guard let json else { return nil }
+        do {
+            return try text.encode(ActionTemplate(json: json).filled(from: reply))
+        } catch var failure as Failure {
+            failure.text = "\(option): \(failure.text)"
+            throw failure
+        }
+    }
+
+    /// Dispatches what is to follow the command's end; where it fails, the command's own failure
+    /// stays the result.
+    private func finish(_ action: [UInt8], _ code: Int32, _ client: Client) async throws {
+        guard var failure = try await dispatch(action, client).failure else { return }
+        failure.text = (code == 0 ? "--on-success: " : "--on-failure: ") + failure.text
+        if code == 0 { throw failure }
+        Output.complain(failure.text)
+    }
+
     /// Runs the command with our own input and output; its code, or 128 and the signal's number.
-    private func runCommand() async throws -> Int32 {
+    private func runCommand(_ reply: WireValue) async throws -> Int32 {
+        let json = reply.json()
+        guard json.utf8.count + Self.replyVariable.utf8.count + 1 < Self.variableBytesMax else {
+            throw Failure(
+                Failure.rejectedCode,
+                "the reply has \(json.utf8.count) bytes of JSON, which \(Self.replyVariable) "
+                    + "cannot hold")
+        }
         // because Ctrl-C reaches the command as well: it decides, and we report what it said
         signal(SIGINT, SIG_IGN)
         let status: TerminationStatus
         do {
             status = try await Subprocess.run(
                 .name(command[0]), arguments: Arguments(Array(command.dropFirst())),
+                environment: .inherit.updating(["REACTORCTL_REPLY": json]),
                 input: .currentStandardInput, output: .currentStandardOutput,
                 error: .currentStandardError
             ).terminationStatus

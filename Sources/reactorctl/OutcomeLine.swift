@@ -41,6 +41,15 @@ extension DispatchOutcome<WireEmbedded> {
         }
     }
 
+    /// The reply of an applied action; null without one.
+    var replyValue: WireValue {
+        switch self {
+        case .applied(_, let reply), .ownerEnded(_, let reply):
+            reply.flatMap { try? $0.decode(as: WireValue.self) } ?? .null
+        case .rejected, .failed, .unknown: .null
+        }
+    }
+
     /// What the outcome means for the command's end; `nil` if all is well.
     var failure: Failure? {
         switch self {

@@ -99,6 +99,79 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/team/lock/holder").output == "null\n")
     }
 
+    private static let jobs = "reactors:\n  jobs:\n    kind: queue\n"
+    private static let claim = #"{"claim":{}}"#
+    private static let finish = #"{"finish":{"id":"{{id}}"}}"#
+    private static let fail = #"{"fail":{"id":"{{id}}"}}"#
+
+    /// A daemon with a queue of one job, `{"name":"a"}`.
+    private func oneJob() async throws -> Reactorctl {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start(config: Self.jobs))
+        _ = try await reactorctl("dispatch", "/jobs", #"{"push":{"job":{"name":"a"}}}"#)
+        return reactorctl
+    }
+
+    @Test("a command that holds a job learns the reply, and a job that nobody finishes comes back")
+    func holdJob() async throws {
+        let reactorctl = try await oneJob()
+        let run = try await reactorctl(
+            "hold", "/jobs", Self.claim, "--", "sh", "-c", "echo $REACTORCTL_REPLY")
+        #expect(run.code == 0)
+        #expect(run.output == "{\"id\":1,\"job\":{\"name\":\"a\"}}\n")
+        let waiting = try await reactorctl("get", "/jobs/waiting")
+        #expect(waiting.output.contains(#""id":1"#) && waiting.output.contains(#""failures":0"#))
+    }
+
+    @Test("a held job is finished when the command succeeds, and failed when it does not")
+    func holdJobToItsEnd() async throws {
+        let reactorctl = try await oneJob()
+        let ends = ["--on-success", Self.finish, "--on-failure", Self.fail, "--"]
+        func hold(_ command: String...) async throws -> Int32 {
+            let process = try reactorctl.start(
+                ["hold", "/jobs", Self.claim] + ends + command, name: "hold-\(command.joined())")
+            guard case .exited(let code) = await process.ended() else { return -1 }
+            return code
+        }
+        #expect(try await hold("false") == 1)
+        let waiting = try await reactorctl("get", "/jobs/waiting")
+        #expect(waiting.output.contains(#""failures":1"#))
+        #expect(try await hold("sh", "-c", "kill -9 $$") == 137)
+        #expect(try await reactorctl("get", "/jobs/waiting/0/failures").output == "2\n")
+        #expect(try await hold("true") == 0)
+        #expect(try await reactorctl("get", "/jobs/waiting").output == "[]\n")
+        #expect(try await reactorctl("get", "/jobs/claimed").output == "{}\n")
+        #expect(try await reactorctl("get", "/jobs/failed").output == "[]\n")
+    }
+
+    @Test(
+        "an end that cannot be dispatched is told before the command runs, and what was held goes back",
+        arguments: [
+            (#"{"finish":{"id":"{{number}}"}}"#, "{{number}}", 65),
+            (#"{"finish":{"id":"{{job/name}}"}}"#, "integer", 65),
+            (#"{"end":{"id":"{{id}}"}}"#, "end", 65), (#"{"finish":"#, "JSON", 2),
+        ] as [(String, String, Int32)])
+    func holdBadEnd(end: String, hint: String, code: Int32) async throws {
+        let reactorctl = try await oneJob()
+        let run = try await reactorctl(
+            "hold", "/jobs", Self.claim, "--on-success", end, "--", "echo", "ran")
+        #expect(run.code == code)
+        #expect(run.output == "")
+        #expect(run.errors.contains(hint) && run.errors.contains("--on-success"))
+        #expect(try await reactorctl("get", "/jobs/waiting/0/id").output == "1\n")
+    }
+
+    @Test("an end that is rejected is the result of a command that succeeded, not of one that failed")
+    func holdRejectedEnd() async throws {
+        let reactorctl = try await oneJob()
+        let wrong = #"{"finish":{"id":7}}"#
+        let good = try await reactorctl(
+            "hold", "/jobs", Self.claim, "--on-success", wrong, "--", "true")
+        #expect(good.code == 1 && good.errors.contains("--on-success: rejected"))
+        let bad = try await reactorctl(
+            "hold", "/jobs", Self.claim, "--on-failure", wrong, "--", "sh", "-c", "exit 9")
+        #expect(bad.code == 9 && bad.errors.contains("--on-failure: rejected"))
+    }
+
     @Test("wait ends when the value is there, or with 124 when it is not in time")
     func wait() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())

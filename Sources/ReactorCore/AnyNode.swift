@@ -57,7 +57,7 @@ public class AnyNode {
     /// Whether the node's reactor reacts to its children's mutations.
     var isReacting: Bool { false }
     /// Whether the node's children stand under keys, and come and go.
-    var isCollection: Bool { false }
+    public var isCollection: Bool { false }
     /// Name of the reactor's type.
     public var reactorName: String { "collection" }
     public var documentation: String { "" }

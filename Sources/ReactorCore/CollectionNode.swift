@@ -14,7 +14,7 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     override func react(to change: ChildChange, _ turn: Turn) { parent?.react(to: change, turn) }
 
-    override var isCollection: Bool { true }
+    public override var isCollection: Bool { true }
 
     // because a replica learns of the children that come and go by their keys, it must know those
     // that were there before; the composed value has them as its own

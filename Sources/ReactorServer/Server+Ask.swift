@@ -67,16 +67,17 @@ extension Server {
     }
 
     private func counters() -> [String: UInt64] {
+        let memory = memory
         var all = stats.named
-        all["connections"] = UInt64(connections.count)
-        all["sessions"] = UInt64(sessions.count)
-        all["slices"] = UInt64(slices.count)
-        all["subscriptions"] = UInt64(users.total.subscriptions)
+        all["connections"] = UInt64(memory.connections)
+        all["sessions"] = UInt64(memory.sessions)
+        all["slices"] = UInt64(memory.slices)
+        all["subscriptions"] = UInt64(memory.subscriptions)
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
-        all["snapshotBytes"] = UInt64(slices.cachedBytes)
-        all["ringBytes"] = UInt64(ring.byteCount)
-        all["keptBytes"] = UInt64(connections.values.reduce(0) { $0 + $1.keptBytes })
+        all["snapshotBytes"] = UInt64(memory.snapshotBytes)
+        all["ringBytes"] = UInt64(memory.ringBytes)
+        all["keptBytes"] = UInt64(memory.keptBytes)
         return all
     }
 }

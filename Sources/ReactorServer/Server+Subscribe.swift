@@ -47,6 +47,9 @@ extension Server {
         switch find(request.path) {
         case .failure(let refusal): refuse(header, refusal, of: connection)
         case .success((let node, let field)):
+            guard request.mode == .value || field.isEmpty || !node.isCollection else {
+                return refuse(header, notFound(request.path, node, field), of: connection)
+            }
             guard request.mode == .value || field.isEmpty else {
                 let text = "\(request.path) is inside a state: subscribe to it in value mode"
                 return refuse(header, Refusal(.path, text), of: connection)

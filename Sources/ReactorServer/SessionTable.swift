@@ -15,6 +15,8 @@ struct SessionTable {
     init(sessionsMax: Int) { self.sessionsMax = sessionsMax }
 
     var count: Int { sessions.count }
+    /// The most outcomes that one session remembers. *Cost*: O(sessions).
+    var outcomesOfOne: Int { sessions.values.map(\.outcomeCount).max() ?? 0 }
 
     /// The session with a secret, for the uid that it belongs to; another uid learns nothing.
     func find(_ secret: [UInt8], uid: UInt32) -> Session? {

@@ -181,6 +181,20 @@ struct SliceTests {
         #expect(harness.server.tree.node(at: try SlicePath("/visits"))?.isReplicated == false)
     }
 
+    @Test("W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
+    func absentChild() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/house/rooms/a")
+        reader.subscribe("/house/rooms/a/count", .value)
+        harness.turn()
+        let frames = reader.frames()
+        #expect(try frames.first?.decode(Refusal.self).code == .notFound)
+        #expect(frames.first { $0.kind == .value }?.flags == .absent)
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        #expect(try reader.frames(.value).last?.decode(Int.self) == 0)
+    }
+
     @Test("W29: a slice of a removed child is gone, and nothing of it is left")
     func gone() throws {
         let (writer, reader) = (start(), start())

@@ -1,0 +1,54 @@
+/// What the server keeps at a moment: the figures that its limits are about.
+///
+/// *Place*: the answer to ``Ask/stats`` has some of them; a simulation compares them with the
+/// limits after every step. *Cost*: O(connections and sessions, and what they have queued).
+public struct ServerMemory: Equatable, Sendable {
+    public var connections = 0
+    /// Connections that have not said hello.
+    public var silentConnections = 0
+    public var sessions = 0
+    public var slices = 0
+    public var subscriptions = 0
+    /// Bytes that all connections keep alive: buffers that their queues point into, and input.
+    public var keptBytes = 0
+    /// The most that one connection keeps alive.
+    public var keptBytesOfOne = 0
+    /// The most updates that one connection has queued, in bytes.
+    public var updateBytesOfOne = 0
+    /// The most outcomes and answers that one connection has queued, in bytes.
+    public var controlBytesOfOne = 0
+    /// The most input that one connection has waiting, in bytes.
+    public var inputBytesOfOne = 0
+    /// The most outcomes remembered for one session, as runs and exceptions.
+    public var outcomesOfOne = 0
+    /// Recent deltas kept for clients that come back.
+    public var ringBytes = 0
+    /// Encoded snapshots kept for the next who asks.
+    public var snapshotBytes = 0
+
+    public init() {}
+}
+
+extension Server {
+    /// What the server keeps now.
+    public var memory: ServerMemory {
+        var memory = ServerMemory()
+        memory.connections = connections.count
+        memory.silentConnections = silent.count
+        memory.sessions = sessions.count
+        memory.slices = slices.count
+        memory.subscriptions = users.total.subscriptions
+        for connection in connections.values {
+            let keptBytes = connection.keptBytes
+            memory.keptBytes += keptBytes
+            memory.keptBytesOfOne = max(memory.keptBytesOfOne, keptBytes)
+            memory.updateBytesOfOne = max(memory.updateBytesOfOne, connection.queuedUpdateBytes)
+            memory.controlBytesOfOne = max(memory.controlBytesOfOne, connection.queuedControlBytes)
+            memory.inputBytesOfOne = max(memory.inputBytesOfOne, connection.partial.count)
+        }
+        memory.outcomesOfOne = sessions.outcomesOfOne
+        memory.ringBytes = ring.byteCount
+        memory.snapshotBytes = slices.cachedBytes
+        return memory
+    }
+}

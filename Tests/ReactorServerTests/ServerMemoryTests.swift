@@ -1,0 +1,39 @@
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// The figures that limits are about.
+struct ServerMemoryTests {
+    @Test("what a server keeps is told, and nothing of it stays when everybody has gone")
+    func figures() throws {
+        let harness = ServerHarness()
+        let (client, silent) = (harness.client(), harness.connect())
+        client.open("/visits")
+        client.subscribe("/visits")
+        client.add(1)
+        harness.turn()
+        client.socket.room = 0
+        client.add(1)
+        client.add(1)
+        harness.turn()
+        client.dispatch(Tally.Action.ask)
+        harness.turn()
+        client.send(Array(TestClient.frame(.ping).prefix(7)))
+        let memory = harness.server.memory
+        #expect(memory.connections == 2 && memory.silentConnections == 1)
+        #expect(memory.sessions == 1 && memory.slices == 1 && memory.subscriptions == 1)
+        #expect(memory.inputBytesOfOne == 7)
+        #expect(memory.updateBytesOfOne > 0 && memory.controlBytesOfOne > 0)
+        #expect(memory.keptBytes == memory.keptBytesOfOne && memory.keptBytes > 7)
+        #expect(memory.ringBytes > 0 && memory.snapshotBytes > 0)
+        #expect(memory.outcomesOfOne == 2)
+        client.disconnect()
+        silent.disconnect()
+        let rest = harness.server.memory
+        #expect(rest.connections == 0 && rest.slices == 0 && rest.subscriptions == 0)
+        #expect(rest.keptBytes == 0 && rest.snapshotBytes == 0 && rest.silentConnections == 0)
+        // because a client may come back: its outcomes are kept for it
+        #expect(rest.sessions == 1 && rest.outcomesOfOne == 2)
+    }
+}

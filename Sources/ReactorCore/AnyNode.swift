@@ -11,6 +11,9 @@ public class AnyNode {
     /// Sequence of the last transaction that changed this node or one below it.
     public final var sequence: UInt64 { changedSequence }
     final var changedSequence: UInt64 = 0
+    /// Sequence of the transaction that created the node, 0 for those that were there from the
+    /// beginning: what stood at its path before was another.
+    public internal(set) final var birthSequence: UInt64 = 0
     /// Whether somebody outside wants to know, once a turn, that the node changed at or below.
     public final var isWatched: Bool {
         get { watched }

@@ -107,6 +107,7 @@ extension Tree {
             "\(parent.path): child \(name) has the name of a field of the state: rename one")
         parent.children[name] = node
         nodes[node.number] = node
+        node.birthSequence = max(node.birthSequence, parent.birthSequence)
         node.mountChildren(self)
         onMount?(node)
     }
@@ -157,6 +158,7 @@ extension Turn {
         }
         guard let child = collection.makeChild(key, number: tree.newNumber()) else { return }
         recordStructure(.create(key: key), of: collection)
+        child.birthSequence = lastSequence &+ 1
         tree.insert(child, named: key)
         if !isPlain {
             saveSequences(of: collection)

@@ -92,6 +92,8 @@ extension Server {
             if node.sequence <= from.sequence {
                 start = .unchanged
             } else if request.mode == .replica, wasReplicated || node.sequence <= turnStart,
+                // because deltas of this node are nothing to a state of one before it
+                node.birthSequence <= from.sequence,
                 let frames = ring.frames(of: node.number, after: from.sequence, upTo: turnStart)
             {
                 start = .deltas

@@ -94,4 +94,17 @@ struct CollectionNodeTests {
         try tree.send(Shop.Action.close("bb"))
         #expect(try tree.json("/rooms") == "{}")
     }
+
+    @Test("a node says when it came into being, and so do those that came with it")
+    func birth() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        func birth(_ path: String) throws -> UInt64? {
+            tree.node(at: try SlicePath(path))?.birthSequence
+        }
+        try tree.send(Shop.Action.open("a"))
+        try tree.send(Shop.Action.close("a"))
+        try tree.send(Shop.Action.open("a"))
+        #expect(try birth("/rooms/a") == 3 && birth("/rooms/a/guests") == 3)
+        #expect(try birth("/") == 0 && birth("/visits") == 0 && birth("/rooms") == 0)
+    }
 }

@@ -451,6 +451,26 @@ struct SliceTests {
         #expect(frames.last?.kind == .mark && frames.last?.number == 15)
     }
 
+    @Test("a replica of a child that was removed and came again gets a snapshot, no deltas")
+    func resumeReborn() throws {
+        let writer = start()
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        writer.open("/house/rooms/a", as: 5)
+        writer.add(7, to: 5)
+        harness.turn()
+        let before = harness.server.tree.revision.sequence
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        writer.open("/house/rooms/a", as: 5)
+        writer.add(1, to: 5)
+        harness.turn()
+        let frames = try resume(from: before, "/house/rooms/a")
+        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(try frames[1].decode(Tally.State.self).count == 1)
+    }
+
     @Test("a replica that missed more than the ring holds gets a snapshot")
     func resumeForgotten() throws {
         let harness = ServerHarness { $0.ringBytesMax = 2_000 }

@@ -93,13 +93,14 @@ extension ClientMachine {
         outputs.append(.stopTimer)
         let isFirst = welcome == nil
         let isResumed = greeting.isResumed && session != nil
+        // because outcomes that were held back are of the history that is known so far
+        if isResumed { held = [] } else if !isFirst { giveUpSent() }
+        // because the completions above may have ended the client
+        guard stage == .greeting else { return }
         welcome = greeting
         session = greeting.session
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0
-        if isResumed { held = [] } else if !isFirst { giveUpSent() }
-        // because the completions above may have ended the client
-        guard stage == .greeting else { return }
         confirmed = pending.contiguous
         stage = .live
         reopen()

@@ -124,4 +124,104 @@ struct ReconnectTests {
         machine.connectFailed(tried)
         #expect(error == .unreachable(tried: tried))
     }
+
+    @Test("C90: an outcome that was held back over a restart of the daemon is of the history it was")
+    func heldOverRestart() throws {
+        let daemon = Puppet()
+        daemon.welcome(epoch: 1, isResumed: false)
+        daemon.machine.mirror(StockReactors.Counter(), at: "/visits") { _ in }
+        daemon.answer()
+        daemon.say(.mark, number: 2)
+        var outcome: ActionOutcome?
+        daemon.machine.open("/visits") { node in
+            guard let node = try? node.get() else { return }
+            try? daemon.machine.dispatch(Action.increment(by: 1), to: node) { outcome = $0 }
+        }
+        daemon.answer()
+        daemon.reconnect()
+        daemon.welcome(epoch: 1, isResumed: true)
+        daemon.answer()
+        // because a snapshot is whole with its mark only, this outcome has to wait
+        daemon.say(
+            .outcome, number: 1, Outcome.applied(sequence: 3, reply: nil, ownerEnded: false))
+        #expect(outcome == nil)
+        daemon.reconnect()
+        daemon.welcome(epoch: 2, isResumed: false)
+        #expect(outcome?.revision == Revision(epoch: 1, sequence: 3))
+    }
+}
+
+/// A daemon that says what a test has it say, to one client.
+private final class Puppet {
+    let machine: ClientMachine
+
+    init() {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        machine = ClientMachine(options) { 0 }
+        machine.start()
+        _ = machine.takeOutputs()
+        machine.connected()
+        _ = machine.takeOutgoing()
+    }
+
+    func reconnect() {
+        machine.disconnected()
+        _ = machine.takeOutputs()
+        machine.timerFired()
+        _ = machine.takeOutputs()
+        machine.connected()
+        _ = machine.takeOutgoing()
+    }
+
+    func welcome(epoch: UInt64, isResumed: Bool) {
+        say(
+            .welcome,
+            Welcome(
+                version: Hello.version, daemon: "puppet", epoch: epoch, sequence: 2,
+                session: [UInt8](repeating: 1, count: 16), isResumed: isResumed, client: 1,
+                ordinal: isResumed ? 1 : 0,
+                limits: Welcome.Limits(
+                    frameBytesMax: 1 << 20, inFlightMax: 8, nodesMax: 8, subscriptionsMax: 8)))
+    }
+
+    /// Grants what was asked for: nodes, and slices that start with a snapshot.
+    func answer() {
+        guard let out = machine.takeOutgoing() else { return }
+        let bytes = Array(out.bytes[out.range])
+        var offset = 0
+        while let header = try? FrameHeader.decode(
+            bytes.span, at: offset, frameBytesMax: Int(UInt32.max))
+        {
+            offset += FrameHeader.byteCount + Int(header.length)
+            switch FrameKind(rawValue: header.kind) {
+            case .open:
+                let opened = Opened(reactor: "Counter", fingerprint: 0, sequence: 2)
+                say(.opened, id: header.id, number: header.number, opened)
+            case .subscribe:
+                let fingerprint = StockReactors.Counter.fingerprint
+                say(
+                    .subscribed, id: 5, number: header.number,
+                    Subscribed(
+                        start: .snapshot, reactor: "Counter", fingerprint: fingerprint, sequence: 2
+                    ))
+                say(.snapshot, id: 5, number: 2, StockReactors.Counter.State(count: 4))
+            default: break
+            }
+        }
+    }
+
+    func say(_ kind: FrameKind, number: UInt64) {
+        var writer = WireWriter()
+        writer.header(FrameHeader(kind: kind, number: number))
+        machine.receive(writer.bytes.span)
+    }
+
+    func say(_ kind: FrameKind, id: UInt32 = 0, number: UInt64 = 0, _ body: some WireCodable) {
+        var writer = WireWriter()
+        let frame = writer.beginFrame(kind, id: id, number: number)
+        body.encode(into: &writer)
+        writer.endFrame(at: frame)
+        machine.receive(writer.bytes.span)
+    }
 }

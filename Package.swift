@@ -178,7 +178,7 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "ReactorTesting", "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire",
-                "StockReactors",
+                "ReactorThreads", "StockReactors",
             ],
             swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -5,15 +5,15 @@ public import ReactorServer
 
 /// The real server and real clients in a world without sockets, disks and clocks, from one seed.
 ///
-/// Bytes are split and delayed, readers stop, connections are reset, batches take their time. The
-/// same seed gives the same storm.
+/// Bytes are split and delayed, readers stop, connections are reset, batches take their time, and
+/// the server may start anew without its past. The same seed gives the same storm.
 ///
 /// *Place*: a test makes one, adds clients with a workload, lets it ``run(for:)`` through a storm,
 /// lets it ``heal()``, runs on, and compares.
 public final class Simulation {
     public let seed: UInt64
     public let timeline = Timeline()
-    public let server: Server
+    public private(set) var server: Server
     /// Everything random is drawn from here.
     public var random: SeededRandom
     /// Whether readers stop and connections are reset.
@@ -22,22 +22,46 @@ public final class Simulation {
     public private(set) var violations: [String] = []
     /// Connections that were reset.
     public private(set) var resets = 0
+    /// Connections whose end the server was told.
+    public private(set) var endedLinks = 0
+    /// How often the server was started anew.
+    public private(set) var restarts = 0
     /// Bytes of a simulated socket's buffer.
     public var bufferBytes = 4_096
+    /// Compares what the server keeps with its limits, after every step.
+    public var audit: MemoryAudit?
+    /// Called after every step of the server.
+    public var onStep: (() -> Void)?
     private(set) var clients: [SimulatedClient] = []
-    private var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient)] = [:]
+    var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient?)] = [:]
     private var lastLink: UInt64 = 0
     private var isTurnDue = false
     private var appendDue: UInt64 = 0
+    private let saboteur: Saboteur?
+    private let secrets: SecretSource
 
-    /// Starts a server of `tree`.
-    public init(seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits()) {
+    /// Starts a server of `tree`; with `fault`, one that does something wrong.
+    public init(
+        seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
+        fault: PlantedFault? = nil
+    ) {
         self.seed = seed
         random = SeededRandom(seed: seed)
-        var secrets = SeededRandom(seed: ~seed)
+        saboteur = fault.map { Saboteur($0) }
+        let secrets = SecretSource(seed: ~seed)
+        self.secrets = secrets
         server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
         tick()
         storm()
+    }
+
+    /// Session secrets, which differ from one start of the server to the next.
+    private final class SecretSource {
+        private var random: SeededRandom
+
+        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+        func next() -> UInt64 { random.next() }
     }
 
     /// Adds a client that connects soon.
@@ -48,6 +72,33 @@ public final class Simulation {
         clients.append(client)
         client.act { $0.start() }
         return client
+    }
+
+    /// Has a stranger of user `uid` connect, send `bytes`, and leave after `nanoseconds`.
+    public func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
+        let link = open(nil, uid: uid)
+        if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
+        noteServer()
+        timeline.after(nanoseconds) { [unowned self] in shut(link) }
+    }
+
+    /// Starts a server of `tree` in place of the one at hand, which is gone with all it knew.
+    public func restart(_ tree: Tree) {
+        restarts += 1
+        for (link, client) in sortedLinks {
+            link.isOpen = false
+            links[link.id] = nil
+            timeline.after(delay()) { client?.lose(link) }
+        }
+        appendDue = 0
+        let secrets = secrets
+        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
+    }
+
+    /// The epoch of a server that starts without the past of the one at hand.
+    public func newEpoch() -> UInt64 {
+        let epoch = random.next()
+        return saboteur?.fault == .keptEpoch ? server.tree.revision.epoch : epoch
     }
 
     /// Lets time pass.
@@ -64,14 +115,21 @@ public final class Simulation {
 
     /// Notes a violation unless `condition` holds.
     public func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
-        guard !condition, violations.count < 20 else { return }
+        guard !condition, violations.count < Self.violationsMax else { return }
         violations.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
     }
+
+    // because a run that goes wrong goes wrong at every step
+    /// Most violations that are noted.
+    private static let violationsMax = 200
+
+    /// Whether the server has been told of a connection and not of its end.
+    public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
 
     /// A random delay of a message, in nanoseconds.
     func delay() -> UInt64 { UInt64.random(in: 1_000...2_000_000, using: &random) }
 
-    private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient)] {
+    private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient?)] {
         links.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
     }
 
@@ -102,21 +160,22 @@ public final class Simulation {
         }
     }
 
-    private func reset(_ link: SimulatedLink, _ client: SimulatedClient) {
+    private func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
         resets += 1
         shut(link)
         // because the two ends learn of it at different times
-        timeline.after(delay()) { client.lose(link) }
+        timeline.after(delay()) { client?.lose(link) }
     }
 }
 
 // MARK: - Links
 extension Simulation {
-    func open(_ client: SimulatedClient) -> SimulatedLink {
+    func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
         lastLink += 1
         let link = SimulatedLink(ConnectionID(lastLink))
         links[link.id] = (link, client)
-        server.connect(link.id, Peer(uid: 1_000, gid: 1_000, pid: 1), at: timeline.now)
+        let pid = Int32(truncatingIfNeeded: uid)
+        server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
         noteServer()
         return link
     }
@@ -135,7 +194,7 @@ extension Simulation {
             guard link.isOpen, !link.isPaused else { return }
             let bytes = SimulatedLink.take(
                 random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random), from: &link.up)
-            if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
+            if !bytes.isEmpty { receive(bytes, link) }
             if !link.up.isEmpty {
                 scheduleUp(link)
             } else if link.isFinished {
@@ -145,12 +204,28 @@ extension Simulation {
         }
     }
 
+    private func receive(_ bytes: [UInt8], _ link: SimulatedLink) {
+        if let saboteur, let client = links[link.id]?.client {
+            for again in saboteur.sees(bytes, on: link.id, of: client) {
+                server.perform { tree in
+                    guard let path = try? SlicePath(again.path), let node = tree.node(at: path)
+                    else { return }
+                    let caller = Caller(
+                        connection: link.id.rawValue, client: 0, uid: 0, gid: 0, pid: 0)
+                    _ = tree.dispatch(to: node, again.action.span, by: caller, ordinal: 0)
+                }
+            }
+        }
+        server.receive(link.id, bytes.span, at: timeline.now)
+    }
+
     func scheduleDown(_ link: SimulatedLink) {
         guard link.isOpen, !link.isDownDue, !link.isStalled else { return }
         link.isDownDue = true
         timeline.after(delay()) { [unowned self] in
             link.isDownDue = false
-            guard link.isOpen, !link.isStalled, let client = links[link.id]?.client else { return }
+            guard link.isOpen, !link.isStalled else { return }
+            let client = links[link.id]?.client
             let bytes = SimulatedLink.take(
                 random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random), from: &link.down)
             if link.fill(bufferBytes) {
@@ -158,26 +233,29 @@ extension Simulation {
                 noteServer()
             }
             if !link.down.isEmpty { scheduleDown(link) }
-            if !bytes.isEmpty { client.receive(bytes, from: link) }
+            if !bytes.isEmpty { client?.receive(bytes, from: link) }
         }
     }
 
     /// The server's end of a link is gone.
-    private func shut(_ link: SimulatedLink) {
+    func shut(_ link: SimulatedLink) {
         guard link.isOpen else { return }
         link.isOpen = false
         links[link.id] = nil
-        server.disconnect(link.id, at: timeline.now)
+        endedLinks += 1
+        if saboteur?.fault != .keptClaims || random.chance(50) {
+            server.disconnect(link.id, at: timeline.now)
+        }
         noteServer()
     }
 
     /// The server closed a link: what it had written still arrives.
-    private func close(_ link: SimulatedLink, _ client: SimulatedClient) {
+    private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
         let last = link.down + link.rest
         shut(link)
         timeline.after(delay()) {
-            client.receive(last, from: link)
-            client.lose(link)
+            client?.receive(last, from: link)
+            client?.lose(link)
         }
     }
 }
@@ -187,6 +265,7 @@ extension Simulation {
     /// Sees to it that a turn ends soon after something happened to the server.
     func noteServer() {
         carryOut()
+        look()
         guard server.needsTurn, !isTurnDue else { return }
         isTurnDue = true
         timeline.after(UInt64.random(in: 0...300_000, using: &random)) { [unowned self] in
@@ -194,6 +273,14 @@ extension Simulation {
             server.endTurn(at: timeline.now)
             noteServer()
         }
+    }
+
+    /// Looks at what must hold after every step.
+    private func look() {
+        if let audit {
+            for finding in audit.findings(server.memory) { expect(false, "too much is kept: \(finding)") }
+        }
+        onStep?()
     }
 
     private func carryOut() {
@@ -206,13 +293,7 @@ extension Simulation {
 
     private func carryOut(_ output: ServerOutput) {
         switch output {
-        case .write(let id, let slices):
-            guard let (link, _) = links[id] else { return }
-            expect(!link.isWriting, "a second write to \(id) before the first was taken")
-            link.isWriting = true
-            for slice in slices { link.rest.append(contentsOf: slice.storage[slice.range]) }
-            if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
-            scheduleDown(link)
+        case .write(let id, let slices): write(slices, to: id)
         case .pauseReading(let id): links[id]?.link.isPaused = true
         case .resumeReading(let id):
             guard let (link, _) = links[id] else { return }
@@ -225,11 +306,26 @@ extension Simulation {
         }
     }
 
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
+        guard let (link, client) = links[id] else { return }
+        expect(!link.isWriting, "a second write to \(id) before the first was taken")
+        link.isWriting = true
+        var bytes: [UInt8] = []
+        for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
+        if let saboteur, let client { bytes = saboteur.tampered(bytes, on: id, of: client) }
+        link.rest.append(contentsOf: bytes)
+        if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
+        scheduleDown(link)
+    }
+
     private func append(_ batch: Batch) {
         // because batches are appended in their order, whatever each of them takes
         let cost = random.chance(50) ? 0 : UInt64.random(in: 0...3_000_000, using: &random)
         appendDue = max(appendDue, timeline.now + cost)
+        let start = restarts
         timeline.after(appendDue - timeline.now) { [unowned self] in
+            // because a server that is gone took its unfinished batches with it
+            guard start == restarts else { return }
             server.appended(batch.turn, at: timeline.now)
             noteServer()
         }

@@ -1,0 +1,132 @@
+import ReactorServer
+import ReactorWire
+
+/// Does between server and client what a server with a ``PlantedFault`` would do.
+final class Saboteur {
+    let fault: PlantedFault
+    /// What is known of each connection.
+    private var wires: [ConnectionID: Wire] = [:]
+    /// Ordinals that reached the server, by client, in the session at hand.
+    private var seen: [ObjectIdentifier: Set<UInt64>] = [:]
+
+    init(_ fault: PlantedFault) { self.fault = fault }
+
+    private struct Wire {
+        /// The beginning of a frame from the client.
+        var partial: [UInt8] = []
+        /// Paths by the client's numbers for them.
+        var paths: [UInt32: String] = [:]
+        /// Whether snapshots are left out until the next mark.
+        var isSkipping = false
+    }
+
+    /// An action that is to be applied though it was before.
+    struct Repeat {
+        var path: String
+        var action: [UInt8]
+    }
+
+    /// A frame and where it stands in its bytes.
+    private struct Frame {
+        var kind: FrameKind?
+        var flags: FrameFlags
+        var id: UInt32
+        var number: UInt64
+        var bytes: ArraySlice<UInt8>
+
+        var body: [UInt8] { Array(bytes.dropFirst(FrameHeader.byteCount)) }
+    }
+
+    /// Takes the whole frames off the front of a stream.
+    private static func takeFrames(_ stream: inout [UInt8]) -> [Frame] {
+        var frames: [Frame] = []
+        var offset = 0
+        while let header = try? FrameHeader.decode(
+            stream.span, at: offset, frameBytesMax: Int(UInt32.max))
+        {
+            let end = offset + FrameHeader.byteCount + Int(header.length)
+            guard end <= stream.count else { break }
+            frames.append(
+                Frame(
+                    kind: FrameKind(rawValue: header.kind), flags: header.flags, id: header.id,
+                    number: header.number, bytes: stream[offset..<end]))
+            offset = end
+        }
+        stream.removeFirst(offset)
+        return frames
+    }
+}
+
+// MARK: - From the client
+extension Saboteur {
+    /// Sees what a client sends, and says which of its actions are to be applied once more.
+    func sees(
+        _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
+    ) -> [Repeat] {
+        guard fault == .repeatedActions else { return [] }
+        var wire = wires[id] ?? Wire()
+        defer { wires[id] = wire }
+        var repeats: [Repeat] = []
+        wire.partial += bytes
+        for frame in Self.takeFrames(&wire.partial) {
+            switch frame.kind {
+            case .open: wire.paths[frame.id] = try? Open(wireBytes: frame.body).path
+            case .dispatch where frame.flags.isEmpty:
+                let isNew =
+                    seen[ObjectIdentifier(client), default: []].insert(frame.number).inserted
+                if !isNew, let path = wire.paths[frame.id] {
+                    repeats.append(Repeat(path: path, action: frame.body))
+                }
+            default: break
+            }
+        }
+        return repeats
+    }
+}
+
+// MARK: - From the server
+extension Saboteur {
+    /// What is sent to a client in place of a write of the server, which is a row of whole frames.
+    func tampered(
+        _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
+    ) -> [UInt8] {
+        var rest = bytes
+        var frames = Self.takeFrames(&rest)
+        switch fault {
+        case .lostUpdates: skipSnapshots(&frames, on: id)
+        case .earlyOutcomes:
+            let isOutcome = { (frame: Frame) in frame.kind == .applied || frame.kind == .outcome }
+            frames = frames.filter(isOutcome) + frames.filter { !isOutcome($0) }
+        case .earlyMarks:
+            for index in frames.indices.dropFirst()
+            where frames[index].kind == .mark && frames[index - 1].kind == .delta {
+                frames.swapAt(index, index - 1)
+            }
+        case .repeatedActions:
+            for frame in frames where frame.kind == .welcome {
+                let isResumed = (try? Welcome(wireBytes: frame.body))?.isResumed ?? false
+                if !isResumed { seen[ObjectIdentifier(client)] = [] }
+            }
+        case .keptEpoch, .keptClaims: break
+        }
+        return frames.flatMap(\.bytes) + rest
+    }
+
+    /// Leaves out the word that updates were dropped, and the snapshots that would replace them.
+    private func skipSnapshots(_ frames: inout [Frame], on id: ConnectionID) {
+        var wire = wires[id] ?? Wire()
+        frames = frames.filter { frame in
+            switch frame.kind {
+            case .lag:
+                wire.isSkipping = true
+                return false
+            case .snapshot, .value: return !wire.isSkipping
+            case .mark:
+                wire.isSkipping = false
+                return true
+            default: return true
+            }
+        }
+        wires[id] = wire
+    }
+}

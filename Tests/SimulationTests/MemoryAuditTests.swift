@@ -1,0 +1,65 @@
+import ReactorServer
+import ReactorTesting
+import Testing
+
+/// What a server keeps against what it may.
+struct MemoryAuditTests {
+    private func audit(_ change: (inout ServerLimits) -> Void = { _ in }) -> MemoryAudit {
+        var limits = ServerLimits()
+        change(&limits)
+        return MemoryAudit(limits, stateBytesMax: 100, turnBytesMax: 100)
+    }
+
+    @Test("what is within its limits is no finding, what is above is told with both figures")
+    func findings() {
+        var memory = ServerMemory()
+        memory.ringBytes = 1_000
+        memory.sessions = 5
+        memory.connections = 2
+        #expect(audit().findings(memory) == [])
+        #expect(
+            audit { $0.ringBytesMax = 999 }.findings(memory) == ["ring bytes: 1000, at most 999"])
+        #expect(audit { $0.sessionsMax = 4 }.findings(memory) == ["sessions: 5, at most 4"])
+        // because sessions of those who are there are not evicted
+        memory.connections = 5
+        #expect(audit { $0.sessionsMax = 4 }.findings(memory) == [])
+    }
+
+    @Test("each figure has its limit")
+    func rows() {
+        let audit = audit()
+        func find(_ words: String, _ change: (inout ServerMemory) -> Void) {
+            var memory = ServerMemory()
+            memory.connections = 1
+            #expect(audit.findings(memory) == [])
+            change(&memory)
+            #expect(audit.findings(memory).contains { $0.hasPrefix(words) }, "\(words)")
+        }
+        find("connections") { $0.connections = 2_000 }
+        find("silent connections") { $0.silentConnections = 65 }
+        find("slices") { $0.slices = 1 }
+        find("subscriptions") { $0.subscriptions = 257 }
+        find("update bytes") { $0.updateBytesOfOne = 1 << 21 }
+        find("control bytes") { $0.controlBytesOfOne = 1 << 17 }
+        find("input bytes") { $0.inputBytesOfOne = 1 << 21 }
+        find("kept bytes") { $0.keptBytesOfOne = 1 << 23 }
+        find("outcomes") { $0.outcomesOfOne = 1 << 15 }
+        find("snapshot bytes") { $0.snapshotBytes = 1 << 27 }
+    }
+
+    @Test(
+        "a server that keeps more than it should is noticed by a simulation",
+        arguments: ["ring bytes", "update bytes", "sessions"])
+    func planted(_ name: String) throws {
+        var audit = MemoryAudit(Crowd.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)
+        switch name {
+        case "ring bytes": audit.limits.ringBytesMax /= 2
+        case "update bytes": audit.limits.queueBytesMax = -44_000
+        default: audit.limits.sessionsMax /= 2
+        }
+        let crowd = Crowd(seed: 1, clients: 4, audit: audit)
+        try crowd.finish()
+        let findings = crowd.world.violations.filter { $0.contains("too much is kept: \(name)") }
+        #expect(!findings.isEmpty)
+    }
+}

@@ -66,7 +66,9 @@ extension Server {
             connection.frameCount = 0
         }
         connection.frameCount += 1
-        guard connection.frameCount == limits.framesPerTurnMax, !connection.isClosing else { return }
+        guard connection.frameCount == limits.framesPerTurnMax, !connection.isClosing else {
+            return
+        }
         connection.isSpent = true
         spent.append(connection)
         pauseReading(connection)

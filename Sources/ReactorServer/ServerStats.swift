@@ -25,7 +25,8 @@ public struct ServerStats: Equatable, Sendable {
     var named: [String: UInt64] {
         [
             "connectionsAccepted": connectionsAccepted, "turnedAway": turnedAway,
-            "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived, "actions": actions,
+            "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived,
+            "actions": actions,
             "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
         ]

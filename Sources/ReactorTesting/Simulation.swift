@@ -278,7 +278,9 @@ extension Simulation {
     /// Looks at what must hold after every step.
     private func look() {
         if let audit {
-            for finding in audit.findings(server.memory) { expect(false, "too much is kept: \(finding)") }
+            for finding in audit.findings(server.memory) {
+                expect(false, "too much is kept: \(finding)")
+            }
         }
         onStep?()
     }

@@ -125,7 +125,8 @@ struct ReconnectTests {
         #expect(error == .unreachable(tried: tried))
     }
 
-    @Test("C90: an outcome that was held back over a restart of the daemon is of the history it was")
+    @Test(
+        "C90: an outcome that was held back over a restart of the daemon is of the history it was")
     func heldOverRestart() throws {
         let daemon = Puppet()
         daemon.welcome(epoch: 1, isResumed: false)

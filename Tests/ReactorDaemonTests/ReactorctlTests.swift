@@ -160,7 +160,8 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/jobs/waiting/0/id").output == "1\n")
     }
 
-    @Test("an end that is rejected is the result of a command that succeeded, not of one that failed")
+    @Test(
+        "an end that is rejected is the result of a command that succeeded, not of one that failed")
     func holdRejectedEnd() async throws {
         let reactorctl = try await oneJob()
         let wrong = #"{"finish":{"id":7}}"#

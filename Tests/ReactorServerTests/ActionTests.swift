@@ -133,7 +133,9 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 21)
     }
 
-    @Test("W26: an action that was held back for as long as its deadline is rejected, not applied late")
+    @Test(
+        "W26: an action that was held back for as long as its deadline is rejected, not applied late"
+    )
     func deadline() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
         harness.appendsAtOnce = false

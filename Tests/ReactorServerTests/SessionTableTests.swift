@@ -35,7 +35,8 @@ struct SessionTableTests {
         }
     }
 
-    @Test("blank sessions make room first, then those that were left longest ago, never joined ones")
+    @Test(
+        "blank sessions make room first, then those that were left longest ago, never joined ones")
     func eviction() {
         var table = SessionTable(sessionsMax: 6)
         let sessions = left(6, used: 2, &table)

@@ -181,7 +181,8 @@ struct SliceTests {
         #expect(harness.server.tree.node(at: try SlicePath("/visits"))?.isReplicated == false)
     }
 
-    @Test("W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
+    @Test(
+        "W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
     func absentChild() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/house/rooms/a")
@@ -220,7 +221,8 @@ struct SliceTests {
         #expect(try counter("slices") == 0)
     }
 
-    @Test("W29: a replica of a collection tells the keys that are there, then those that come and go")
+    @Test(
+        "W29: a replica of a collection tells the keys that are there, then those that come and go")
     func collection() throws {
         let (writer, reader) = (start(), start())
         for name in ["bb", "a"] { writer.dispatch(House.Action.build(name: name), to: 3) }

@@ -213,7 +213,8 @@ struct WireSchemaTests {
             return allows
         }
         let sale = Sale.sample
-        #expect(allowed(sale, []) && allowed(sale, ["name"]) && allowed(sale, ["place", "counter"]))
+        #expect(
+            allowed(sale, []) && allowed(sale, ["name"]) && allowed(sale, ["place", "counter"]))
         #expect(!allowed(sale, ["item"]) && !allowed(sale, ["name", "x"]))
         let transfer = Desk.Action.transfer(amount: 7, from: "x", to: "y", über: nil)
         #expect(allowed(transfer, ["transfer", "amount"]) && allowed(transfer, ["add"]))

@@ -17,7 +17,8 @@ final class ServerHarness {
     private var lastID: UInt64 = 0
 
     init(
-        _ tree: Tree = TestTree.make(), ownerUID: UInt32 = 1_000, change: (inout ServerLimits) -> Void = { _ in }
+        _ tree: Tree = TestTree.make(), ownerUID: UInt32 = 1_000,
+        change: (inout ServerLimits) -> Void = { _ in }
     ) {
         var limits = ServerLimits()
         change(&limits)

@@ -25,7 +25,8 @@ extension Crowd {
         compareGrants()
         compareHouse(tree)
         world.expect(
-            state(tree, "/lock", Lock.self)?.holder == nil, "the lock is held, and nobody knows of it")
+            state(tree, "/lock", Lock.self)?.holder == nil,
+            "the lock is held, and nobody knows of it")
         world.expect(
             world.server.memory.keptBytes == 0, "something is queued though everybody reads")
         world.expect(

@@ -23,6 +23,9 @@ public final class Daemon {
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
+    /// How often the listener had been parked when that was logged last, and when that was.
+    private var toldParkings = 0
+    private var lastParkingTold: UInt64?
 
     /// The socket's path.
     public var socketPath: String { home.address.path }
@@ -124,6 +127,7 @@ public final class Daemon {
 
     private func tick() {
         server.tick(at: loop.now)
+        warnOfParking()
         do throws(LoopError) {
             guard !server.isDraining else { return }
             if try home.rebindIfLost() {
@@ -134,6 +138,24 @@ public final class Daemon {
         } catch {
             logger.error("the socket's file is gone and cannot be bound anew: \(error)")
         }
+    }
+}
+
+// MARK: - Descriptors
+extension Daemon {
+    /// Says that clients wait because the process may not open another file, now and then.
+    private func warnOfParking() {
+        let count = home.listener.parkCount
+        // because a listener that was bound anew counts from zero
+        toldParkings = min(toldParkings, count)
+        guard count > toldParkings,
+            lastParkingTold.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
+        else { return }
+        logger.warning(
+            "out of file descriptors, clients wait to be accepted: raise RLIMIT_NOFILE",
+            metadata: ["times": "\(count - toldParkings)"])
+        toldParkings = count
+        lastParkingTold = loop.now
     }
 }
 

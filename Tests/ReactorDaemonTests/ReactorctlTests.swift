@@ -144,7 +144,7 @@ struct ReactorctlTests {
     }
 
     @Test(
-        "an end that cannot be dispatched is told before the command runs, and what was held goes back",
+        "an end that cannot be dispatched is told before the command runs; what was held goes back",
         arguments: [
             (#"{"finish":{"id":"{{number}}"}}"#, "{{number}}", 65),
             (#"{"finish":{"id":"{{job/name}}"}}"#, "integer", 65),

@@ -1,0 +1,89 @@
+import Glibc
+import ReactorWire
+
+/// A client's end of a socket without a client behind it: it sends what it is told to, and reads
+/// when it is asked to.
+final class RawSocket: Sendable {
+    private let descriptor: Int32
+
+    /// Connects; `nil` if nobody listens at `path`, or too many wait there already.
+    init?(_ path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { return nil }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Sends bytes; whether the other end took them.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            == bytes.count
+    }
+
+    /// Whether something can be read, or the end, within so many milliseconds.
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) == 1
+    }
+
+    /// The kind and the body of the next frame; `nil` at the end, or when none comes for a minute.
+    func frame() -> (kind: FrameKind?, body: [UInt8])? {
+        guard let head = read(FrameHeader.byteCount),
+            let header = try? FrameHeader.decode(
+                head.span, at: 0, frameBytesMax: Int(UInt32.max)),
+            let body = read(Int(header.length))
+        else { return nil }
+        return (FrameKind(rawValue: header.kind), body)
+    }
+
+    private func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var have = 0
+        while have < count {
+            guard isReadable(within: 60_000) else { return nil }
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe recv(descriptor, buffer.baseAddress?.advanced(by: have), count - have, 0)
+            }
+            guard got > 0 else { return nil }
+            have += got
+        }
+        return bytes
+    }
+}
+
+extension RawSocket {
+    /// A valid first frame.
+    static let hello: [UInt8] = {
+        var writer = WireWriter()
+        let frame = writer.beginFrame(.hello, number: Hello.magic)
+        Hello(program: "raw").encode(into: &writer)
+        writer.endFrame(at: frame)
+        return writer.bytes
+    }()
+
+    /// Connects and is welcomed; `nil` if it is not.
+    static func welcomed(at path: String) -> RawSocket? {
+        guard let socket = RawSocket(path), socket.send(hello), socket.frame()?.kind == .welcome
+        else { return nil }
+        return socket
+    }
+
+    /// Whether the daemon answers a ping.
+    func isAnswered() -> Bool {
+        var writer = WireWriter()
+        writer.header(FrameHeader(kind: .ping, number: 1))
+        return send(writer.bytes) && frame()?.kind == .pong
+    }
+}

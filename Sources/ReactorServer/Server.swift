@@ -73,10 +73,10 @@ public final class Server {
         self.ownerUID = ownerUID
         self.random = random
         silent = SilentPool(countMax: limits.handshakesMax)
+        gate = EventGate(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
         sessions = SessionTable(sessionsMax: limits.sessionsMax)
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
-        gate = EventGate(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
         turnStart = tree.turn.sequence
     }
 

@@ -49,7 +49,7 @@ struct HoldCommand: AsyncParsableCommand {
 
     /// The variable by which the command learns the reply.
     private static let replyVariable = "REACTORCTL_REPLY"
-    /// Longest such variable, its name included: the system takes no longer string (MAX_ARG_STRLEN).
+    /// Longest such variable, its name included: the system takes no longer one (MAX_ARG_STRLEN).
     private static let variableBytesMax = (128 << 10) - 1
 
     mutating func validate() throws {

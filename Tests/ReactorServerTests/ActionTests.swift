@@ -134,8 +134,7 @@ struct ActionTests {
     }
 
     @Test(
-        "W26: an action that was held back for as long as its deadline is rejected, not applied late"
-    )
+        "W26: an action that was held back as long as its deadline is rejected, not applied late")
     func deadline() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
         harness.appendsAtOnce = false

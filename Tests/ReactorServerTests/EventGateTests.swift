@@ -10,8 +10,7 @@ struct EventGateTests {
     private func peer(_ pid: Int32, uid: UInt32 = 1) -> Peer { Peer(uid: uid, gid: 1, pid: pid) }
 
     @Test(
-        "a peer's fault of one kind is told once in the interval, and the next says how many were not"
-    )
+        "a fault of one kind is told once in the interval, and the next says how many were not")
     func interval() {
         var gate = EventGate(interval: 10 * second, eventsMax: 8)
         #expect(gate.admit(peer(1), .framing, at: second) == 0)

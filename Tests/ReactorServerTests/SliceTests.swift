@@ -268,12 +268,12 @@ struct SliceTests {
         return all.filter { names.contains($0.key) }
     }
 
-    @Test("W28: subscribing and leaving 20,000 times leaves nothing behind, at no time")
+    @Test("W28: subscribing and leaving 5,000 times leaves nothing behind, at no time")
     func churn() throws {
         let client = start()
         let visits = try #require(harness.server.tree.node(at: try SlicePath("/visits"))).number
         var after: [[String: UInt64]] = []
-        for round in 1...20_000 {
+        for round in 1...5_000 {
             if round % 5 == 0 {
                 // because a slice may be left in the turn in which it was asked for
                 client.subscribe("/visits")
@@ -286,7 +286,7 @@ struct SliceTests {
                 harness.turn()
                 client.send(.unsubscribe, id: try #require(client.frames(.subscribed).first?.id))
             }
-            guard round % 2_000 == 0 else { continue }
+            guard round % 500 == 0 else { continue }
             harness.turn()
             after.append(try counters("slices", "subscriptions", "snapshotBytes", "keptBytes"))
         }
@@ -400,104 +400,6 @@ struct SliceTests {
         }
         harness.turn()
         #expect(harness.server.stats.snapshotsEncoded == 3)
-    }
-
-    // MARK: Coming back
-
-    private func resume(
-        from sequence: UInt64, epoch: UInt64 = 7, _ path: String = "/visits",
-        _ mode: SubscriptionMode = .replica
-    ) throws -> [TestFrame] {
-        let client = start()
-        client.subscribe(path, mode, from: Revision(epoch: epoch, sequence: sequence))
-        harness.turn()
-        return client.frames()
-    }
-
-    @Test("a slice that did not change since is unchanged: a mark and nothing else")
-    func resumeUnchanged() throws {
-        let writer = start()
-        writer.add(1)
-        writer.add(1, to: 1)
-        harness.turn()
-        for mode in [SubscriptionMode.replica, .value] {
-            let frames = try resume(from: 1, "/visits", mode)
-            #expect(frames.map(\.kind) == [.subscribed, .mark])
-            #expect(try frames[0].decode(Subscribed.self).start == .unchanged)
-            #expect(frames[1].number == 2)
-        }
-    }
-
-    @Test("a replica that missed some turns gets exactly their deltas, from the ring")
-    func resumeDeltas() throws {
-        let writer = start()
-        for amount in 1...6 {
-            writer.add(amount)
-            writer.add(amount, to: 1)
-            harness.turn()
-        }
-        // in the middle of a turn that has changed the slice already
-        let other = start()
-        other.subscribe("/visits")
-        harness.turn()
-        writer.add(7)
-        let client = start()
-        writer.add(8)
-        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
-        writer.add(9)
-        harness.turn()
-        let frames = client.frames()
-        #expect(try frames[0].decode(Subscribed.self).start == .deltas)
-        let deltas = frames.filter { $0.kind == .delta }
-        #expect(deltas.map(\.number) == [7, 9, 11, 13, 14, 15])
-        #expect(frames.last?.kind == .mark && frames.last?.number == 15)
-    }
-
-    @Test("a replica of a child that was removed and came again gets a snapshot, no deltas")
-    func resumeReborn() throws {
-        let writer = start()
-        writer.dispatch(House.Action.build(name: "a"), to: 3)
-        harness.turn()
-        writer.open("/house/rooms/a", as: 5)
-        writer.add(7, to: 5)
-        harness.turn()
-        let before = harness.server.tree.revision.sequence
-        writer.dispatch(House.Action.tear(name: "a"), to: 3)
-        writer.dispatch(House.Action.build(name: "a"), to: 3)
-        harness.turn()
-        writer.open("/house/rooms/a", as: 5)
-        writer.add(1, to: 5)
-        harness.turn()
-        let frames = try resume(from: before, "/house/rooms/a")
-        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
-        #expect(try frames[1].decode(Tally.State.self).count == 1)
-    }
-
-    @Test("a replica that missed more than the ring holds gets a snapshot")
-    func resumeForgotten() throws {
-        let harness = ServerHarness { $0.ringBytesMax = 2_000 }
-        let writer = start(harness)
-        for _ in 0..<100 {
-            writer.add(1)
-            harness.turn()
-        }
-        let client = start(harness)
-        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
-        harness.turn()
-        let frames = client.frames()
-        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
-        #expect(!frames[1].flags.contains(.fresh))
-    }
-
-    @Test("a client of another history gets a snapshot that says so, and only once")
-    func resumeFresh() throws {
-        start().add(1)
-        harness.turn()
-        let frames = try resume(from: 1, epoch: 99)
-        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
-        #expect(frames[1].flags.contains(.fresh))
-        let ahead = try resume(from: 1_000)
-        #expect(ahead.map(\.kind) == [.subscribed, .snapshot, .mark])
     }
 
     @Test("an idle subscriber is told at a tick how far everything is, and only if it is news")

@@ -4,8 +4,8 @@ import ReactorTesting
 import Testing
 
 struct SimulationTests {
-    /// Seeds of the run: one alone where `REACTORD_SEED` says which, as many as `REACTORD_SEEDS` says
-    /// for a long run.
+    /// Seeds of the run: one alone where `REACTORD_SEED` says which; for a long run as many as
+    /// `REACTORD_SEEDS` says.
     static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }

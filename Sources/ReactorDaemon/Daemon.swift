@@ -20,6 +20,9 @@ public final class Daemon {
     var logger: Logger
     var links: [ConnectionID: Connection] = [:]
     private var lastConnection: UInt64 = 0
+    // because a look at the clock for each write of a turn is one too many
+    /// When the turn at hand ended, in nanoseconds.
+    private var turnTime: UInt64 = 0
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
@@ -181,7 +184,8 @@ extension Daemon {
     private func endTurn() {
         for job in inbox.take() { server.perform(job) }
         repeat {
-            server.endTurn(at: loop.now)
+            turnTime = loop.now
+            server.endTurn(at: turnTime)
             carryOut()
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
         // because the others are looked at before one that sends much is read on
@@ -216,7 +220,7 @@ extension Daemon {
     private func write(_ slices: ByteSlices, to id: ConnectionID) {
         guard let link = links[id] else { return }
         link.write(slices)
-        if !link.isWriting, !link.isClosed { server.written(id, at: loop.now) }
+        if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
     }
 
     private func log(_ event: ServerEvent) {

@@ -79,6 +79,21 @@ struct DaemonCrowdTests {
         #expect(daemon.log.split(separator: "\n").count < 50)
     }
 
+    @Test("W32: a flood of frames without answers is handled to its end, with others in between")
+    func flood() async throws {
+        let daemon = try await DaemonProcess.start()
+        let flooder = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        let other = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        var confirm = WireWriter()
+        for _ in 0..<2_000 { confirm.header(FrameHeader(kind: .confirm)) }
+        let frames = confirm.bytes
+        for _ in 0..<50 {
+            #expect(flooder.send(frames))
+            #expect(other.isAnswered())
+        }
+        #expect(flooder.isAnswered())
+    }
+
     @Test("S38: a user's silent connections keep nobody waiting: the next is welcomed at once")
     func silent() async throws {
         let daemon = try await DaemonProcess.start()

@@ -25,7 +25,8 @@ extension Tree {
     func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>, origin: Origin) {
         guard !node.isGone else { return }
         guard running.count < CoreLimits.effectsMax else {
-            turn.news.complaints.append("\(node.path): more than \(CoreLimits.effectsMax) effects run")
+            turn.news.complaints.append(
+                "\(node.path): more than \(CoreLimits.effectsMax) effects run")
             return
         }
         if let cancelID = effect.cancelID { cancelEffects(of: node.number, named: cancelID) }

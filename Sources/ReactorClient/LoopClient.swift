@@ -91,6 +91,7 @@ public final class LoopClient: TurnEnding {
     public func endTurn() {
         isNoted.value = false
         if machine.needsShell { pump() }
+        loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
     }
 
     /// Writes and does what the machine wants.

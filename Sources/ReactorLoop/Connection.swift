@@ -129,6 +129,7 @@ public final class Connection: LoopResource {
 
     override func willClose() {
         isReading = false
+        if loop.expected === self { loop.expected = nil }
     }
 
     override func didClose() {
@@ -152,7 +153,7 @@ public final class Connection: LoopResource {
         return unsafe uv_buf_init(loop.readBuffer, UInt32(byteCount))
     }
 
-    private func didRead(_ count: Int) {
+    func didRead(_ count: Int) {
         if count > 0 {
             loop.noteTraffic()
             bytesThisTurn += count

@@ -42,7 +42,7 @@ extension EventLoop {
             pass(UV_RUN_NOWAIT)
         } else if mode == .noWait || doorbell.isRung {
             pass(UV_RUN_NOWAIT)
-        } else if !poll() {
+        } else if !turnForExpected(), !poll() {
             pass(UV_RUN_ONCE)
         }
         doorbell.turning.leave()
@@ -64,7 +64,7 @@ extension EventLoop {
         let share = processors.share(at: now)
         guard share != .theOnly else { return false }
         repeat {
-            if pass(UV_RUN_NOWAIT) { return true }
+            if turnForExpected() || pass(UV_RUN_NOWAIT) { return true }
             let before = uv_hrtime()
             // because the peer we wait for may be waiting for this very processor
             sched_yield()
@@ -77,11 +77,21 @@ extension EventLoop {
     /// Makes one pass of libuv's loop; answers whether anything happened.
     @discardableResult
     private func pass(_ mode: uv_run_mode) -> Bool {
+        beginPass()
+        unsafe uv_run(raw, mode)
+        return endPass()
+    }
+
+    func beginPass() {
         turnCount &+= 1
         isActive = isTurnAsked
         isTurnAsked = false
         hasTraffic = false
-        unsafe uv_run(raw, mode)
+    }
+
+    /// Runs what follows the callbacks of a pass; answers whether anything happened.
+    @discardableResult
+    func endPass() -> Bool {
         // because a turn's jobs run once, after its I/O: a job that posts waits for the next turn
         if doorbell.isRung { runJobs() }
         guard isActive else { return false }

@@ -37,6 +37,10 @@ public final class EventLoop {
     let doorbell = LoopDoorbell()
     var isTurning = false
     var isActive = false
+    /// Who is likely to have input next.
+    var expected: Connection?
+    /// Turns in a row that served ``expected`` alone.
+    var expectedReads = 0
     /// Whether the next turn is not to wait.
     var isTurnAsked = false
     var hasTraffic = false

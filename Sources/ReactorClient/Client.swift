@@ -6,7 +6,7 @@ import ReactorThreads
 /// A connection to the daemon that mends itself, for any number of tasks.
 ///
 ///     let client = try await Client.connect()
-///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     let outcome = await visits.dispatch(.increment(by: 5))
 ///
 /// When the connection is lost it connects again, with pauses, and goes on where it was: mirrors

@@ -199,7 +199,15 @@ extension LoopClient {
         note()
     }
 
-    /// Mirrors the node at `path`.
+    /// Mirrors the node at `path`, which is of type `type`.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        mirror(R.makeForMirror(), at: path, then: completion)
+    }
+
+    /// Mirrors the node at `path`, by a reactor that needs arguments to be made.
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void

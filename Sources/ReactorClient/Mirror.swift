@@ -4,7 +4,7 @@ public import ReactorThreads
 
 /// A copy of a reactor's state in this process, kept up to date by the daemon.
 ///
-///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     print(visits.state.count, visits.count)
 ///
 /// Reading is local: a lock and a copy, no I/O and no hop. All mirrors of a client move together,

@@ -94,8 +94,16 @@ final class MirrorSink<R: Reactor>: SliceSink {
 
 // MARK: - Mirrors of a machine
 extension ClientMachine {
-    /// Mirrors the node at `path`, which is one of `reactor`'s type; `completion` is told once it
-    /// shows the daemon's state. The same path and type give the same mirror again.
+    /// Mirrors the node at `path`, which is of type `type`; `completion` is told once it shows the
+    /// daemon's state. The same path and type give the same mirror again.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        mirror(R.makeForMirror(), at: path, then: completion)
+    }
+
+    /// Mirrors the node at `path`, by a reactor that needs arguments to be made.
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void

@@ -4,7 +4,8 @@ import ReactorThreads
 // MARK: - Mirrors
 extension Client {
     /// Mirrors the node at `path`, which is of type `type`; returns once the mirror shows the
-    /// daemon's state. The same path and type give the same mirror again.
+    /// daemon's state. The same path and type give the same mirror while somebody holds it; when
+    /// nobody does any more, the client stops following the node.
     ///
     /// *Throws*: as with an instance.
     public func mirror<R: MirrorableReactor>(

@@ -28,6 +28,16 @@ extension ClientMachine {
         }
     }
 
+    /// Ends the following of all that nobody holds any more.
+    func leaveReleased() {
+        guard board.released.take() else { return }
+        for subscription in subscriptions {
+            for sink in subscription.sinks where sink.isReleased { leave(sink) }
+        }
+        // because outcomes may have waited for the slices of those; only a live connection has some
+        if window > 0 { settle() }
+    }
+
     private func send(_ subscription: Subscription) {
         let number = newRequest(.subscribe(subscription))
         let frame = outgoing.beginFrame(.subscribe, number: number)

@@ -11,7 +11,7 @@ public import ReactorThreads
 /// from one revision to the next. A mirror survives the loss of its connection: it shows the last
 /// state it knew, and ``phase`` says so, until it has caught up.
 ///
-/// *Owner*: any thread.
+/// *Owner*: any thread. The client follows the node for as long as somebody holds the mirror.
 @dynamicMemberLookup
 public final class Mirror<R: Reactor>: Observable, Sendable {
     /// Path of the mirrored node.
@@ -40,6 +40,8 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         self.node = node
         cell = Guarded(Cell(state: initial), by: board.lock)
     }
+
+    deinit { board.noteRelease() }
 
     /// The state, as of ``revision``.
     @inlinable

@@ -48,6 +48,8 @@ final class Subscription {
 protocol SliceSink: AnyObject {
     /// Fingerprint of the types that the daemon's must equal for replica mode.
     var fingerprint: UInt64 { get }
+    /// Whether nobody holds what shows the slice any more.
+    var isReleased: Bool { get }
     /// Reads the slice's whole state or value; `nil` if nothing stands there.
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
     /// Reads the mutations of one transaction; `offset` is where they start.

@@ -99,7 +99,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
 }
 
 /// The reply of a reactor that never replies.
-public enum NoReply: WireCodable, Sendable {
+public enum NoReply: WireCodable, Sendable, Equatable {
     public func encode(into writer: inout WireWriter) {}
 
     public static func decode(

@@ -59,13 +59,13 @@ private final class Crowd {
                     members[index].nodes[path] = try? $0.get()
                 }
             }
-            machine.mirror(Counter(), at: "/left") { [unowned self] in
+            machine.mirror(Counter.self, at: "/left") { [unowned self] in
                 members[index].left = try? $0.get()
             }
-            machine.mirror(Counter(), at: "/right") { [unowned self] in
+            machine.mirror(Counter.self, at: "/right") { [unowned self] in
                 members[index].right = try? $0.get()
             }
-            machine.mirror(Map(), at: "/map") { [unowned self] in
+            machine.mirror(Map.self, at: "/map") { [unowned self] in
                 members[index].map = try? $0.get()
             }
             machine.mirror(List(), at: "/list") { [unowned self] in
@@ -109,7 +109,7 @@ private final class Crowd {
         sent += 1
         let token = sent
         member.client.act { machine in
-            switch Int.random(in: 0..<6, using: &world.random) {
+            switch Int.random(in: 0..<7, using: &world.random) {
             case 0, 1:
                 let add = WireEmbedded(Counter.Action.increment(by: amount))
                 try? machine.batch([(left, add), (right, add)]) { [unowned self] in
@@ -121,6 +121,7 @@ private final class Crowd {
                     Map.Action.set(key: WireKey("\(amount)"), value: .text(text)), to: map)
             case 3:
                 try? machine.dispatch(WireValue.text("no such action"), to: map)
+            case 4: letGoOrMirror(index, machine)
             default:
                 try? machine.dispatch(
                     List.Action.append(value: .integer(WireInteger(exactly: token) ?? 0)), to: list
@@ -131,6 +132,17 @@ private final class Crowd {
                         unknown: { unknown.insert(token) })
                 }
             }
+        }
+    }
+
+    /// Lets the mirror of the map go, or makes it anew where that was done before.
+    private func letGoOrMirror(_ index: Int, _ machine: ClientMachine) {
+        guard members[index].map == nil else {
+            members[index].map = nil
+            return
+        }
+        machine.mirror(Map.self, at: "/map") { [unowned self] in
+            members[index].map = try? $0.get()
         }
     }
 
@@ -154,6 +166,9 @@ private final class Crowd {
     func finish() throws {
         world.run(for: 400_000_000)
         world.heal()
+        for (index, member) in members.enumerated() where member.map == nil {
+            member.client.act { letGoOrMirror(index, $0) }
+        }
         world.run(for: 30_000_000_000)
         let tree = world.server.tree
         for (index, member) in members.enumerated() {

@@ -76,6 +76,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     ///
     /// *Throws*: ``ClientError/otherHistory(expected:actual:)`` if it never will.
     public func reached(_ revision: Revision) async throws(ClientError) {
+        try port?.check()
         var isAsked = false
         while true {
             let version = board.moved.version
@@ -83,17 +84,22 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
                 (board.revision.whileLocked { $0 }, cell.phase)
             }
             if case .failed(let error) = phase { throw error }
-            if phase == .live {
-                guard actual.epoch == revision.epoch else {
-                    throw .otherHistory(expected: revision, actual: actual)
-                }
-                if actual.sequence >= revision.sequence { return }
+            if phase == .live, actual.epoch == revision.epoch,
+                actual.sequence >= revision.sequence
+            {
+                return
             }
             if Task.isCancelled { throw .cancelled }
-            // because an idle subscriber is told only now and then how far the daemon is
-            if !isAsked { port?.nudge() }
-            isAsked = true
-            await board.moved.change(after: version)
+            if !isAsked {
+                isAsked = true
+                // because an idle subscriber is told only now and then how far the daemon is, and
+                // the last to notice that the daemon is another one
+                try await port?.ping()
+            } else if phase == .live, actual.epoch != revision.epoch {
+                throw .otherHistory(expected: revision, actual: actual)
+            } else {
+                await board.moved.change(after: version)
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ final class Subscription {
     var last: UInt64 = 0
     /// Parts of a snapshot or value whose end has not arrived.
     var parts: [UInt8] = []
-    /// Consecutive updates that could not be read.
+    /// Updates that could not be read since the last delta that could.
     var faultCount = 0
 
     /// How far it is on the connection at hand.

@@ -94,6 +94,24 @@ struct MirrorStatesTests {
         client.close()
     }
 
+    @Test("C92: a reader that throws ends alone")
+    func throwingReader() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let thrown = Task {
+            for await count in visits.states(\.count) where count > 1 { throw CancellationError() }
+        }
+        var others = visits.states(\.count).makeAsyncIterator()
+        #expect(await others.next() == 0)
+        #expect(await visits.dispatch(.increment(by: 2)).revision != nil)
+        await #expect(throws: CancellationError.self) { try await thrown.value }
+        #expect(await others.next() == 2)
+        #expect(await visits.dispatch(.increment(by: 3)).revision != nil)
+        #expect(await others.next() == 5)
+        client.close()
+    }
+
     @Test("C92: a reader that takes its time delays nobody, and then gets the latest")
     func slowReader() async throws {
         let server = try LiveServer()

@@ -163,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "ReactorClientTests",
             dependencies: [
-                "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorWire", "ReactorServer",
-                "StockReactors",
+                "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorLoop", "ReactorServer",
+                "ReactorThreads", "ReactorWire", "StockReactors",
             ],
             swiftSettings: strict),
         .testTarget(

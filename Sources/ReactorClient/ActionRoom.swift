@@ -3,7 +3,7 @@ import ReactorThreads
 /// Bounds the bytes of actions that a client's users have handed over and that have no outcome.
 final class ActionRoom: Sendable {
     /// Most bytes of actions without an outcome; who wants to add more waits.
-    private let bytesMax: Int
+    let bytesMax: Int
     private let state = Guarded(State())
 
     private struct State {
@@ -12,6 +12,9 @@ final class ActionRoom: Sendable {
     }
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    /// How many wait for room.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Takes room if there is some, and nobody waits for it.
     func tryEnter(_ byteCount: Int) -> Bool {
@@ -35,13 +38,7 @@ final class ActionRoom: Sendable {
         }
         guard let turn else { return true }
         if await turn.wait(cancelled: false) { return true }
-        let wasWaiting = state.withLock { state in
-            let index = state.waiting.firstIndex { $0.turn === turn }
-            if let index { state.waiting.remove(at: index) }
-            return index != nil
-        }
-        // because room may have been given in the moment of the cancellation
-        if !wasWaiting { leave(byteCount) }
+        giveUp(turn, byteCount)
         return false
     }
 
@@ -49,15 +46,33 @@ final class ActionRoom: Sendable {
     func leave(_ byteCount: Int) {
         let admitted = state.withLock { state in
             state.usedBytes -= byteCount
-            var admitted: [OneAnswer<Bool>] = []
-            while let next = state.waiting.first, fits(next.byteCount, state) {
-                state.usedBytes += next.byteCount
-                state.waiting.removeFirst()
-                admitted.append(next.turn)
-            }
-            return admitted
+            return admit(&state)
         }
         for turn in admitted { turn.give(true) }
+    }
+
+    /// Takes a cancelled one out of the line, and lets in who stood behind.
+    private func giveUp(_ turn: OneAnswer<Bool>, _ byteCount: Int) {
+        let admitted = state.withLock { state in
+            if let index = state.waiting.firstIndex(where: { $0.turn === turn }) {
+                state.waiting.remove(at: index)
+            } else {
+                // because room may have been given in the moment of the cancellation
+                state.usedBytes -= byteCount
+            }
+            return admit(&state)
+        }
+        for turn in admitted { turn.give(true) }
+    }
+
+    private func admit(_ state: inout State) -> [OneAnswer<Bool>] {
+        var admitted: [OneAnswer<Bool>] = []
+        while let next = state.waiting.first, fits(next.byteCount, state) {
+            state.usedBytes += next.byteCount
+            state.waiting.removeFirst()
+            admitted.append(next.turn)
+        }
+        return admitted
     }
 
     // because an action that is larger than all the room must pass some time

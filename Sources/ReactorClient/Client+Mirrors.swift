@@ -3,8 +3,19 @@ import ReactorThreads
 
 // MARK: - Mirrors
 extension Client {
-    /// Mirrors the node at `path`, which is one of `reactor`'s type; returns once the mirror shows
-    /// the daemon's state. The same path and type give the same mirror again.
+    /// Mirrors the node at `path`, which is of type `type`; returns once the mirror shows the
+    /// daemon's state. The same path and type give the same mirror while somebody holds it; when
+    /// nobody does any more, the client stops following the node.
+    ///
+    /// *Throws*: as with an instance.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String
+    ) async throws(ClientError) -> Mirror<R> {
+        try await mirror(R.makeForMirror(), at: path)
+    }
+
+    /// Mirrors the node at `path`, which is one of `reactor`'s type, where that needs arguments to
+    /// be made.
     ///
     /// `reactor` runs `reduce` on the client's thread. Where the daemon's types differ, the mirror
     /// follows the value instead of the mutations, if its `State` can still be read from that.

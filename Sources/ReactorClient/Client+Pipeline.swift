@@ -33,16 +33,20 @@ public final class Pipeline {
         self.report = report
     }
 
-    /// Sends encoded actions behind those before, once there is room for all of them.
+    /// Sends encoded actions behind those before, as room comes for them.
     ///
-    /// *Throws*: where the client has ended; none of them was sent then.
+    /// *Throws*: where the client ends or the task is cancelled; ``count`` says how many were sent.
     public func send(_ actions: [[UInt8]]) async throws(ClientError) {
-        let first = count
-        count += UInt64(actions.count)
-        let report = report
-        let isSent = await port.send(actions, to: node) { index, outcome in
-            report(first + UInt64(index), outcome)
+        var rest = actions[...]
+        while !rest.isEmpty {
+            let portion = rest.prefix(port.portion(of: rest))
+            let first = count
+            let report = report
+            try await port.send(portion, to: node) { index, outcome in
+                report(first + UInt64(index), outcome)
+            }
+            count += UInt64(portion.count)
+            rest = rest[portion.endIndex...]
         }
-        if !isSent { throw .ended }
     }
 }

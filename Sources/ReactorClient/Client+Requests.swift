@@ -18,7 +18,7 @@ extension Client {
         _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
     ) async throws(ClientError) -> ActionOutcome {
         let node = try await node(at: path)
-        return await port.dispatch(action.count) { (client, then) throws(ClientError) in
+        return await port.dispatch(action.count, conditions) { (client, then) throws(ClientError) in
             try client.dispatch(encoded: action.span, to: node, conditions, then: then)
         }
     }
@@ -30,8 +30,10 @@ extension Client {
         var items: [(node: NodeID, action: WireEmbedded)] = []
         for (path, action) in actions { items.append((try await node(at: path), action)) }
         let conditions = expected.map { DispatchOptions(expected: $0) }
-        let byteCount = items.reduce(0) { $0 + $1.action.bytes.count + 8 }
-        return await port.dispatch(byteCount) { [items] (client, then) throws(ClientError) in
+        // because each item is a pair with a number of up to 5 bytes, in an array
+        let byteCount = items.reduce(9) { $0 + $1.action.bytes.count + 6 }
+        return await port.dispatch(byteCount, conditions) {
+            [items] (client, then) throws(ClientError) in
             try client.machine.batch(items, conditions, then: then)
         }
     }
@@ -69,7 +71,7 @@ extension Client {
             client.note()
         }
         if !isPosted {
-            feed.state.withLock { $0.error = .ended }
+            feed.state.withLock { $0.error = port.refusal }
             feed.changed.publish(isLast: true)
         }
         return Watch(feed: feed)

@@ -1,4 +1,3 @@
-import Glibc
 public import ReactorCore
 import ReactorLoop
 import ReactorThreads
@@ -6,18 +5,17 @@ import ReactorThreads
 /// A connection to the daemon that mends itself, for any number of tasks.
 ///
 ///     let client = try await Client.connect()
-///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     let outcome = await visits.dispatch(.increment(by: 5))
 ///
 /// When the connection is lost it connects again, with pauses, and goes on where it was: mirrors
 /// catch up, actions without an outcome are sent again under their old numbers and are applied
 /// once. It ends with ``close()``, or when nobody holds it any more.
 ///
-/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread; not
-/// a process that was forked after ``connect(to:options:)``.
+/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread; a process
+/// that was forked after ``connect(to:options:)`` is refused, ``ClientError/forked(pid:)``.
 public final class Client: Sendable {
     let port: ActionPort
-    private let pid = getpid()
     private let lastWatch = Guarded<UInt64>(0)
     /// What the daemon said of itself and its limits when the client connected first.
     public let welcome: Welcome
@@ -30,14 +28,22 @@ public final class Client: Sendable {
         self.socketPath = socketPath
     }
 
-    deinit { Self.end(port) }
+    deinit { port.end() }
 
     /// Connects to the daemon at the socket `path`, or to the first that accepts at one of the
     /// usual places.
     public static func connect(
         to path: String? = nil, options: ClientOptions = ClientOptions()
     ) async throws(ClientError) -> Client {
-        let port = try startThread(path, options)
+        let mark = ForkMark()
+        return try await connect(to: path, options: options) { !mark.isCurrent }
+    }
+
+    /// Connects; `isForked` says whether the calling process is a child of the client's.
+    static func connect(
+        to path: String?, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
+    ) async throws(ClientError) -> Client {
+        let port = try startThread(path, options, isForked)
         do throws(ClientError) {
             let (welcome, socketPath) = try await port.ask { (client, then) in
                 client.start { result in
@@ -46,18 +52,18 @@ public final class Client: Sendable {
             }
             return Client(port, welcome, socketPath)
         } catch {
-            end(port)
+            port.end()
             throw error
         }
     }
 
     private static func startThread(
-        _ path: String?, _ options: ClientOptions
+        _ path: String?, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
     ) throws(ClientError) -> ActionPort {
         do {
             let loop = try EventLoop(spin: options.spin)
             let core = try LoopClient(on: loop, to: path, options: options)
-            let port = ActionPort(core)
+            let port = ActionPort(core, isForked: isForked)
             _ = try WorkThread(name: "reactor-client") {
                 let loop = port.core.open().loop
                 loop.run()
@@ -69,16 +75,9 @@ public final class Client: Sendable {
         }
     }
 
-    private static func end(_ port: ActionPort) {
-        _ = port.post { client in
-            client.close()
-            client.loop.stop()
-        }
-    }
-
     /// Ends the client: its session is forgotten, actions without an outcome are unknown, mirrors
     /// and watchers end.
-    public func close() { Self.end(port) }
+    public func close() { port.end() }
 
     /// Waits until every action sent so far has an outcome.
     public func drain() async throws(ClientError) {
@@ -87,7 +86,7 @@ public final class Client: Sendable {
 
     /// Asks for a sign of life.
     public func ping() async throws(ClientError) {
-        try await ask { client, then in client.ping(then: then) }
+        try await port.ping()
     }
 
     /// Asks something on the client's thread.
@@ -97,8 +96,7 @@ public final class Client: Sendable {
                 LoopClient, @escaping (Result<Value, ClientError>) -> Void
             ) -> Void
     ) async throws(ClientError) -> Value {
-        guard getpid() == pid else { throw .forked(pid: pid) }
-        return try await port.ask(body)
+        try await port.ask(body)
     }
 
     func newWatchID() -> UInt64 {

@@ -72,6 +72,7 @@ extension ClientMachine {
             try sinks[index].stage(delta: body, from: cursor.offset)
             index &+= 1
         }
+        if subscription.faultCount > 0 { subscription.faultCount = 0 }
     }
 }
 

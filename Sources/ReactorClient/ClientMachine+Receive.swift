@@ -36,8 +36,8 @@ extension ClientMachine {
         if have < FrameHeader.byteCount { return FrameHeader.byteCount - have }
         let partial = partial
         let length = Int(partial.span.word(at: 0, byteCount: 4))
-        // because a length that is refused is refused by `consume`, from the header alone
-        guard length <= options.frameBytesMax else { return 0 }
+        // because what is refused from the header alone is refused by `consume`
+        guard length <= options.frameBytesMax, Self.isSent(partial[4]) else { return 0 }
         return FrameHeader.byteCount + length - have
     }
 
@@ -51,7 +51,11 @@ extension ClientMachine {
                 guard let header = try header(bytes, at: offset) else { break }
                 let start = offset &+ FrameHeader.byteCount
                 let end = start &+ Int(header.length)
-                guard end <= bytes.count else { break }
+                guard end <= bytes.count else {
+                    // because what is no frame may claim any length: its end is not waited for
+                    try checkKind(header, at: offset)
+                    break
+                }
                 try handle(header, bytes, start..<end)
                 offset = end
             }
@@ -96,10 +100,7 @@ extension ClientMachine {
             }
         }
         guard let kind = FrameKind(rawValue: header.kind), kind.isFromDaemon else {
-            guard FrameKind.isIgnorable(header.kind) else {
-                throw ClientFault("\(FrameError(.unknownKind(header.kind), at: range.lowerBound))")
-            }
-            return
+            return try checkKind(header, at: range.lowerBound - FrameHeader.byteCount)
         }
         let body = bytes.extracting(range)
         switch (stage, kind) {
@@ -121,10 +122,23 @@ extension ClientMachine {
         }
     }
 
+    /// Whether a daemon may send a frame of this raw kind: one that is known or may be skipped.
+    private static func isSent(_ kind: UInt8) -> Bool {
+        FrameKind(rawValue: kind)?.isFromDaemon ?? FrameKind.isIgnorable(kind)
+    }
+
+    private func checkKind(_ header: FrameHeader, at offset: Int) throws(ClientFault) {
+        if Self.isSent(header.kind) { return }
+        throw ClientFault("\(FrameError(.unknownKind(header.kind), at: offset))")
+    }
+
     private func noteClosing(_ body: Span<UInt8>) {
         closing =
             (try? Closing(wireBytes: body))
             ?? Closing(.framing, "the daemon gave no readable reason")
+        // because it is the last that a daemon sends, and one that then keeps the socket open must
+        // not keep the client waiting
+        leaveConnection()
     }
 
     /// After everything that arrived: lets go what waited for it.

@@ -120,6 +120,11 @@ extension ClientMachine {
     func dropConnection(_ fault: ClientFault) {
         guard stage == .greeting || stage == .live else { return }
         self.fault = fault
+        leaveConnection()
+    }
+
+    /// Closes the socket from this side.
+    func leaveConnection() {
         outputs.append(.close)
         loseConnection()
     }
@@ -161,10 +166,14 @@ extension ClientMachine {
     /// Waits a random while, longer on average with every attempt in a row.
     func pause() {
         stage = .pausing
-        let longest = min(
-            options.pauseMax, options.pauseMin << UInt64(min(attempts, 20)))
+        let shortest = max(1, min(options.pauseMin, options.pauseMax))
+        let doublings = UInt64(min(attempts + 1, 20))
+        let longest =
+            shortest > options.pauseMax >> doublings ? options.pauseMax : shortest << doublings
         attempts += 1
-        outputs.append(.setTimer(random() % max(longest, 1) + 1))
+        // because `longest` is less than `shortest` where `pauseMax` is 0
+        let choices = max(longest, shortest) - shortest + 1
+        outputs.append(.setTimer(shortest + random() % choices))
     }
 
     /// Ends the client for good.

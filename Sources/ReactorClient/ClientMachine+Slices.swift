@@ -28,6 +28,16 @@ extension ClientMachine {
         }
     }
 
+    /// Ends the following of all that nobody holds any more.
+    func leaveReleased() {
+        guard board.released.take() else { return }
+        for subscription in subscriptions {
+            for sink in subscription.sinks where sink.isReleased { leave(sink) }
+        }
+        // because outcomes may have waited for the slices of those; only a live connection has some
+        if window > 0 { settle() }
+    }
+
     private func send(_ subscription: Subscription) {
         let number = newRequest(.subscribe(subscription))
         let frame = outgoing.beginFrame(.subscribe, number: number)
@@ -112,7 +122,11 @@ extension ClientMachine {
             throw ClientFault("subscribed: \(error)")
         }
         guard subscriptions.contains(where: { $0 === subscription }) else {
-            outgoing.header(FrameHeader(kind: .unsubscribe, id: header.id))
+            // because the slice has the same number for who follows it anew meanwhile
+            let isWanted = subscriptions.contains {
+                $0.path == subscription.path && $0.mode == subscription.mode
+            }
+            if !isWanted { outgoing.header(FrameHeader(kind: .unsubscribe, id: header.id)) }
             return
         }
         guard slices[header.id].map({ $0 === subscription }) ?? true else {
@@ -259,9 +273,9 @@ extension ClientMachine {
                 try giveUp(subscription, error)
             }
         } else if header.flags.contains(.more) || !subscription.parts.isEmpty {
-            stage(part: header, body, of: subscription)
+            try stage(part: header, body, of: subscription)
         } else {
-            stage(value: header, body, of: subscription)
+            try stage(value: header, body, of: subscription)
         }
     }
 
@@ -274,24 +288,30 @@ extension ClientMachine {
             try sink.stage(delta: body, from: cursor.offset)
             touch(sink)
         }
+        subscription.faultCount = 0
     }
 
     private func stage(
         part header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
-    ) {
+    ) throws(ClientFault) {
+        guard subscription.parts.count + body.count <= options.stagedBytesMax else {
+            subscription.needsSnapshot = true
+            throw ClientFault(
+                "a value of more than stagedBytesMax \(options.stagedBytesMax) at "
+                    + subscription.path)
+        }
         subscription.parts.append(contentsOf: body, 0..<body.count)
         guard !header.flags.contains(.more) else { return }
         let whole = subscription.parts
         subscription.parts = []
-        stage(value: header, whole.span, of: subscription)
+        try stage(value: header, whole.span, of: subscription)
     }
 
     private func stage(
         value header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
-    ) {
+    ) throws(ClientFault) {
         subscription.wasLive = true
         subscription.needsSnapshot = false
-        subscription.faultCount = 0
         for sink in subscription.sinks {
             do throws(WireError) {
                 try sink.stage(
@@ -299,6 +319,8 @@ extension ClientMachine {
                     sequence: header.number)
                 touch(sink)
             } catch {
+                // because a replica has the types that the daemon has: it was the bytes
+                guard subscription.mode == .value else { return try giveUp(subscription, error) }
                 leave(sink)
                 sink.discard()
                 sink.fail(.incompatible(path: subscription.path, error))
@@ -312,8 +334,8 @@ extension ClientMachine {
         }
     }
 
-    /// A delta could not be read: asks for a snapshot on a new connection, or, where that did not
-    /// help, ends the subscription.
+    /// A delta or snapshot could not be read: asks for a snapshot on a new connection, or, where
+    /// that has not helped, ends the subscription.
     func giveUp(_ subscription: Subscription, _ error: WireError) throws(ClientFault) {
         subscription.faultCount += 1
         subscription.needsSnapshot = true
@@ -321,7 +343,7 @@ extension ClientMachine {
             return remove(
                 subscription, because: .incompatible(path: subscription.path, error))
         }
-        throw ClientFault("delta of \(subscription.path): \(error)")
+        throw ClientFault("update of \(subscription.path): \(error)")
     }
 
     /// Shows everything that was staged, in all mirrors at once, and tells their observers.

@@ -20,7 +20,7 @@ public final class ClientMachine {
     /// Told whenever ``phase`` changes.
     public var onPhase: ((ClientPhase) -> Void)?
     let random: () -> UInt64
-    let board = MirrorBoard()
+    let board: MirrorBoard
 
     // MARK: The connection
     var stage = Stage.idle {
@@ -81,11 +81,18 @@ public final class ClientMachine {
         case single(ordinal: UInt64, Outcome)
     }
 
-    /// Makes a machine that does nothing before ``start(_:)``; `random` yields random 64-bit
-    /// numbers, for pauses.
-    public init(_ options: ClientOptions = ClientOptions(), random: @escaping () -> UInt64) {
+    /// Makes a machine that does nothing before ``start(_:)``.
+    ///
+    /// `random` yields random 64-bit numbers, for pauses. `wake` is called on any thread, when the
+    /// machine has something for its shell though nothing was asked of it: the last holder of
+    /// a mirror let it go.
+    public init(
+        _ options: ClientOptions = ClientOptions(), wake: @escaping @Sendable () -> Void = {},
+        random: @escaping () -> UInt64
+    ) {
         self.options = options
         self.random = random
+        board = MirrorBoard(wake: wake)
     }
 
     /// How far the conversation is, as users see it.
@@ -112,10 +119,13 @@ public final class ClientMachine {
     }
 
     /// Whether the shell has something to write or to do.
-    public var needsShell: Bool { outgoing.count > 0 || !outputs.isEmpty }
+    public var needsShell: Bool {
+        outgoing.count > 0 || !outputs.isEmpty || board.released.isUp
+    }
 
     /// The bytes to be written now, if there are any; call it once a turn.
     public func takeOutgoing() -> OutgoingBytes? {
+        leaveReleased()
         let count = outgoing.count
         guard count > 0 else { return nil }
         let bytes = outgoing.bytes

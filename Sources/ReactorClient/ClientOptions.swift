@@ -17,10 +17,10 @@ public struct ClientOptions: Sendable {
     public var stagedBytesMax = 1 << 30
     /// Nanoseconds within which the daemon answers the first frame.
     public var handshakeDeadline: UInt64 = 5_000_000_000
-    /// Nanoseconds of the shortest pause between attempts to connect; the actual one is drawn at
-    /// random below it, so that a thousand clients do not come at once.
+    /// Nanoseconds of the shortest pause before an attempt to connect again. The first is drawn at
+    /// random between it and its double, so that a thousand clients do not come at once.
     public var pauseMin: UInt64 = 50_000_000
-    /// Nanoseconds of the longest pause, to which the pauses grow.
+    /// Nanoseconds of the longest pause; what may be drawn doubles with every attempt up to it.
     public var pauseMax: UInt64 = 5_000_000_000
     /// Whether to go on trying when the daemon cannot be reached the first time.
     public var keepsTrying = false

@@ -3,6 +3,7 @@ import Glibc
 public import ReactorBytes
 public import ReactorCore
 public import ReactorLoop
+import ReactorThreads
 
 /// A client on a loop of the caller's, in callback style.
 ///
@@ -47,7 +48,13 @@ public final class LoopClient: TurnEnding {
             throw .system("\(error)")
         }
         var random = SystemRandomNumberGenerator()
-        machine = ClientMachine(options) { random.next() }
+        let (handle, mark, name) = (loop.handle, ForkMark(), Confined(ClientName()))
+        // because in a forked process the loop's queue is a copy whose lock may be held for ever
+        machine = ClientMachine(
+            options,
+            wake: { if mark.isCurrent { handle.post { name.open().client?.note() } } },
+            random: { random.next() })
+        name.open().client = self
         timer.onFire = { [unowned self] in
             machine.timerFired()
             note()
@@ -200,7 +207,15 @@ extension LoopClient {
         note()
     }
 
-    /// Mirrors the node at `path`.
+    /// Mirrors the node at `path`, which is of type `type`.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        mirror(R.makeForMirror(), at: path, then: completion)
+    }
+
+    /// Mirrors the node at `path`, by a reactor that needs arguments to be made.
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
@@ -208,4 +223,9 @@ extension LoopClient {
         machine.mirror(reactor, at: path, then: completion)
         note()
     }
+}
+
+/// A client, as other threads pass it to its own.
+private final class ClientName {
+    weak var client: LoopClient?
 }

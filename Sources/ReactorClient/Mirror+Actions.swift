@@ -32,7 +32,8 @@ extension Mirror {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let bytes = action.wireBytes()
-        let outcome = await port.dispatch(bytes.count) { (client, then) throws(ClientError) in
+        let outcome = await port.dispatch(bytes.count, conditions) {
+            (client, then) throws(ClientError) in
             try client.dispatch(encoded: bytes.span, to: node, conditions, then: then)
         }
         return outcome.typed(as: R.Reply.self)

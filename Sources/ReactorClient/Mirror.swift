@@ -4,14 +4,14 @@ public import ReactorThreads
 
 /// A copy of a reactor's state in this process, kept up to date by the daemon.
 ///
-///     let visits = try await client.mirror(Visits(), at: "/visits")
+///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     print(visits.state.count, visits.count)
 ///
 /// Reading is local: a lock and a copy, no I/O and no hop. All mirrors of a client move together,
 /// from one revision to the next. A mirror survives the loss of its connection: it shows the last
 /// state it knew, and ``phase`` says so, until it has caught up.
 ///
-/// *Owner*: any thread.
+/// *Owner*: any thread. The client follows the node for as long as somebody holds the mirror.
 @dynamicMemberLookup
 public final class Mirror<R: Reactor>: Observable, Sendable {
     /// Path of the mirrored node.
@@ -40,6 +40,8 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         self.node = node
         cell = Guarded(Cell(state: initial), by: board.lock)
     }
+
+    deinit { board.noteRelease() }
 
     /// The state, as of ``revision``.
     @inlinable
@@ -74,6 +76,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     ///
     /// *Throws*: ``ClientError/otherHistory(expected:actual:)`` if it never will.
     public func reached(_ revision: Revision) async throws(ClientError) {
+        try port?.check()
         var isAsked = false
         while true {
             let version = board.moved.version
@@ -81,17 +84,22 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
                 (board.revision.whileLocked { $0 }, cell.phase)
             }
             if case .failed(let error) = phase { throw error }
-            if phase == .live {
-                guard actual.epoch == revision.epoch else {
-                    throw .otherHistory(expected: revision, actual: actual)
-                }
-                if actual.sequence >= revision.sequence { return }
+            if phase == .live, actual.epoch == revision.epoch,
+                actual.sequence >= revision.sequence
+            {
+                return
             }
             if Task.isCancelled { throw .cancelled }
-            // because an idle subscriber is told only now and then how far the daemon is
-            if !isAsked { port?.nudge() }
-            isAsked = true
-            await board.moved.change(after: version)
+            if !isAsked {
+                isAsked = true
+                // because an idle subscriber is told only now and then how far the daemon is, and
+                // the last to notice that the daemon is another one
+                try await port?.ping()
+            } else if phase == .live, actual.epoch != revision.epoch {
+                throw .otherHistory(expected: revision, actual: actual)
+            } else {
+                await board.moved.change(after: version)
+            }
         }
     }
 }

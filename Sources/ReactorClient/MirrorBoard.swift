@@ -9,9 +9,20 @@ final class MirrorBoard: Sendable {
     let revision: Guarded<Revision>
     /// Tells that ``revision`` has moved.
     let moved = ChangeSignal()
+    /// Raised when nobody holds one of the mirrors any more.
+    let released = Flag()
+    private let wake: @Sendable () -> Void
 
-    init() {
+    /// Makes a board whose client is told by `wake`, from any thread, to look at ``released``.
+    init(wake: @escaping @Sendable () -> Void = {}) {
         lock = Lock()
         revision = Guarded(Revision(epoch: 0, sequence: 0), by: lock)
+        self.wake = wake
+    }
+
+    /// Notes that nobody holds a mirror any more. *Owner*: any thread.
+    func noteRelease() {
+        released.raise()
+        wake()
     }
 }

@@ -45,7 +45,7 @@ public struct MirrorStates<R: Reactor, Value: Equatable & Sendable>: AsyncSequen
                 let version = mirror.changed.version
                 let isEnded = mirror.changed.isEnded
                 let value = mirror.cell.withLock { $0.state[keyPath: field] }
-                if value != last, !isEnded || last == nil {
+                if value != last {
                     last = value
                     return value
                 }

@@ -24,7 +24,7 @@ final class Subscription {
     var last: UInt64 = 0
     /// Parts of a snapshot or value whose end has not arrived.
     var parts: [UInt8] = []
-    /// Consecutive updates that could not be read.
+    /// Updates that could not be read since the last delta that could.
     var faultCount = 0
 
     /// How far it is on the connection at hand.
@@ -48,6 +48,8 @@ final class Subscription {
 protocol SliceSink: AnyObject {
     /// Fingerprint of the types that the daemon's must equal for replica mode.
     var fingerprint: UInt64 { get }
+    /// Whether nobody holds what shows the slice any more.
+    var isReleased: Bool { get }
     /// Reads the slice's whole state or value; `nil` if nothing stands there.
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
     /// Reads the mutations of one transaction; `offset` is where they start.

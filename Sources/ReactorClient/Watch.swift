@@ -80,6 +80,8 @@ final class WatchSink: SliceSink {
         self.feed = feed
     }
 
+    var isReleased: Bool { feed == nil }
+
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         var copy: [UInt8] = []
         copy.append(contentsOf: value, 0..<value.count)

@@ -99,7 +99,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
 }
 
 /// The reply of a reactor that never replies.
-public enum NoReply: WireCodable, Sendable {
+public enum NoReply: WireCodable, Sendable, Equatable {
     public func encode(into writer: inout WireWriter) {}
 
     public static func decode(
@@ -172,7 +172,10 @@ extension Reactor where Mutation == Action {
 
 /// Makes a struct or a final class a ``Reactor``: its nested `Action`, `Mutation` and `State`
 /// become ``WireCodable``, its children are wired.
+///
+/// It becomes a ``MirrorableReactor`` as well if its body shows that it can be made without
+/// arguments.
 @attached(memberAttribute)
 @attached(member, names: arbitrary)
-@attached(extension, conformances: Reactor)
+@attached(extension, conformances: Reactor, MirrorableReactor)
 public macro Reactor() = #externalMacro(module: "ReactorMacros", type: "ReactorMacro")

@@ -47,6 +47,10 @@ struct ReactorMacro: MemberMacro {
                     "\(reactor.modifier)static var documentation: Swift.String",
                     [stringLiteral(documentation)]))
         }
+        if reactor.canMakeItself, reactor.functions(named: "makeForMirror").isEmpty {
+            members.append(
+                block("\(reactor.modifier)static func makeForMirror() -> Self", ["Self()"]))
+        }
         return members
     }
 }
@@ -78,8 +82,8 @@ extension ReactorMacro: MemberAttributeMacro {
 }
 
 extension ReactorMacro: ExtensionMacro {
-    /// The protocol that the extension conforms the type to.
-    static var conformance: TypeSyntax { "Reactor" }
+    /// The protocols that the extension conforms a type to; the second where it makes itself.
+    static var conformances: [TypeSyntax] { ["Reactor", "MirrorableReactor"] }
 
     static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
@@ -87,10 +91,14 @@ extension ReactorMacro: ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
         let silent = SilentContext(context)
-        guard !protocols.isEmpty, let reactor = ReactorType(declaration, in: silent),
+        guard let reactor = ReactorType(declaration, in: silent),
             ReactorChecks(reactor: reactor, context: silent).run()
         else { return [] }
-        let text = "extension \(type.trimmed): \(Self.conformance) {}"
+        let isMirrorable =
+            reactor.canMakeItself || !reactor.functions(named: "makeForMirror").isEmpty
+        let wanted = protocols.map(lastName).filter { isMirrorable || $0 == "Reactor" }
+        guard !wanted.isEmpty else { return [] }
+        let text = "extension \(type.trimmed): \(wanted.joined(separator: ", ")) {}"
         let declaration = DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self)
         return declaration.map { [$0] } ?? []
     }

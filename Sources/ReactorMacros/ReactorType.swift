@@ -88,7 +88,8 @@ struct ReactorType {
     }
 }
 
-private func hasInitialValue(
+/// Whether a stored property starts with a value that no initializer gives it.
+func hasInitialValue(
     _ binding: PatternBindingSyntax, _ variable: VariableDeclSyntax
 ) -> Bool {
     if isComputed(binding) || binding.initializer != nil { return true }

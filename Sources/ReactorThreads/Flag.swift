@@ -7,6 +7,9 @@ public final class Flag: Sendable {
     /// Makes a flag that is not raised.
     public init() {}
 
+    /// Whether somebody has raised it and nobody has taken it. *Cost*: a plain load.
+    public var isUp: Bool { isRaised.load(ordering: .relaxed) }
+
     /// Raises it; what the caller wrote before is seen by who takes it.
     public func raise() {
         isRaised.store(true, ordering: .releasing)

@@ -1,8 +1,9 @@
-import ReactorClient
 import ReactorCore
 import ReactorServer
 import StockReactors
 import Testing
+
+@testable import ReactorClient
 
 /// What a client makes of connections that break.
 struct ReconnectTests {
@@ -94,25 +95,91 @@ struct ReconnectTests {
         #expect(try rig.count(at: "/visits") == 2)
     }
 
-    @Test("C84: pauses grow with every attempt, are drawn at random, and stay below five seconds")
-    func pauses() {
-        var draw: UInt64 = 0
-        var options = ClientOptions()
-        options.keepsTrying = true
-        let machine = ClientMachine(options) { draw }
+    /// The pauses before the first attempts to connect, where nobody ever accepts.
+    private func pauses(
+        _ options: ClientOptions, attempts: Int, _ random: @escaping () -> UInt64
+    ) -> [UInt64] {
+        let machine = ClientMachine(options, random: random)
         machine.start()
-        var longest: [UInt64] = []
-        for attempt in 0..<12 {
-            // because a draw of one less than a pause's bound gives the longest
-            draw = min(options.pauseMin << UInt64(attempt), options.pauseMax) - 1
+        var pauses: [UInt64] = []
+        for _ in 0..<attempts {
             _ = machine.takeOutputs()
             machine.connectFailed([])
-            for case .setTimer(let pause) in machine.takeOutputs() { longest.append(pause) }
+            for case .setTimer(let pause) in machine.takeOutputs() { pauses.append(pause) }
             machine.timerFired()
         }
-        #expect(longest.first == 50_000_000)
-        #expect(longest.last == 5_000_000_000)
-        #expect(longest == longest.sorted() && longest.count == 12)
+        return pauses
+    }
+
+    @Test("C84: pauses are drawn between pauseMin and pauseMax", arguments: 0..<20 as Range<UInt64>)
+    func pauses(_ seed: UInt64) {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        var random = Seed(seed)
+        let pauses = pauses(options, attempts: 100) { random.next() }
+        #expect(pauses.count == 100)
+        #expect(pauses.allSatisfy { options.pauseMin...options.pauseMax ~= $0 })
+        #expect(Set(pauses).count > 90)
+        // because full jitter fills the whole range once that is reached
+        let late = pauses.dropFirst(10)
+        #expect(late.contains { $0 < options.pauseMax / 4 })
+        #expect(late.contains { $0 > options.pauseMax / 4 * 3 })
+    }
+
+    @Test("C84: the longest pause that may be drawn doubles with every attempt, up to pauseMax")
+    func longestPauses() {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        options.pauseMin = 50
+        options.pauseMax = 5_000
+        var attempt = 0
+        let longest = pauses(options, attempts: 12) {
+            attempt += 1
+            // because a draw of one less than the number of choices gives the longest
+            return min(50 << UInt64(attempt), 5_000) - 50
+        }
+        #expect(
+            longest == [100, 200, 400, 800, 1_600, 3_200] + [UInt64](repeating: 5_000, count: 6))
+    }
+
+    @Test("C84: a thousand clients that lose their daemon at once do not come back at once")
+    func storm() {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        let perMillisecond = (0..<1_000 as Range<UInt64>).reduce(into: [UInt64: Int]()) {
+            var random = Seed($1)
+            let pause = pauses(options, attempts: 1) { random.next() }[0]
+            $0[pause / 1_000_000, default: 0] += 1
+        }
+        // because 1,000 over 50 milliseconds are 20 in each, and chance gives some more
+        #expect(perMillisecond.count == 50 && (perMillisecond.values.max() ?? 0) < 45)
+    }
+
+    @Test("C84: options that make no sense still give a pause")
+    func oddPauses() {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        options.pauseMin = 700
+        options.pauseMax = 300
+        #expect(pauses(options, attempts: 30) { .max }.allSatisfy { $0 == 300 })
+        options.pauseMin = 0
+        options.pauseMax = .max
+        #expect(pauses(options, attempts: 80) { .max }.allSatisfy { $0 > 0 })
+    }
+
+    @Test("C84: a connection that was live begins with short pauses again")
+    func pausesStartAnew() throws {
+        let rig = Rig()
+        var options = ClientOptions()
+        options.pauseMin = 50
+        options.pauseMax = 1 << 40
+        let client = rig.client(options)
+        _ = try client.open("/visits", rig)
+        for _ in 0..<20 {
+            rig.cut(client)
+            rig.run()
+            #expect(client.machine.attempts <= 1)
+        }
     }
 
     @Test("a daemon that cannot be reached the first time is an error that names the places")

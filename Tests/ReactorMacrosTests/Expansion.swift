@@ -10,7 +10,7 @@ var macroSpecs: [String: MacroSpec] {
         "WireCodable": MacroSpec(
             type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
         "WireAlias": MacroSpec(type: WireAliasMacro.self),
-        "Reactor": MacroSpec(type: ReactorMacro.self, conformances: [ReactorMacro.conformance]),
+        "Reactor": MacroSpec(type: ReactorMacro.self, conformances: ReactorMacro.conformances),
     ]
 }
 

@@ -1,4 +1,8 @@
+import SwiftSyntax
+import SwiftSyntaxMacroExpansion
 import Testing
+
+@testable import ReactorMacros
 
 @Suite("What @Reactor adds to a type")
 struct ReactorMacroTests {
@@ -43,9 +47,13 @@ struct ReactorMacroTests {
                 public static var documentation: Swift.String {
                     "A shop."
                 }
+
+                public static func makeForMirror() -> Self {
+                    Self()
+                }
             }
 
-            extension Shop: Reactor {
+            extension Shop: Reactor, MirrorableReactor {
             }
             """)
     }
@@ -72,9 +80,13 @@ struct ReactorMacroTests {
                 var initialState: State {
                     State()
                 }
+
+                static func makeForMirror() -> Self {
+                    Self()
+                }
             }
 
-            extension Shop: Reactor {
+            extension Shop: Reactor, MirrorableReactor {
             }
             """)
     }
@@ -115,6 +127,10 @@ struct ReactorMacroTests {
                 var initialState: State {
                     State()
                 }
+
+                static func makeForMirror() -> Self {
+                    Self()
+                }
             }
 
             extension Shop.Action: WireCodable {
@@ -126,8 +142,82 @@ struct ReactorMacroTests {
             extension Shop.Reply: WireCodable {
             }
 
+            extension Shop: Reactor, MirrorableReactor {
+            }
+            """)
+    }
+
+    @Test("what needs arguments is mirrored by an instance")
+    func notMirrorable() {
+        expectExpansion(
+            """
+            @Reactor
+            struct Shop {
+                typealias Action = Order
+                typealias State = Stock
+                let city: String
+                var initialState: State { Stock() }
+            }
+            """,
+            """
+            struct Shop {
+                typealias Action = Order
+                typealias State = Stock
+                let city: String
+                var initialState: State { Stock() }
+            }
+
             extension Shop: Reactor {
             }
             """)
+    }
+
+    @Test("an author may say how an instance for a mirror is made")
+    func ownInstance() {
+        expectExpansion(
+            """
+            @Reactor
+            struct Shop {
+                typealias Action = Order
+                typealias State = Stock
+                let city: String
+                var initialState: State { Stock() }
+                static func makeForMirror() -> Shop { Shop(city: "") }
+            }
+            """,
+            """
+            struct Shop {
+                typealias Action = Order
+                typealias State = Stock
+                let city: String
+                var initialState: State { Stock() }
+                static func makeForMirror() -> Shop { Shop(city: "") }
+            }
+
+            extension Shop: Reactor, MirrorableReactor {
+            }
+            """)
+    }
+
+    @Test("a conformance that the author wrote is not repeated")
+    func ownConformance() {
+        let source = """
+            @Reactor
+            struct Shop {
+                typealias Action = Order
+                struct State: WireCodable {}
+            }
+            """
+        func extensions(_ conformances: [TypeSyntax]) -> String {
+            expansion(
+                of: source,
+                macroSpecs: [
+                    "Reactor": MacroSpec(type: ReactorMacro.self, conformances: conformances)
+                ])
+        }
+        let (plain, mirrorable) = (ReactorMacro.conformances[0], ReactorMacro.conformances[1])
+        #expect(extensions([mirrorable]).contains("extension Shop: MirrorableReactor {"))
+        #expect(extensions([plain]).contains("extension Shop: Reactor {"))
+        #expect(!extensions([]).contains("extension"))
     }
 }

@@ -38,4 +38,58 @@ struct ReactorTypeTests {
             """
         #expect(expansion(of: source).contains("visitor.child(\"repeat\", self._repeat)"))
     }
+
+    /// Whether a reactor with `body` is made without arguments by the macro.
+    private func isMade(_ body: String, as kind: String = "struct Shop") -> Bool {
+        let source = """
+            @Reactor
+            \(kind) {
+                typealias Action = Order
+                struct State: WireCodable {}
+                \(body)
+            }
+            """
+        let expanded = expansion(of: source)
+        let hasFunction = expanded.contains("static func makeForMirror() -> Self")
+        let conforms = expanded.contains("MirrorableReactor {")
+        #expect(hasFunction == conforms, "\(body)")
+        return conforms
+    }
+
+    @Test(
+        "a reactor is made without arguments where its properties or an initialiser allow it",
+        arguments: [
+            "", "let a = 1", "var a = 1, b: Int?", "static let a: Int = b", "var a: Int { 1 }",
+            "var a: Int = 1 { didSet {} }", "lazy var a = 1", "let (a, b) = (1, 2)",
+            "@Child var a = Counter()", "let a: Int; init() { a = 1 }",
+            "let a: Int; public init(a: Int = 1) { self.a = a }", "init(_ a: Int...) {}",
+            "init(a: Int = 1) {}; init() {}", "init(a: Int) {}; init(b: Int = 1, c: Int = 2) {}",
+            "private init() {}", "@inlinable init() {}",
+        ])
+    func made(_ body: String) {
+        #expect(isMade(body))
+        #expect(isMade(body, as: "final class Shop"))
+    }
+
+    @Test(
+        "where the macro cannot see that, the reactor is mirrored by an instance",
+        arguments: [
+            "let a: Int", "var a: Int", "let a: Int?", "@Child var a: Counter",
+            "@Wrapped var a: Int?", "init(a: Int) {}", "var a = 1; init(a: Int, b: Int = 1) {}",
+            "init?() {}", "init() throws {}", "init() async {}", "@MainActor init() {}",
+            "@available(*, unavailable) init() {}", "init<T>(a: T = 1) {}",
+            "init(a: some Sequence = []) {}", "init() throws {}; init(a: Int = 1) {}",
+            "init(a: Int = 1) {}; init(b: Int = 1) {}", "#if DEBUG\nlet a: Int\n#endif",
+        ])
+    func notMade(_ body: String) {
+        #expect(!isMade(body))
+        #expect(!isMade(body, as: "final class Shop"))
+    }
+
+    @Test("a class with a superclass or protocols shows its initialiser")
+    func inherited() {
+        #expect(!isMade("", as: "final class Shop: Store"))
+        #expect(isMade("init() {}", as: "final class Shop: Store"))
+        #expect(isMade("", as: "struct Shop: Sendable"))
+    }
 }

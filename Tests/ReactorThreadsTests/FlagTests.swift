@@ -12,6 +12,16 @@ import Testing
         #expect(!flag.take())
     }
 
+    @Test("looking at a flag does not take it")
+    func isSeen() {
+        let flag = Flag()
+        #expect(!flag.isUp)
+        flag.raise()
+        #expect(flag.isUp && flag.isUp)
+        #expect(flag.take())
+        #expect(!flag.isUp)
+    }
+
     @Test("a flag raised on another thread arrives")
     func crossesThreads() throws {
         let flag = Flag()

@@ -32,4 +32,17 @@ struct StockKindTests {
         #expect((StockKind.list.make() as? List)?.capacity == List.capacityDefault)
         #expect(StockKind.counter.capacity == nil)
     }
+
+    @Test("every kind is mirrored by its type alone")
+    func mirrorable() throws {
+        for kind in StockKind.allCases {
+            let made = kind.make()
+            let type = try #require(type(of: made) as? any MirrorableReactor.Type, "\(kind)")
+            #expect(stateBytes(of: type.makeForMirror()) == stateBytes(of: made), "\(kind)")
+        }
+    }
+
+    private func stateBytes(of reactor: some Reactor) -> [UInt8] {
+        reactor.initialState.wireBytes()
+    }
 }

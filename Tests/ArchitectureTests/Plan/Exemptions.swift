@@ -3,48 +3,10 @@
 /// A file that has got its test, or is gone, must leave this list.
 enum Exemptions {
     static let untested: [String: String] = [
-        "ReactorClient/ActionPort.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/ActionRoom.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/ChangeSignal.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Client+Mirrors.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Client+Pipeline.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Client+Requests.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Client.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/ClientError.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/ClientOptions.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
         "ReactorClient/ClientOutput.swift": "orders without logic; the machine's tests read them",
-        "ReactorClient/DispatchOutcome.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/LoopClient.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Mirror+Actions.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Mirror.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/MirrorBoard.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/MirrorSink.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/MirrorStates.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/OneAnswer.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
         "ReactorClient/PendingActions.swift":
             "a part of the client; ClientMachineTests and ReconnectTests drive it",
         "ReactorClient/SentActions.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Subscription.swift":
-            "a part of the client; ClientMachineTests and ReconnectTests drive it",
-        "ReactorClient/Watch.swift":
             "a part of the client; ClientMachineTests and ReconnectTests drive it",
         "ReactorCore/ReactorCore.swift": "re-exports ReactorWire and holds nothing else",
         "ReactorCore/StoreCore.swift": "a part of the store, whose tests drive it",

@@ -21,6 +21,10 @@ final class Rig {
         /// Bytes that pass from the client, or to it, before the connection is cut.
         var upBudget = Int.max
         var downBudget = Int.max
+        /// Frames that it has sent, on all its connections.
+        fileprivate(set) var sent: [Frame] = []
+        /// Changes what the daemon sends to it, once a write.
+        var onDown: (([Frame]) -> [UInt8])?
 
         init(_ machine: ClientMachine) { self.machine = machine }
     }
@@ -134,6 +138,7 @@ final class Rig {
     }
 
     private func up(_ bytes: [UInt8], _ wire: Wire) {
+        wire.owner.sent += (try? Frame.split(bytes)) ?? []
         let passed = min(bytes.count, wire.owner.upBudget)
         wire.owner.upBudget -= passed
         if passed > 0 { server.receive(wire.id, bytes.span.extracting(0..<passed), at: 0) }
@@ -144,8 +149,9 @@ final class Rig {
         }
     }
 
-    private func down(_ bytes: [UInt8], _ wire: Wire) {
+    private func down(_ written: [UInt8], _ wire: Wire) {
         guard wire.isOpen else { return }
+        let bytes = wire.owner.onDown.map { $0((try? Frame.split(written)) ?? []) } ?? written
         let passed = min(bytes.count, wire.owner.downBudget)
         wire.owner.downBudget -= passed
         wire.owner.machine.receive(bytes.span.extracting(0..<passed))

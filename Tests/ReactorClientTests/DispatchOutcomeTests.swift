@@ -1,0 +1,57 @@
+import ReactorCore
+import Testing
+
+@testable import ReactorClient
+
+struct DispatchOutcomeTests {
+    private let revision = Revision(epoch: 7, sequence: 3)
+
+    @Test("an outcome from the wire is of the history that the client is in")
+    func fromWire() {
+        let reply = WireEmbedded(5)
+        #expect(
+            ActionOutcome(.applied(sequence: 3, reply: reply, ownerEnded: false), epoch: 7)
+                == .applied(revision, reply: reply))
+        #expect(
+            ActionOutcome(.applied(sequence: 3, reply: nil, ownerEnded: true), epoch: 7)
+                == .ownerEnded(revision, reply: nil))
+        #expect(
+            ActionOutcome(.rejected(code: "held", message: "by 7"), epoch: 7)
+                == .rejected(Rejection("held", "by 7")))
+        #expect(ActionOutcome(.failed(message: "no"), epoch: 7) == .failed(message: "no"))
+    }
+
+    @Test("a reply is read as its type")
+    func typed() {
+        let reply = WireEmbedded(5)
+        #expect(
+            ActionOutcome.applied(revision, reply: reply).typed(as: Int.self)
+                == .applied(revision, reply: 5))
+        #expect(
+            ActionOutcome.ownerEnded(revision, reply: nil).typed(as: Int.self)
+                == .ownerEnded(revision, reply: nil))
+        let rejection = Rejection("held", "by 7")
+        #expect(ActionOutcome.rejected(rejection).typed(as: Int.self) == .rejected(rejection))
+        #expect(ActionOutcome.failed(message: "no").typed(as: Int.self) == .failed(message: "no"))
+        #expect(ActionOutcome.unknown.typed(as: Int.self) == .unknown)
+    }
+
+    @Test("a reply of another type is a failure that says that the action was applied")
+    func unreadable() {
+        let outcome = ActionOutcome.applied(revision, reply: WireEmbedded("text"))
+        guard case .failed(let message) = outcome.typed(as: Int.self) else {
+            Issue.record("a text was read as a number")
+            return
+        }
+        #expect(message.hasPrefix("applied"))
+    }
+
+    @Test("only an applied action has a revision")
+    func revisions() {
+        #expect(ActionOutcome.applied(revision, reply: nil).revision == revision)
+        #expect(ActionOutcome.ownerEnded(revision, reply: nil).revision == revision)
+        #expect(ActionOutcome.rejected(Rejection("held", "")).revision == nil)
+        #expect(ActionOutcome.failed(message: "").revision == nil)
+        #expect(ActionOutcome.unknown.revision == nil)
+    }
+}

@@ -1,0 +1,43 @@
+import ReactorWire
+
+/// A frame as a test cuts it out of a stream or makes it up.
+struct Frame: Equatable {
+    var header: FrameHeader
+    var body: [UInt8]
+
+    init(_ header: FrameHeader, _ body: [UInt8] = []) {
+        self.header = header
+        self.header.length = UInt32(body.count)
+        self.body = body
+    }
+
+    init(_ kind: FrameKind, id: UInt32 = 0, number: UInt64 = 0, _ body: [UInt8] = []) {
+        self.init(FrameHeader(kind: kind, id: id, number: number), body)
+    }
+
+    var kind: FrameKind? { FrameKind(rawValue: header.kind) }
+
+    var bytes: [UInt8] {
+        var writer = WireWriter()
+        writer.header(header)
+        return writer.bytes + body
+    }
+
+    /// The whole frames of `bytes`, which end with one.
+    static func split(_ bytes: [UInt8]) throws -> [Frame] {
+        var frames: [Frame] = []
+        var offset = 0
+        while let header = try FrameHeader.decode(
+            bytes.span, at: offset, frameBytesMax: WireLimits.daemonFrameBytesMax)
+        {
+            let start = offset + FrameHeader.byteCount
+            offset = start + Int(header.length)
+            frames.append(Frame(header, Array(bytes[start..<offset])))
+        }
+        return frames
+    }
+}
+
+extension [Frame] {
+    var bytes: [UInt8] { flatMap(\.bytes) }
+}

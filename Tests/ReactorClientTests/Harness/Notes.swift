@@ -1,0 +1,47 @@
+import ReactorThreads
+
+@testable import ReactorClient
+
+/// What callbacks told, in order, for a test that waits for it.
+final class Notes<Element: Sendable>: Sendable {
+    private let elements = Guarded<[Element]>([])
+    private let changed = ChangeSignal()
+
+    var all: [Element] { elements.withLock { $0 } }
+
+    func add(_ element: Element) {
+        elements.withLock { $0.append(element) }
+        changed.publish()
+    }
+
+    /// Waits until there are `count` of them.
+    @discardableResult
+    func until(_ count: Int) async -> [Element] {
+        while true {
+            let version = changed.version
+            let all = all
+            if all.count >= count { return all }
+            await changed.change(after: version)
+        }
+    }
+}
+
+/// A door that a task waits at until a test opens it.
+final class Gate: Sendable {
+    private let passed = Notes<Bool>()
+
+    func open() { passed.add(true) }
+
+    func pass() async { await passed.until(1) }
+}
+
+extension Mirror {
+    /// Waits until `condition` holds.
+    func until(_ condition: (Mirror) -> Bool) async {
+        while true {
+            let version = changed.version
+            if condition(self) { return }
+            await changed.change(after: version)
+        }
+    }
+}

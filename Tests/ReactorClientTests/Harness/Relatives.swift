@@ -1,0 +1,79 @@
+import ReactorCore
+
+/// A counter of another program: the state is the stock counter's, the mutations are not.
+@Reactor
+struct OtherCounter {
+    enum Action { case jump(to: Int64) }
+    enum Mutation { case jumped(to: Int64) }
+    struct State: Equatable { var count: Int64 = 0 }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .jump(let target): [.jumped(to: target)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .jumped(let target): state.count = target
+        }
+    }
+}
+
+/// A counter whose state has a field that the stock counter's has not.
+@Reactor
+struct NamedCounter {
+    enum Action { case rename(String) }
+
+    struct State: Equatable {
+        var count: Int64
+        var title: String
+    }
+
+    var initialState: State { State(count: 0, title: "") }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .rename(let title): state.title = title
+        }
+    }
+}
+
+/// A page of text: its snapshots have parts where it is long.
+@Reactor
+struct Page {
+    enum Action { case write(String) }
+    enum Mutation { case wrote(String) }
+    struct State: Equatable { var text = "" }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .write(let text): [.wrote(text)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .wrote(let text): state.text += text
+        }
+    }
+}
+
+/// Starts work that fails after its action was applied.
+@Reactor
+struct Errand {
+    enum Action { case run(String) }
+    enum Mutation { case began }
+    struct State: Equatable { var runs = 0 }
+
+    struct Failure: Error, CustomStringConvertible { var description: String }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .run(let text):
+            Mutations(sync: [.began], async: Effect { _ in throw Failure(description: text) })
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.runs += 1 }
+}

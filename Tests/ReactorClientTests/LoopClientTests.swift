@@ -1,0 +1,210 @@
+import Dispatch
+import ReactorCore
+import ReactorLoop
+import ReactorThreads
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+@Suite("LoopClient", .timeLimit(.minutes(1)))
+struct LoopClientTests {
+    private typealias Counter = StockReactors.Counter
+
+    /// A client of `server` on `loop`, connected.
+    private func client(
+        of server: LiveServer, on loop: EventLoop, _ options: ClientOptions = .brisk
+    ) throws -> LoopClient {
+        let client = try LoopClient(on: loop, to: server.path, options: options)
+        var result: Result<Welcome, ClientError>?
+        client.start { result = $0 }
+        try loop.turn { result != nil }
+        #expect(try result?.get().daemon == "live")
+        return client
+    }
+
+    private func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String, of client: LoopClient
+    ) throws -> ReactorClient.Mirror<R> {
+        var result: Result<ReactorClient.Mirror<R>, ClientError>?
+        client.mirror(type, at: path) { result = $0 }
+        try client.loop.turn { result != nil }
+        return try #require(try result?.get())
+    }
+
+    private func open(_ path: String, _ client: LoopClient) throws -> NodeID {
+        var result: Result<NodeID, ClientError>?
+        client.open(path) { result = $0 }
+        try client.loop.turn { result != nil }
+        return try #require(try result?.get())
+    }
+
+    @Test("two clients on one loop see what each does")
+    func twoClients() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let first = try client(of: server, on: loop)
+        let second = try client(of: server, on: loop)
+        let shown = try mirror(Counter.self, at: "/visits", of: second)
+        let node = try open("/visits", first)
+        var outcomes: [ActionOutcome] = []
+        try first.dispatch(Counter.Action.increment(by: 4), to: node) { outcomes.append($0) }
+        try loop.turn { !outcomes.isEmpty && shown.count == 4 }
+        #expect(outcomes == [.applied(Revision(epoch: 7, sequence: 1), reply: nil)])
+        #expect(first.socketPath == server.path)
+        first.close()
+        second.close()
+        loop.close()
+    }
+
+    @Test("C92: a callback may dispatch again, open, mirror, ask and let go")
+    func reentrantCallbacks() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: server, on: loop)
+        let node = try open("/visits", client)
+        var count = 0
+        var steps: [String] = []
+        func again(_ outcome: ActionOutcome) {
+            count += 1
+            if count < 100 {
+                try? client.dispatch(Counter.Action.increment(by: 1), to: node, then: again)
+                return
+            }
+            client.mirror(Counter.self, at: "/visits") { result in
+                steps.append("mirror \((try? result.get())?.count ?? 0)")
+                client.open("/other") { _ in
+                    steps.append("open")
+                    client.ping { _ in
+                        steps.append("ping")
+                        client.ask(.stats) { _ in steps.append("ask") }
+                    }
+                }
+            }
+        }
+        try client.dispatch(Counter.Action.increment(by: 1), to: node, then: again)
+        try loop.turn { steps.count == 4 }
+        #expect(steps == ["mirror 100", "open", "ping", "ask"])
+        client.close()
+        loop.close()
+    }
+
+    @Test("C92: a callback may close the client")
+    func closingCallback() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: server, on: loop)
+        let node = try open("/visits", client)
+        var outcomes: [ActionOutcome] = []
+        for _ in 0..<3 {
+            try client.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
+                outcomes.append(outcome)
+                client.close()
+            }
+        }
+        try loop.turn { outcomes.count == 3 }
+        #expect(outcomes.map { $0.revision?.sequence } == [1, nil, nil])
+        #expect(client.machine.phase == .failed(.ended))
+        loop.close()
+    }
+
+    @Test("a mirror that is let go on the loop's thread is followed no more")
+    func releaseHere() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: server, on: loop)
+        do {
+            let visits = try mirror(Counter.self, at: "/visits", of: client)
+            let counts = server.peek { $0.subscriptionCounts }
+            #expect(visits.count == 0 && counts == [1])
+        }
+        try loop.turn { !client.machine.needsShell }
+        let isTold = server.waits { $0.subscriptionCounts == [0] }
+        #expect(isTold)
+        client.close()
+        loop.close()
+    }
+
+    @Test("a mirror that is let go on another thread wakes the loop, and is followed no more")
+    func releaseElsewhere() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: server, on: loop)
+        var visits: ReactorClient.Mirror<Counter>? = try mirror(
+            Counter.self, at: "/visits", of: client)
+        weak let shown = visits
+        let door = DispatchSemaphore(value: 0)
+        let held = Guarded(visits)
+        visits = nil
+        _ = try WorkThread(name: "holder") {
+            door.wait()
+            held.withLock { $0 = nil }
+        }
+        let counts = server.peek { $0.subscriptionCounts }
+        #expect(shown != nil && counts == [1])
+        door.signal()
+        try loop.turn { shown == nil && !client.machine.needsShell }
+        let isTold = server.waits { $0.subscriptionCounts == [0] }
+        #expect(isTold)
+        client.close()
+        loop.close()
+    }
+
+    @Test("it connects again after the daemon's end, and says so")
+    func reconnect() throws {
+        let first = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: first, on: loop)
+        let visits = try mirror(Counter.self, at: "/visits", of: client)
+        var phases: [ClientPhase] = []
+        client.machine.onPhase = { phases.append($0) }
+        first.stop()
+        try loop.turn { phases == [.connecting] }
+        #expect(visits.phase == .connecting)
+        let second = try LiveServer(in: first.folder, epoch: 8)
+        try loop.turn { visits.phase == .live }
+        #expect(phases == [.connecting, .live] && visits.revision.epoch == 8)
+        client.close()
+        #expect(phases.last == .failed(.ended))
+        loop.close()
+        second.stop()
+    }
+
+    @Test("what is asked from outside a turn leaves with the next one")
+    func note() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        let client = try client(of: server, on: loop)
+        let node = try open("/visits", client)
+        var outcome: ActionOutcome?
+        try client.machine.dispatch(Counter.Action.increment(by: 1), to: node) { outcome = $0 }
+        client.note()
+        try loop.turn { outcome != nil }
+        #expect(outcome?.revision?.sequence == 1)
+        client.close()
+        loop.close()
+    }
+
+    @Test("a loop that is closed has no clients")
+    func closedLoop() throws {
+        let loop = try EventLoop()
+        loop.close()
+        #expect(throws: ClientError.self) { try LoopClient(on: loop, to: "/nowhere") }
+    }
+
+    @Test("each place is tried in turn, and a path that no socket can have is named")
+    func places() throws {
+        let loop = try EventLoop()
+        let path = "/" + String(repeating: "x", count: 200)
+        let client = try LoopClient(on: loop, to: path)
+        var error: ClientError?
+        client.start { if case .failure(let failure) = $0 { error = failure } }
+        try loop.turn { error != nil }
+        guard case .unreachable(let tried) = error else {
+            Issue.record("expected unreachable, got \(String(describing: error))")
+            return
+        }
+        #expect(tried.map(\.path) == [path])
+        loop.close()
+    }
+}

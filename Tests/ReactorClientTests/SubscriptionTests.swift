@@ -1,0 +1,218 @@
+import ReactorCore
+import ReactorServer
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+/// What a client makes of a stream that is not what a daemon sends.
+@Suite("Subscription")
+struct SubscriptionTests {
+    private typealias Counter = StockReactors.Counter
+
+    /// A client with a mirror of `/visits`, and another that writes to it.
+    private struct Pair {
+        let rig: Rig
+        let reader: Rig.Joined
+        let mirror: ReactorClient.Mirror<Counter>
+        private let writer: Rig.Joined
+        private let node: NodeID
+
+        init(_ options: ClientOptions = ClientOptions()) throws {
+            rig = Rig()
+            reader = rig.client(options)
+            writer = rig.client()
+            mirror = try reader.mirror("/visits", rig)
+            node = try writer.open("/visits", rig)
+        }
+
+        func add(_ amount: Int64) throws {
+            try writer.machine.dispatch(Counter.Action.increment(by: amount), to: node)
+            rig.run()
+        }
+
+        /// The subscriptions that the reader has asked for, by whether a snapshot must come.
+        var asked: [Bool] {
+            get throws {
+                try reader.sent.filter { $0.kind == .subscribe }
+                    .map { try Subscribe(wireBytes: $0.body).from == nil }
+            }
+        }
+    }
+
+    /// Ways to spoil a write that has a delta and a mark.
+    enum Spoiler: String, CaseIterable, Sendable {
+        case repeated, late, reordered, markGoesBack, foreignValue, emptyDelta
+        case oneByteShort, twoBytesShort, threeBytesShort, fourBytesShort
+
+        func apply(_ frames: [Frame]) -> [UInt8] {
+            guard var delta = frames.first(where: { $0.kind == .delta }),
+                var mark = frames.first(where: { $0.kind == .mark })
+            else { return frames.bytes }
+            switch self {
+            case .repeated: return frames.bytes + frames.bytes
+            case .late:
+                delta.header.number += 1
+                return [delta, mark].bytes
+            case .reordered:
+                var later = delta
+                later.header.number += 1
+                mark.header.number += 1
+                return [later, delta, mark].bytes
+            case .markGoesBack:
+                mark.header.number -= 1
+                return frames.bytes + mark.bytes
+            case .oneByteShort: return Array(frames.bytes.dropFirst(1))
+            case .twoBytesShort: return Array(frames.bytes.dropFirst(2))
+            case .threeBytesShort: return Array(frames.bytes.dropFirst(3))
+            case .fourBytesShort: return Array(frames.bytes.dropFirst(4))
+            case .foreignValue:
+                return [Frame(.value, id: delta.header.id, number: delta.header.number, [0]), mark]
+                    .bytes
+            case .emptyDelta:
+                return [Frame(delta.header), mark].bytes
+            }
+        }
+    }
+
+    @Test(
+        "C89: what cannot follow in the stream ends the connection; then the mirror is right again",
+        arguments: Spoiler.allCases)
+    func spoiled(_ spoiler: Spoiler) throws {
+        let pair = try Pair()
+        try pair.add(1)
+        #expect(pair.mirror.count == 1 && pair.reader.connectCount == 1)
+        var isSpoiled = false
+        pair.reader.onDown = { frames in
+            guard !isSpoiled, frames.contains(where: { $0.kind == .delta }) else {
+                return frames.bytes
+            }
+            isSpoiled = true
+            return spoiler.apply(frames)
+        }
+        try pair.add(10)
+        #expect(isSpoiled && pair.reader.connectCount == 2)
+        #expect(pair.mirror.count == 11 && pair.mirror.phase == .live)
+        try pair.add(100)
+        #expect(pair.mirror.count == 111 && pair.reader.connectCount == 2)
+    }
+
+    @Test("C89: a delta that is out of order is answered by asking for a snapshot")
+    func asksForSnapshot() throws {
+        let pair = try Pair()
+        try pair.add(1)
+        pair.reader.onDown = { frames in
+            let isDelta = frames.contains { $0.kind == .delta }
+            return isDelta && pair.reader.connectCount == 1
+                ? Spoiler.reordered.apply(frames) : frames.bytes
+        }
+        try pair.add(10)
+        #expect(try pair.asked == [true, true])
+    }
+
+    @Test("C89: a connection that is merely lost goes on from the revision that is shown")
+    func resumes() throws {
+        let pair = try Pair()
+        try pair.add(1)
+        pair.rig.cut(pair.reader)
+        try pair.add(10)
+        #expect(try pair.asked == [true, false])
+        #expect(pair.mirror.count == 11)
+    }
+
+    @Test("C89: a mirror never shows a part of what was spoiled")
+    func neverHalf() throws {
+        for spoiler in Spoiler.allCases {
+            let pair = try Pair()
+            try pair.add(1)
+            var shown: [Int64] = []
+            pair.reader.onDown = { frames in
+                shown.append(pair.mirror.count)
+                let isDelta = frames.contains { $0.kind == .delta }
+                return isDelta && pair.reader.connectCount == 1
+                    ? spoiler.apply(frames) : frames.bytes
+            }
+            try pair.add(10)
+            #expect(Set(shown).isSubset(of: [1, 11]), "\(spoiler)")
+        }
+    }
+
+    @Test("a delta that cannot be read again and again ends the mirror with the reason")
+    func unreadable() throws {
+        let pair = try Pair()
+        pair.reader.onDown = { frames in
+            frames.map { frame in
+                guard frame.kind == .delta else { return frame }
+                // because 0x82 0 0 is the origin, and the mutation behind it is no case of a counter
+                return Frame(frame.header, [0x82, 0, 0, 0x61, 0x78])
+            }.bytes
+        }
+        for _ in 0..<10 { try pair.add(1) }
+        guard case .failed(.incompatible(let path, _)) = pair.mirror.phase else {
+            Issue.record("expected incompatible, got \(pair.mirror.phase)")
+            return
+        }
+        #expect(path == "/visits")
+        #expect(pair.reader.connectCount == 3 && pair.reader.machine.phase == .live)
+    }
+
+    @Test("a delta that could not be read once is forgotten with the next that can")
+    func rarelyUnreadable() throws {
+        let pair = try Pair()
+        var count = 0
+        pair.reader.onDown = { frames in
+            frames.map { frame in
+                guard frame.kind == .delta else { return frame }
+                count += 1
+                return count % 2 == 0 ? Frame(frame.header, [0x82, 0, 0, 0x61, 0x78]) : frame
+            }.bytes
+        }
+        for _ in 0..<20 { try pair.add(1) }
+        #expect(pair.mirror.phase == .live && pair.mirror.count == 20)
+        #expect(pair.reader.connectCount == 11)
+    }
+
+    @Test("parts of a value that never ends are bounded by stagedBytesMax")
+    func endlessParts() throws {
+        var options = ClientOptions()
+        options.stagedBytesMax = 10_000
+        let pair = try Pair(options)
+        try pair.add(1)
+        var parts = 0
+        pair.reader.onDown = { frames in
+            guard pair.reader.connectCount == 1,
+                let delta = frames.first(where: { $0.kind == .delta })
+            else { return frames.bytes }
+            var bytes: [UInt8] = []
+            var part = Frame(
+                .snapshot, id: delta.header.id, number: delta.header.number,
+                [UInt8](repeating: 0, count: 1_000))
+            part.header.flags = .more
+            for _ in 0..<50 {
+                parts += 1
+                bytes += part.bytes
+                bytes += Frame(.mark, number: delta.header.number).bytes
+            }
+            return bytes
+        }
+        try pair.add(10)
+        #expect(parts == 50 && pair.reader.connectCount == 2)
+        #expect(pair.mirror.count == 11)
+    }
+
+    @Test("updates without a mark are bounded by stagedBytesMax")
+    func endlessUpdates() throws {
+        var options = ClientOptions()
+        options.stagedBytesMax = 10_000
+        let pair = try Pair(options)
+        try pair.add(1)
+        pair.reader.onDown = { frames in
+            guard pair.reader.connectCount == 1,
+                let delta = frames.first(where: { $0.kind == .delta })
+            else { return frames.bytes }
+            return [Frame](repeating: delta, count: 1_000).bytes
+        }
+        try pair.add(10)
+        #expect(pair.reader.connectCount == 2 && pair.mirror.count == 11)
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import ReactorThreads
+import Testing
+
+struct ForkMarkTests {
+    @Test("C95: a mark holds in the process that made it, and not in one forked from it")
+    func fork() throws {
+        let mark = ForkMark()
+        #expect(mark.isCurrent)
+        let status = try Forked.status { mark.isCurrent ? 1 : 2 }
+        #expect(status == 2)
+        #expect(mark.isCurrent && ForkMark().isCurrent)
+    }
+
+    @Test("C95: a mark made in a forked process holds there")
+    func child() throws {
+        #expect(try Forked.status { ForkMark().isCurrent ? 1 : 2 } == 1)
+    }
+}
+
+/// Runs a closure in a forked process.
+enum Forked {
+    /// The exit code of a process that was forked to run `body`, which does next to nothing: only
+    /// the calling thread is there, and what others were doing is left half done.
+    static func status(_ body: () -> Int32) throws -> Int32 {
+        typealias Fork = @convention(c) () -> pid_t
+        // because Swift hides `fork` for good reasons, none of which holds for a test of it
+        let symbol = unsafe dlsym(nil, "fork")
+        try #require(unsafe symbol != nil)
+        let fork = unsafe unsafeBitCast(symbol, to: Fork.self)
+        let pid = fork()
+        if pid == 0 {
+            // because a child that is stuck must not stop the tests
+            alarm(20)
+            _exit(body())
+        }
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        // because the low byte is the signal that ended it, if one did
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+}

@@ -44,8 +44,8 @@ extension Client {
         }
         let (firstState, states) = board.lock.withLock {
             (
-                first.cell.whileLocked { $0.state },
-                (repeat (each other).cell.whileLocked { $0.state })
+                first.replica.whileLocked { $0.state },
+                (repeat (each other).replica.whileLocked { $0.state })
             )
         }
         return try body(firstState, repeat each states)

@@ -16,7 +16,8 @@ public import ReactorThreads
 public final class Mirror<R: Reactor>: Observable, Sendable {
     /// Path of the mirrored node.
     public let path: String
-    @usableFromInline let cell: Guarded<Cell>
+    @usableFromInline let replica: Guarded<Replica<R>>
+    let phaseNow: Guarded<ClientPhase>
     /// Tells that the state, or how current it is, has changed.
     @usableFromInline let changed = ChangeSignal()
     let board: MirrorBoard
@@ -24,21 +25,17 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     let port: ActionPort?
     let node: NodeID?
 
-    @usableFromInline
-    struct Cell: Sendable {
-        @usableFromInline var state: R.State
-        var phase = ClientPhase.connecting
-    }
-
     init(
-        _ initial: R.State, at path: String, on board: MirrorBoard, _ port: ActionPort?,
+        _ replica: Replica<R>, at path: String, on board: MirrorBoard, _ port: ActionPort?,
         _ node: NodeID?
     ) {
         self.path = path
         self.board = board
         self.port = port
         self.node = node
-        cell = Guarded(Cell(state: initial), by: board.lock)
+        // because the client's thread changes it inside the lock, and everybody reads it there
+        self.replica = Guarded(Confined(replica).open(), by: board.lock)
+        phaseNow = Guarded(.connecting, by: board.lock)
     }
 
     deinit { board.noteRelease() }
@@ -47,14 +44,14 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @inlinable
     public var state: R.State {
         changed.access()
-        return cell.withLock { $0.state }
+        return replica.withLock { $0.state }
     }
 
     /// A field of the state.
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
         changed.access()
-        return cell.withLock { $0.state[keyPath: field] }
+        return replica.withLock { $0.state[keyPath: field] }
     }
 
     /// The revision that the state is of; the same for all mirrors of a client.
@@ -69,7 +66,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     /// How far the mirror is.
     public var phase: ClientPhase {
         changed.access()
-        return cell.withLock { $0.phase }
+        return phaseNow.withLock { $0 }
     }
 
     /// Waits until the state includes `revision`, which this or another process was given.
@@ -80,8 +77,8 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         var isAsked = false
         while true {
             let version = board.moved.version
-            let (actual, phase) = cell.withLock { cell in
-                (board.revision.whileLocked { $0 }, cell.phase)
+            let (actual, phase) = phaseNow.withLock { phase in
+                (board.revision.whileLocked { $0 }, phase)
             }
             if case .failed(let error) = phase { throw error }
             if phase == .live, actual.epoch == revision.epoch,

@@ -1,4 +1,3 @@
-import ReactorBytes
 public import ReactorCore
 import ReactorThreads
 
@@ -7,14 +6,11 @@ final class MirrorSink<R: Reactor>: SliceSink {
     let fingerprint = R.fingerprint
     /// The mirror, while somebody holds it.
     private(set) weak var mirror: Mirror<R>?
-    private let reactor: R
-    private let cell: Guarded<Mirror<R>.Cell>
+    private let replica: Replica<R>
+    private let phase: Guarded<ClientPhase>
     private let changed: ChangeSignal
     private let board: MirrorBoard
-    private var snapshot: R.State?
-    private let mutations = Place<[R.Mutation]>([])
-    // because what arrives before the first snapshot has no state to apply to
-    private var hasState = false
+    private var isLive = false
     private var starting: Starting?
 
     /// Who waits for the first state; nobody else holds the mirror before.
@@ -24,12 +20,12 @@ final class MirrorSink<R: Reactor>: SliceSink {
     }
 
     init(
-        _ reactor: R, _ mirror: Mirror<R>,
+        _ replica: Replica<R>, _ mirror: Mirror<R>,
         then ready: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
-        self.reactor = reactor
+        self.replica = replica
         self.mirror = mirror
-        cell = mirror.cell
+        phase = mirror.phaseNow
         changed = mirror.changed
         board = mirror.board
         starting = Starting(mirror: mirror, completions: [ready])
@@ -57,54 +53,42 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if isAbsent {
             throw WireError(.mismatch(expected: "a state", got: "nothing"), at: 0)
         }
-        snapshot = try R.State(wireBytes: value)
-        mutations.value.removeAll(keepingCapacity: true)
-        hasState = true
+        try replica.stage(state: value)
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
-        guard hasState else { return }
-        try R._decode(delta, from: offset, into: &mutations.value)
+        try replica.stage(delta: delta, from: offset)
     }
 
-    func discard() {
-        snapshot = nil
-        mutations.value.removeAll()
-    }
+    func discard() { replica.discard() }
 
     func commit(epoch: UInt64) {
-        guard hasState else { return }
-        cell.whileLocked { cell in
-            if let snapshot { cell.state = snapshot }
-            reactor._reduce(mutations.value, into: &cell.state)
-            cell.phase = .live
-        }
-        snapshot = nil
-        mutations.value.removeAll(keepingCapacity: true)
+        guard replica.hasState else { return }
+        replica.commit()
+        if isLive { return }
+        isLive = true
+        phase.whileLocked { $0 = .live }
     }
 
     func announce() {
         changed.publish()
-        guard hasState, let starting else { return }
+        guard replica.hasState, let starting else { return }
         self.starting = nil
         for completion in starting.completions { completion(.success(starting.mirror)) }
     }
 
     func setLive(_ isLive: Bool) {
-        guard hasState else { return }
-        let isChange = cell.withLock { cell in
-            let phase = isLive ? ClientPhase.live : .connecting
-            defer { cell.phase = phase }
-            return cell.phase != phase
-        }
-        guard isChange else { return }
+        guard replica.hasState, isLive != self.isLive else { return }
+        self.isLive = isLive
+        phase.withLock { $0 = isLive ? .live : .connecting }
         changed.publish()
         // because who waits for a revision waits for the connection as well
         board.moved.publish()
     }
 
     func fail(_ error: ClientError) {
-        cell.withLock { $0.phase = .failed(error) }
+        isLive = false
+        phase.withLock { $0 = .failed(error) }
         changed.publish(isLast: true)
         board.moved.publish()
         guard let starting else { return }
@@ -141,7 +125,8 @@ extension ClientMachine {
             for case let sink as MirrorSink<R> in subscription.sinks
             where sink.whenReady(completion) { return }
         }
-        let mirror = Mirror<R>(reactor.initialState, at: path, on: board, port, node)
-        follow(path, .replica, MirrorSink(reactor, mirror, then: completion))
+        let replica = Replica(reactor)
+        let mirror = Mirror<R>(replica, at: path, on: board, port, node)
+        follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 }

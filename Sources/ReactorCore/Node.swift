@@ -63,24 +63,6 @@ public final class Node<R: Reactor>: AnyNode {
     }
 }
 
-// MARK: - Following
-extension Reactor {
-    @inlinable
-    public static func _decode(
-        _ delta: Span<UInt8>, from offset: Int, into mutations: inout [Mutation]
-    ) throws(WireError) {
-        var cursor = WireCursor(offset: offset)
-        while cursor.offset < delta.count {
-            mutations.append(try Mutation.decode(delta, &cursor))
-        }
-    }
-
-    @inlinable
-    public func _reduce(_ mutations: [Mutation], into state: inout State) {
-        for mutation in mutations { reduce(state: &state, mutation: mutation) }
-    }
-}
-
 // MARK: - Carrying out
 extension Reactor {
     @inlinable

@@ -84,13 +84,13 @@ public protocol Reactor<Action, State>: SendableMetatype {
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure)
 
-    /// Decodes the mutations that stand in `delta` from `offset` to its end; not for authors.
-    static func _decode(
-        _ delta: Span<UInt8>, from offset: Int, into mutations: inout [Mutation]
+    /// Decodes mutations for a replica; not for authors.
+    static func _stage(
+        _ delta: Span<UInt8>, from offset: Int, in replica: Replica<Self>
     ) throws(WireError)
 
-    /// Applies mutations in order; not for authors.
-    func _reduce(_ mutations: [Mutation], into state: inout State)
+    /// Applies a replica's mutations; not for authors.
+    static func _commit(_ replica: Replica<Self>)
 
     /// Decides and applies one action; not for authors.
     static func _carryOut(

@@ -28,6 +28,6 @@ struct MirrorBoardTests {
         let revision = Revision(epoch: 7, sequence: 9)
         board.revision.withLock { $0 = revision }
         #expect(mirrors.map(\.revision) == [revision, revision])
-        #expect(mirrors.allSatisfy { $0.cell.lock === board.lock })
+        #expect(mirrors.allSatisfy { $0.replica.lock === board.lock })
     }
 }

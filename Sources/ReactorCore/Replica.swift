@@ -1,0 +1,74 @@
+public import ReactorBytes
+
+/// A state that follows another's mutations, some at a time.
+///
+/// *Place*: what a mirror shows. Updates are staged as they are read, and take effect together.
+/// *Owner*: whoever stages; the state may be read by others under a lock that ``commit()`` holds.
+public final class Replica<R: Reactor> {
+    @usableFromInline let reactor: R
+    @usableFromInline let place: Place<R.State>
+    @usableFromInline let staged = Place<[R.Mutation]>([])
+    private var snapshot: R.State?
+    /// Whether a whole state was staged since the beginning: mutations before it mean nothing.
+    public private(set) var hasState = false
+
+    /// Starts with the state of `reactor` before its first mutation.
+    public init(_ reactor: R) {
+        self.reactor = reactor
+        place = Place(reactor.initialState)
+    }
+
+    /// The state, as of the last ``commit()``.
+    public var state: R.State {
+        @inlinable _read { yield place.value }
+    }
+
+    /// Reads a whole state, which replaces all that was staged before.
+    public func stage(state bytes: Span<UInt8>) throws(WireError) {
+        snapshot = try R.State(wireBytes: bytes)
+        staged.value.removeAll(keepingCapacity: true)
+        hasState = true
+    }
+
+    /// Reads the mutations that stand in `delta` from `offset` to its end.
+    public func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
+        if hasState { try R._stage(delta, from: offset, in: self) }
+    }
+
+    /// Forgets what was staged.
+    public func discard() {
+        snapshot = nil
+        staged.value.removeAll()
+    }
+
+    /// Makes effective what was staged.
+    public func commit() {
+        if let snapshot {
+            place.value = snapshot
+            self.snapshot = nil
+        }
+        R._commit(self)
+    }
+}
+
+// because a default body in a protocol extension is specialised in the author's module, where the
+// concrete types are known
+extension Reactor {
+    @inlinable
+    public static func _stage(
+        _ delta: Span<UInt8>, from offset: Int, in replica: Replica<Self>
+    ) throws(WireError) {
+        var cursor = WireCursor(offset: offset)
+        while cursor.offset < delta.count {
+            replica.staged.value.append(try Mutation.decode(delta, &cursor))
+        }
+    }
+
+    @inlinable
+    public static func _commit(_ replica: Replica<Self>) {
+        for mutation in replica.staged.value {
+            replica.reactor.reduce(state: &replica.place.value, mutation: mutation)
+        }
+        replica.staged.value.removeAll(keepingCapacity: true)
+    }
+}

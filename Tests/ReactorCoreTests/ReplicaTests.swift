@@ -1,0 +1,56 @@
+import ReactorCore
+import Testing
+
+@Suite("a replica")
+struct ReplicaTests {
+    private func delta(_ mutations: [Tally.Mutation]) -> [UInt8] {
+        mutations.flatMap { $0.wireBytes() }
+    }
+
+    @Test("what is staged takes effect together, at the commit")
+    func commits() throws {
+        let replica = Replica(Tally())
+        var state = Tally.State()
+        state.sum = 5
+        try replica.stage(state: state.wireBytes().span)
+        try replica.stage(delta: delta([.added(1), .added(2)]).span, from: 0)
+        #expect(replica.state.sum == 0)
+        replica.commit()
+        #expect(replica.state.sum == 8)
+        replica.commit()
+        #expect(replica.state.sum == 8)
+    }
+
+    @Test("mutations before the first state, and before a newer one, mean nothing")
+    func replaced() throws {
+        let replica = Replica(Tally())
+        try replica.stage(delta: delta([.added(1)]).span, from: 0)
+        #expect(!replica.hasState)
+        try replica.stage(state: Tally.State().wireBytes().span)
+        try replica.stage(delta: delta([.added(2)]).span, from: 0)
+        try replica.stage(state: Tally.State().wireBytes().span)
+        replica.commit()
+        #expect(replica.state.sum == 0 && replica.hasState)
+    }
+
+    @Test("what was discarded leaves the state as it was")
+    func discards() throws {
+        let replica = Replica(Tally())
+        try replica.stage(state: Tally.State().wireBytes().span)
+        replica.commit()
+        try replica.stage(delta: delta([.added(2)]).span, from: 0)
+        replica.discard()
+        replica.commit()
+        #expect(replica.state.sum == 0)
+    }
+
+    @Test("a delta that cannot be read says so, and changes nothing that is shown")
+    func refuses() throws {
+        let replica = Replica(Tally())
+        try replica.stage(state: Tally.State().wireBytes().span)
+        replica.commit()
+        let bytes = delta([.added(2)]) + [0xff]
+        #expect(throws: WireError.self) { try replica.stage(delta: bytes.span, from: 0) }
+        #expect(replica.state.sum == 0)
+    }
+}

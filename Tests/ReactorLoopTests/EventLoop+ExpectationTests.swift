@@ -1,0 +1,61 @@
+import ReactorBytes
+import Testing
+
+@testable import ReactorLoop
+
+@Suite("whom a loop looks at first")
+struct EventLoopExpectationTests {
+    @Test("input of the expected connection is read without a pass over all others")
+    func readsFirst() throws {
+        let loop = try EventLoop()
+        let (one, other) = try loop.pair()
+        var received: [UInt8] = []
+        one.onBytes = { received += $0.array }
+        one.resumeReading()
+        loop.expectInput(from: one)
+        other.write([ByteSlice([1, 2, 3])])
+        loop.turn(.wait)
+        #expect(received == [1, 2, 3])
+        #expect(loop.expectedReads == 1)
+        loop.close()
+    }
+
+    @Test("others are looked at again and again, however much the expected one has")
+    func isFair() throws {
+        let loop = try EventLoop()
+        let (one, other) = try loop.pair()
+        let (third, fourth) = try loop.pair()
+        var count = 0
+        var isHeard = false
+        one.onBytes = { bytes in
+            count += bytes.count
+            other.write([ByteSlice([1])])
+        }
+        third.onBytes = { _ in isHeard = true }
+        one.resumeReading()
+        third.resumeReading()
+        loop.expectInput(from: one)
+        fourth.write([ByteSlice([1])])
+        other.write([ByteSlice([1])])
+        try loop.turn { isHeard }
+        #expect(count <= EventLoop.expectedReadsMax + 2)
+        loop.close()
+    }
+
+    @Test("an expected connection that has nothing, ends or closes hides nothing from the loop")
+    func fallsBack() throws {
+        let loop = try EventLoop()
+        let (one, other) = try loop.pair()
+        var isEnded = false
+        one.onBytes = { _ in }
+        one.onEnd = { isEnded = true }
+        one.resumeReading()
+        loop.expectInput(from: one)
+        loop.turn(.noWait)
+        other.finish()
+        try loop.turn { isEnded }
+        one.close()
+        #expect(loop.expected == nil)
+        loop.close()
+    }
+}

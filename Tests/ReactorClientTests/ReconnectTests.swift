@@ -197,7 +197,8 @@ struct ReconnectTests {
     func heldOverRestart() throws {
         let daemon = Puppet()
         daemon.welcome(epoch: 1, isResumed: false)
-        daemon.machine.mirror(StockReactors.Counter(), at: "/visits") { _ in }
+        var mirror: ReactorClient.Mirror<StockReactors.Counter>?
+        daemon.machine.mirror(StockReactors.Counter.self, at: "/visits") { mirror = try? $0.get() }
         daemon.answer()
         daemon.say(.mark, number: 2)
         var outcome: ActionOutcome?
@@ -216,6 +217,7 @@ struct ReconnectTests {
         daemon.reconnect()
         daemon.welcome(epoch: 2, isResumed: false)
         #expect(outcome?.revision == Revision(epoch: 1, sequence: 3))
+        #expect(mirror?.phase == .connecting)
     }
 }
 

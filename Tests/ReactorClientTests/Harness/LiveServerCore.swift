@@ -59,7 +59,7 @@ final class LiveServerCore {
         isHolding = false
         let turns = held
         held = []
-        for turn in turns { server.appended(turn) }
+        for turn in turns { server.appended(turn, at: loop.now) }
     }
 
     func cut() { for link in links.values { link.close() } }
@@ -72,7 +72,7 @@ final class LiveServerCore {
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
         link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
         link.onEnd = { [unowned self] in server.endInput(id) }
-        link.onWritten = { [unowned self] in server.written(id) }
+        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
             links[id] = nil
             server.disconnect(id, at: loop.now)
@@ -106,12 +106,12 @@ final class LiveServerCore {
         case .write(let id, let slices):
             guard let link = links[id] else { return }
             link.write(slices)
-            if !link.isWriting, !link.isClosed { server.written(id) }
+            if !link.isWriting, !link.isClosed { server.written(id, at: loop.now) }
         case .pauseReading(let id): links[id]?.pauseReading()
         case .resumeReading(let id): links[id]?.resumeReading()
         case .close(let id): links[id]?.finish()
         case .append(let batch):
-            if isHolding { held.append(batch.turn) } else { server.appended(batch.turn) }
+            if isHolding { held.append(batch.turn) } else { server.appended(batch.turn, at: loop.now) }
         case .log: break
         }
     }

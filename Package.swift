@@ -92,7 +92,8 @@ let package = Package(
         .target(
             name: "ReactorClient",
             dependencies: [
-                "ReactorBytes", "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads", deque,
+                "ReactorBytes", "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads",
+                deque,
             ],
             swiftSettings: strict),
 

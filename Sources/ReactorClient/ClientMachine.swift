@@ -24,7 +24,9 @@ public final class ClientMachine {
 
     // MARK: The connection
     var stage = Stage.idle {
-        didSet { if case .live = stage { lane.value.isLive = true } else { lane.value.isLive = false } }
+        didSet {
+            if case .live = stage { lane.value.isLive = true } else { lane.value.isLive = false }
+        }
     }
     /// Attempts to connect since the last that led somewhere.
     var attempts = 0

@@ -217,7 +217,8 @@ extension Node {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = children[slot.name]?.children[key] else {
-                turn.news.complaints.append("\(path): no child \"\(key)\" in \(slot.name) to mutate")
+                turn.news.complaints.append(
+                    "\(path): no child \"\(key)\" in \(slot.name) to mutate")
                 return
             }
             mutation.apply(to: child, turn)

@@ -38,9 +38,9 @@ struct RangeList {
     }
 
     /// Shows each range to `body`.
-    func forEach(_ body: (Range<Int>) -> Void) {
+    func visit(_ body: (Range<Int>) -> Void) {
         guard !first.isEmpty else { return }
         body(first)
-        if !others.isEmpty { others.forEach(body) }
+        for range in others { body(range) }
     }
 }

@@ -14,7 +14,7 @@ extension Server {
         var pending = connection.pending
         connection.pending = Connection.PendingOutput()
         guard connection.stage != .closed else { return }
-        pending.replies.forEach { append(replies, $0, .control, to: connection) }
+        pending.replies.visit { append(replies, $0, .control, to: connection) }
         if overflows(connection, pending) {
             conflate(connection)
             pending.deltas = RangeList()
@@ -29,8 +29,8 @@ extension Server {
             pending.deltas.append(markFrame)
             connection.markedSequence = tree.turn.sequence
         }
-        pending.deltas.forEach { append(deltas, $0, .update, to: connection) }
-        pending.outcomes.forEach { append(outcomes, $0, .control, to: connection) }
+        pending.deltas.visit { append(deltas, $0, .update, to: connection) }
+        pending.outcomes.visit { append(outcomes, $0, .control, to: connection) }
         if !pending.outcomes.isEmpty || !pending.replies.isEmpty || connection.isClosing
             || connection.isInputEnded
         {

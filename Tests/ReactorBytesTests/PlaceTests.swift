@@ -19,7 +19,8 @@ struct PlaceTests {
         #expect(place.value == [7, 2])
     }
 
-    @Test("what stands in a place goes with it, and what stood there before goes when it is replaced")
+    @Test(
+        "what stands in a place goes with it, and what stood there before goes when it is replaced")
     func ends() {
         var ended: [Int] = []
         do {

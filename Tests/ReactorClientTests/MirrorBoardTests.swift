@@ -11,7 +11,8 @@ struct MirrorBoardTests {
         let wakes = Notes<Bool>()
         let board = MirrorBoard { wakes.add(true) }
         let mirror = Guarded<ReactorClient.Mirror<StockReactors.Counter>?>(
-            ReactorClient.Mirror(StockReactors.Counter.State(), at: "/visits", on: board, nil, nil))
+            ReactorClient.Mirror(
+                Replica(StockReactors.Counter()), at: "/visits", on: board, nil, nil))
         #expect(!board.released.isUp)
         let thread = try WorkThread(name: "holder") { mirror.withLock { $0 = nil } }
         thread.join()
@@ -23,7 +24,7 @@ struct MirrorBoardTests {
         let board = MirrorBoard()
         let mirrors = ["/visits", "/other"].map {
             ReactorClient.Mirror<StockReactors.Counter>(
-                StockReactors.Counter.State(), at: $0, on: board, nil, nil)
+                Replica(StockReactors.Counter()), at: $0, on: board, nil, nil)
         }
         let revision = Revision(epoch: 7, sequence: 9)
         board.revision.withLock { $0 = revision }

@@ -101,7 +101,8 @@ import Testing
         for processors in [1, 2] as [UInt32] {
             let loop = try EventLoop(spin: .seconds(10))
             defer { loop.close() }
-            loop.processors = ProcessorCount(look: { processors }, lookAtMachine: { Int(processors) })
+            loop.processors = ProcessorCount(
+                look: { processors }, lookAtMachine: { Int(processors) })
             let (one, other) = try loop.pair()
             one.onBytes = { _ in }
             one.resumeReading()

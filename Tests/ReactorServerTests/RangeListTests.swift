@@ -10,7 +10,7 @@ struct RangeListTests {
         let ranges = [3..<3, 0..<2, 2..<5, 7..<7, 7..<9, 9..<10, 12..<13]
         for range in ranges { list.append(range) }
         var shown: [Range<Int>] = []
-        list.forEach { shown.append($0) }
+        list.visit { shown.append($0) }
         #expect(shown == [0..<5, 7..<10, 12..<13])
         #expect(list.count == 3 && list.byteCount == 9)
     }

@@ -95,7 +95,9 @@ enum Plan {
         // Beside the house: what authors' tests need.
         Room(
             "ReactorTesting", floor: 5,
-            rooms: ["ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire"],
+            rooms: [
+                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+            ],
             tests: ["SimulationTests"]),
     ]
 

@@ -111,7 +111,11 @@ final class LiveServerCore {
         case .resumeReading(let id): links[id]?.resumeReading()
         case .close(let id): links[id]?.finish()
         case .append(let batch):
-            if isHolding { held.append(batch.turn) } else { server.appended(batch.turn, at: loop.now) }
+            if isHolding {
+                held.append(batch.turn)
+            } else {
+                server.appended(batch.turn, at: loop.now)
+            }
         case .log: break
         }
     }

@@ -11,6 +11,9 @@ extension Crowd {
     func finish() throws {
         world.run(for: 400_000_000)
         world.heal()
+        for index in members.indices where members[index].map == nil {
+            members[index].client.act { letGoOrMirror(index, $0) }
+        }
         world.run(for: 20_000_000_000)
         for _ in 0..<20 { giveBack() }
         world.run(for: 2_000_000_000)

@@ -20,7 +20,7 @@ extension Crowd {
         lastToken += 1
         let token = lastToken
         member.client.act { machine in
-            switch Int.random(in: 0..<12, using: &world.random) {
+            switch Int.random(in: 0..<13, using: &world.random) {
             case 0, 1: addToBoth(index, machine)
             case 2: setInMap(index, machine)
             case 3: sendNonsense(index, machine)
@@ -28,6 +28,7 @@ extension Crowd {
             case 6, 7: useQueue(index, machine, token)
             case 8: comeOrGo(index, machine)
             case 9: useHouse(index, machine)
+            case 10: letGoOrMirror(index, machine)
             default: append(token, index, machine)
             }
         }

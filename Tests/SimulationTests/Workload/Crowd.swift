@@ -154,6 +154,17 @@ final class Crowd {
         work(index)
     }
 
+    /// Lets the mirror of the map go, or makes it anew where that was done before.
+    func letGoOrMirror(_ index: Int, _ machine: ClientMachine) {
+        guard members[index].map == nil else {
+            members[index].map = nil
+            return
+        }
+        machine.mirror(Map.self, at: "/map") { [unowned self] in
+            members[index].map = try? $0.get()
+        }
+    }
+
     /// Has a client name a node, as soon as there is one at the path.
     func open(_ path: String, _ machine: ClientMachine, _ index: Int) {
         machine.open(path) { [unowned self] in members[index].nodes[path] = try? $0.get() }

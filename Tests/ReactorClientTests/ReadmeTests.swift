@@ -1,0 +1,66 @@
+import ReactorClient
+import ReactorCore
+import Testing
+
+// What the README shows, line for line: another test holds the two together.
+
+@Reactor
+struct Tally {
+    enum Action {
+        case add(Int)
+        case reset
+    }
+    enum Mutation {
+        case added(Int)
+        case cleared
+    }
+    struct State { var total = 0 }
+
+    var initialState: State { State() }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let amount):
+            guard amount > 0 else { throw Rejection("not_positive", "add a positive number") }
+            return [.added(amount)]
+        case .reset: return [.cleared]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount): state.total += amount
+        case .cleared: state.total = 0
+        }
+    }
+}
+
+/// What the README does with it, where a daemon is.
+private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
+    let client = try await Client.connect()
+    let tally = try await client.mirror(Tally.self, at: "/tally")
+    let outcome = await tally.dispatch(.add(5))  // the mirror already shows it
+    let total = tally.state.total  // memory, no I/O
+    return (outcome, total)
+}
+
+@Suite("the README's reactor", .timeLimit(.minutes(1)))
+struct ReadmeTests {
+    @Test("it is served, mirrored, and refuses what its author says")
+    func works() async throws {
+        let server = try LiveServer(Group([("tally", Tally())]))
+        let client = try await Client.connect(to: server.path)
+        let tally = try await client.mirror(Tally.self, at: "/tally")
+        guard case .applied = await tally.dispatch(.add(5)) else {
+            Issue.record("the action was not applied")
+            return
+        }
+        #expect(tally.state.total == 5)
+        guard case .rejected(let rejection) = await tally.dispatch(.add(0)) else {
+            Issue.record("the action was not rejected")
+            return
+        }
+        #expect(rejection.code == "not_positive")
+        client.close()
+    }
+}

@@ -121,6 +121,15 @@ public struct ByteBuffer: ~Copyable {
         written = newCount
     }
 
+    /// Forgets what was appended, and all room beyond `bytesMax`.
+    public mutating func removeAll(keepingAtMost bytesMax: Int) {
+        written = 0
+        guard capacity > bytesMax else { return }
+        unsafe base?.deallocate()
+        unsafe base = nil
+        capacity = 0
+    }
+
     /// Lends the appended bytes to `body`.
     @inlinable
     public func withBytes<Result: ~Copyable, Failure: Error>(

@@ -7,7 +7,7 @@ public enum ByteWords {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
     ///
     /// *Traps* if the span does not reach that far.
-    @inlinable
+    @inlinable @inline(__always)
     public static func word(
         in bytes: Span<UInt8>, at start: Int, byteCount: Int
     ) -> UInt64 {

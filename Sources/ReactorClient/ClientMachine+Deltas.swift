@@ -39,40 +39,43 @@ extension ClientMachine {
     ) throws(ClientFault) -> Int {
         var offset = first
         var last: (id: UInt32, subscription: Subscription)?
+        var sinks: [any SliceSink] = []
         while offset < end,
             let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax)
         {
             if last?.id != delta.id {
                 guard let found = lane.value.slices[delta.id] else { break }
                 last = (delta.id, found)
-                for sink in found.sinks { touch(sink) }
+                sinks = found.sinks
+                for sink in sinks { touch(sink) }
             }
             guard let subscription = last?.subscription, delta.sequence <= markSequence else {
                 break
             }
             subscription.floor = delta.sequence
             do throws(WireError) {
-                try stage(bytes.extracting(delta.range), of: subscription)
+                try Self.stage(bytes.extracting(delta.range), in: sinks)
+                if subscription.faultCount > 0 { subscription.faultCount = 0 }
             } catch {
                 try giveUp(subscription, error)
+                // because the subscription is gone, and nobody takes the rest of its deltas
+                last = nil
             }
             offset = delta.range.upperBound
         }
         return offset
     }
 
-    private func stage(
-        _ body: Span<UInt8>, of subscription: Subscription
+    private static func stage(
+        _ body: Span<UInt8>, in sinks: [any SliceSink]
     ) throws(WireError) {
         var cursor = WireCursor()
         try Origin.skip(body, &cursor)
-        let sinks = subscription.sinks
         var index = 0
         while index < sinks.count {
             try sinks[index].stage(delta: body, from: cursor.offset)
             index &+= 1
         }
-        if subscription.faultCount > 0 { subscription.faultCount = 0 }
     }
 }
 

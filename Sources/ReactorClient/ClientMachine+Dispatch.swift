@@ -18,10 +18,12 @@ extension ClientMachine {
         }
         let start = lane.value.outgoing.beginFrame(
             .dispatch, id: node.rawValue, number: lane.value.pending.next)
+        lane.value.isEncoding = true
         action.encode(into: &lane.value.outgoing)
+        lane.value.isEncoding = false
         lane.value.outgoing.endFrame(at: start)
         guard lane.value.fits(from: start) else {
-            throw refuseLength(&lane.value.outgoing, start)
+            throw refuseLength(&lane.value.outgoing, start, bodyBytesMax: bodyBytesMaxNow)
         }
         lane.value.pending.append(completion)
         lane.value.pending.noteSent()
@@ -95,30 +97,40 @@ extension ClientMachine {
         if isSent {
             let start = outgoing.beginFrame(
                 kind, flags: flags, id: node.rawValue, number: pending.next)
+            lane.value.isEncoding = true
             encode(&outgoing, bytes)
-            try end(&outgoing, start)
+            lane.value.isEncoding = false
+            try end(&outgoing, start, bodyBytesMax: bodyBytesMax)
         } else {
             guard waiting.count - waitingStart < options.queueBytesMax else {
                 throw .queueFull(bytesMax: options.queueBytesMax)
             }
             let start = waiting.beginFrame(
                 kind, flags: flags, id: node.rawValue, number: pending.next)
+            lane.value.isEncoding = true
             encode(&waiting, bytes)
-            try end(&waiting, start)
+            lane.value.isEncoding = false
+            try end(&waiting, start, bodyBytesMax: bodyBytesMax)
         }
         pending.append(completion)
         if isSent { pending.noteSent() }
     }
 
-    private func end(_ writer: inout WireWriter, _ start: Int) throws(ClientError) {
+    private func end(
+        _ writer: inout WireWriter, _ start: Int, bodyBytesMax: Int
+    ) throws(ClientError) {
         writer.endFrame(at: start)
         if writer.count - start > bodyBytesMax + FrameHeader.byteCount {
-            throw refuseLength(&writer, start)
+            throw refuseLength(&writer, start, bodyBytesMax: bodyBytesMax)
         }
     }
 
+    @usableFromInline var bodyBytesMaxNow: Int { bodyBytesMax }
+
     @usableFromInline
-    func refuseLength(_ writer: inout WireWriter, _ start: Int) -> ClientError {
+    func refuseLength(
+        _ writer: inout WireWriter, _ start: Int, bodyBytesMax: Int
+    ) -> ClientError {
         let byteCount = writer.count - start - FrameHeader.byteCount
         writer.truncate(to: start)
         return .tooLarge(byteCount: byteCount, bytesMax: bodyBytesMax)

@@ -77,6 +77,7 @@ extension ClientMachine {
         stagedStart = nil
         slices = [:]
         touched.removeAll()
+        arrived.removeAll()
         for subscription in subscriptions {
             subscription.sliceID = nil
             subscription.state = .asked
@@ -223,6 +224,7 @@ extension ClientMachine {
             for sink in subscription.sinks { sink.discard() }
         }
         touched.removeAll()
+        arrived.removeAll()
         isResyncing = true
     }
 
@@ -310,8 +312,7 @@ extension ClientMachine {
     private func stage(
         value header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
     ) throws(ClientFault) {
-        subscription.wasLive = true
-        subscription.needsSnapshot = false
+        arrived.append(subscription)
         for sink in subscription.sinks {
             do throws(WireError) {
                 try sink.stage(
@@ -355,6 +356,11 @@ extension ClientMachine {
             for sink in sinks { sink.commit(epoch: epoch) }
             revision = Revision(epoch: epoch, sequence: sequence)
         }
+        for subscription in arrived {
+            subscription.wasLive = true
+            subscription.needsSnapshot = false
+        }
+        arrived.removeAll()
         attempts = 0
         for sink in sinks { sink.announce() }
         board.moved.publish()

@@ -64,6 +64,8 @@ public final class ClientMachine {
     var nodes: [NodeEntry] = []
     var nodesByPath: [String: UInt32] = [:]
     var subscriptions: [Subscription] = []
+    /// Subscriptions whose first value, or a new one, is staged.
+    var arrived: [Subscription] = []
 
     /// Where the conversation stands.
     enum Stage: Equatable {
@@ -209,6 +211,8 @@ struct ActionLane: ~Copyable {
     @usableFromInline var outgoing = WireWriter(capacity: 4_096)
     @usableFromInline var pending = PendingActions()
     @usableFromInline var window = 0
+    /// Whether an action is being encoded.
+    @usableFromInline var isEncoding = false
     /// Longest body that the daemon takes.
     @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
 
@@ -225,7 +229,11 @@ struct ActionLane: ~Copyable {
 
     /// Whether an action can be written now: there is room, and none waits before it.
     @inlinable
-    var isOpen: Bool { pending.inFlight < window && pending.next == pending.sentEnd }
+    var isOpen: Bool {
+        // because its bytes would land in the middle of the other's
+        precondition(!isEncoding, "an action dispatched another while it was being encoded")
+        return pending.inFlight < window && pending.next == pending.sentEnd
+    }
 
     /// Whether the frame that starts at `start` is no longer than the daemon takes.
     @inlinable

@@ -55,9 +55,11 @@ public final class LoopClient: TurnEnding {
             wake: { if mark.isCurrent { handle.post { name.open().client?.note() } } },
             random: { random.next() })
         name.open().client = self
+        // because a completion may let go of the client, which must last until the call ends
         timer.onFire = { [unowned self] in
-            machine.timerFired()
-            note()
+            let client = self
+            client.machine.timerFired()
+            client.note()
         }
     }
 
@@ -151,15 +153,17 @@ public final class LoopClient: TurnEnding {
         lastConnection += 1
         let number = lastConnection
         new.onBytes = { [unowned self] bytes in
-            machine.receive(bytes)
-            note()
+            let client = self
+            client.machine.receive(bytes)
+            client.note()
         }
         new.onClosed = { [unowned self] _ in
+            let client = self
             // because a connection that was given up does not speak for the one after it
-            guard connection != nil, number == lastConnection else { return }
-            connection = nil
-            machine.disconnected()
-            note()
+            guard client.connection != nil, number == client.lastConnection else { return }
+            client.connection = nil
+            client.machine.disconnected()
+            client.note()
         }
         new.resumeReading()
     }

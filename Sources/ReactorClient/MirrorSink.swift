@@ -63,9 +63,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func discard() { replica.discard() }
 
     func commit(epoch: UInt64) {
-        guard replica.hasState else { return }
         replica.commit()
-        if isLive { return }
+        guard replica.hasState, !isLive else { return }
         isLive = true
         phase.whileLocked { $0 = .live }
     }

@@ -9,7 +9,7 @@ public final class Replica<R: Reactor> {
     @usableFromInline let place: Place<R.State>
     @usableFromInline let staged = Place<[R.Mutation]>([])
     private var snapshot: R.State?
-    /// Whether a whole state was staged since the beginning: mutations before it mean nothing.
+    /// Whether a whole state has taken effect: mutations before it mean nothing.
     public private(set) var hasState = false
 
     /// Starts with the state of `reactor` before its first mutation.
@@ -27,12 +27,11 @@ public final class Replica<R: Reactor> {
     public func stage(state bytes: Span<UInt8>) throws(WireError) {
         snapshot = try R.State(wireBytes: bytes)
         staged.value.removeAll(keepingCapacity: true)
-        hasState = true
     }
 
     /// Reads the mutations that stand in `delta` from `offset` to its end.
     public func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
-        if hasState { try R._stage(delta, from: offset, in: self) }
+        if hasState || snapshot != nil { try R._stage(delta, from: offset, in: self) }
     }
 
     /// Forgets what was staged.
@@ -46,6 +45,7 @@ public final class Replica<R: Reactor> {
         if let snapshot {
             place.value = snapshot
             self.snapshot = nil
+            hasState = true
         }
         R._commit(self)
     }

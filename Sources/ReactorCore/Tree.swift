@@ -128,6 +128,14 @@ extension Tree {
         for child in node.children.values { remount(child) }
     }
 
+    /// Takes a node out that never came to be, with all below it.
+    func dissolve(_ node: AnyNode) {
+        for child in node.children.values { dissolve(child) }
+        node.hasLeft = true
+        nodes[node.number] = nil
+        forget(node)
+    }
+
     /// Ends what was tied to a removed node.
     func forget(_ node: AnyNode) {
         ownership.forget(node: node.number)
@@ -164,7 +172,7 @@ extension Turn {
             saveSequences(of: collection)
             undo.append { [self] in
                 collection.children[key] = nil
-                tree.unmount(child)
+                tree.dissolve(child)
             }
         }
         if !isPlain { saveSequences(of: collection) }

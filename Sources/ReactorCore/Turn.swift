@@ -179,7 +179,7 @@ extension Turn {
     /// Appends a frame without a body behind the deltas.
     public func append(_ header: FrameHeader) { deltas.value.header(header) }
 
-    /// Lends the delta frames so far to `body`.
+    /// Lends the delta frames so far to `body`, which dispatches nothing meanwhile.
     public func withDeltas<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -229,12 +229,15 @@ extension Turn {
         news.touched.append(node)
     }
 
+    /// Most bytes of room for deltas that are kept for the next turn.
+    private static let deltaBytesKeptMax = 1 << 20
+
     /// Starts the next turn: forgets what the last one collected, and keeps the capacities.
     ///
     /// The caller has taken what it needs of the deltas and the lists before.
     public func begin() {
         number &+= 1
-        deltas.value.removeAll()
+        deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
         if !news.isEmpty { news.removeAll() }
     }
 }

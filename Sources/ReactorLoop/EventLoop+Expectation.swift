@@ -14,8 +14,8 @@ extension EventLoop {
 
     /// Makes a turn of what the expected connection has; answers false if that is nothing.
     func turnForExpected() -> Bool {
+        // because only a pass that looked at all others counts anew
         guard let connection = expected, expectedReads < Self.expectedReadsMax else {
-            expectedReads = 0
             return false
         }
         guard connection.readNow() else { return false }

@@ -78,6 +78,7 @@ extension EventLoop {
     @discardableResult
     private func pass(_ mode: uv_run_mode) -> Bool {
         beginPass()
+        expectedReads = 0
         unsafe uv_run(raw, mode)
         return endPass()
     }

@@ -112,7 +112,7 @@ public final class EventLoop {
         handle.executor.releaseLateJobs()
         isClosed = true
         onTurnEnd = nil
-        endings.value = TurnEndings()
+        _ = endings.value.take()
         closeResources()
         doorbell.turning.leave()
         isTurning = false

@@ -16,27 +16,27 @@ extension EventLoop {
 
     /// Runs what is listed, and what that lists.
     func runEndings() {
-        while endings.value.start() {
-            var index = 0
-            // because what an ending lists stands in the other list
-            while index < endings.value.atWork.count {
-                endings.value.atWork[index].endTurn()
-                index &+= 1
-            }
+        while !endings.value.listed.isEmpty {
+            var work = endings.value.take()
+            for ending in work { ending.endTurn() }
+            // because what goes with it may list others: no access is open here
+            work.removeAll(keepingCapacity: true)
+            endings.value.spare = work
         }
     }
 }
 
-/// Who is listed for the end of the turn, and who is at work on it.
+/// Who is listed for the end of the turn.
 struct TurnEndings {
     var listed: [any TurnEnding] = []
-    var atWork: [any TurnEnding] = []
+    /// An empty list with room, to be used again.
+    var spare: [any TurnEnding] = []
 
-    /// Puts those who are listed to work; answers false where nobody is.
-    mutating func start() -> Bool {
-        atWork.removeAll(keepingCapacity: true)
-        if listed.isEmpty { return false }
-        swap(&listed, &atWork)
-        return true
+    /// Takes out those who are listed.
+    mutating func take() -> [any TurnEnding] {
+        let taken = listed
+        listed = spare
+        spare = []
+        return taken
     }
 }

@@ -47,8 +47,8 @@ final class Connection {
     /// Actions of ``inFlight`` that the turn at hand carried out.
     var turnActions = 0
     var isWriting = false
-    /// Whether the turn at hand has more for it than updates.
-    var isUrgent = false
+    /// The last turn that had more for it than updates.
+    var urgentTurn: UInt64 = 0
     /// Whether it is listed as one that waits for updates.
     var isListed = false
     /// The turn that listed the connection last.

@@ -24,6 +24,14 @@ struct Desk: ~Copyable {
     var unflushed = Deque<Connection>()
     /// Orders for the shell.
     var outputs: [ServerOutput] = []
+
+    /// Takes the list of noted connections, and leaves the spare one in its place.
+    mutating func takeNoted() -> [Connection] {
+        let taken = noted
+        noted = spare
+        spare = []
+        return taken
+    }
 }
 
 extension Server {

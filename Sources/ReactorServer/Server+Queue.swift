@@ -34,7 +34,7 @@ extension Server {
         if !pending.outcomes.isEmpty || !pending.replies.isEmpty || connection.isClosing
             || connection.isInputEnded
         {
-            connection.isUrgent = true
+            connection.urgentTurn = turnNumber
         }
         settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
         if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
@@ -71,8 +71,13 @@ extension Server {
         let deltaBytes = pending.deltas.byteCount + 64 * pending.deltas.count
         let chunkBytes = pending.chunks.reduce(0) { $0 + ($1.isSnapshot ? 0 : $1.bytes.count + 64) }
         // because a turn may be larger than the budget: what finds an empty queue may go
-        return deltaBytes + chunkBytes > 0
-            && connection.queuedUpdateBytes + deltaBytes + chunkBytes > limits.queueBytesMax
+        func isOver() -> Bool {
+            deltaBytes + chunkBytes > 0 && connection.queuedUpdateBytes > 0
+                && connection.queuedUpdateBytes + deltaBytes + chunkBytes > limits.queueBytesMax
+        }
+        // because one that only waits for its place in the line is no slow reader
+        if isOver(), connection.isListed { flush(connection) }
+        return isOver()
     }
 
     /// Drops a slow reader's queued updates; it gets one snapshot of each slice instead, once it
@@ -107,8 +112,10 @@ extension Server {
         to connection: Connection
     ) {
         var segment = Connection.Segment(bytes: bytes, range: range, turn: turnNumber, kind: kind)
-        // because a slow reader must not keep alive a turn's bytes for the sake of its few of them
-        if connection.isWriting, bytes.count > 4 * range.count + 4_096 {
+        // because who has to wait must not keep alive a turn's bytes for the sake of its few of them
+        if connection.isWriting || connection.isListed || unflushed.count >= Self.flushesPerTurnMax,
+            bytes.count > 4 * range.count + 4_096
+        {
             segment.bytes = Array(bytes[range])
             segment.range = 0..<range.count
         }
@@ -143,9 +150,8 @@ extension Server {
     ///
     /// Whoever dispatched goes on at once, however many watch: the next turn's updates then join
     /// those that wait, and leave with them in one write.
-    func flushOrList(_ connection: Connection) {
-        if connection.isUrgent || connection.queuedUpdateBytes > Self.patientBytesMax {
-            connection.isUrgent = false
+    func flushOrList(_ connection: Connection, of turn: UInt64) {
+        if connection.urgentTurn >= turn || connection.queuedUpdateBytes > Self.patientBytesMax {
             flush(connection)
         } else if !connection.isListed {
             connection.isListed = true

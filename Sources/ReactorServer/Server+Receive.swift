@@ -126,6 +126,8 @@ extension Server {
         do throws(FrameError) {
             while connection.isRead {
                 offset = dispatchRun(bytes, from: offset, of: connection)
+                // because a run may end in answers that the client has yet to take
+                guard connection.isRead else { return offset }
                 guard
                     let header = try FrameHeader.decode(
                         bytes, at: offset, frameBytesMax: limits.frameBytesMax)

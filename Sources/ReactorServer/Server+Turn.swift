@@ -54,8 +54,7 @@ extension Server {
         let isChange = turn.sequence != turnStart
         var record = TurnRecord(
             number: turnNumber, isAppended: !isChange, connections: [], effects: turn.effects)
-        swap(&record.connections, &desk.value.noted)
-        swap(&desk.value.noted, &desk.value.spare)
+        record.connections = desk.value.takeNoted()
         unreleased.append(record)
         if isChange {
             stats.turns &+= 1
@@ -83,7 +82,7 @@ extension Server {
         while unreleased.first?.isAppended ?? false {
             let record = unreleased.removeFirst()
             releasedTurn = record.number
-            for connection in record.connections { flushOrList(connection) }
+            for connection in record.connections { flushOrList(connection, of: record.number) }
             if !record.effects.isEmpty { tree.start(record.effects) }
             keepSpare(record)
         }
@@ -115,15 +114,19 @@ extension Server {
     private func finishOutcomes() -> [UInt8] {
         for connection in noted { flushRun(of: connection) }
         let bytes = outcomes.bytes
-        outcomes.removeAll()
+        outcomes.removeAll(keepingAtMost: Self.turnBytesKeptMax)
         return bytes
     }
 
     private func takeReplies() -> [UInt8] {
         let bytes = replies.bytes
-        replies.removeAll()
+        replies.removeAll(keepingAtMost: Self.turnBytesKeptMax)
         return bytes
     }
+
+    // because one answer of a hundred megabytes must not cost them for ever
+    /// Most bytes of room that a turn's buffer keeps for the next turn.
+    private static let turnBytesKeptMax = 1 << 20
 }
 
 // MARK: - Sharing out

@@ -184,6 +184,8 @@ extension Server {
         guard let session = connection.session else { return }
         connection.session = nil
         sessions.leave(session, at: now)
+        // because what the turn has answered already is not to be answered with "ended"
+        if tree.turn.hasResolutions { resolve() }
         session.endConnection(limits)
     }
 

@@ -4,7 +4,7 @@ public import ReactorBytes
 
 extension Span where Element == UInt8 {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
-    @inlinable
+    @inlinable @inline(__always)
     public func word(at start: Int, byteCount: Int) -> UInt64 {
         ByteWords.word(in: self, at: start, byteCount: byteCount)
     }

@@ -32,6 +32,12 @@ public struct WireWriter: ~Copyable {
     @inlinable
     public mutating func removeAll() { buffer.truncate(to: 0) }
 
+    /// Forgets what was written, and its room where that is more than `bytesMax`.
+    @inlinable
+    public mutating func removeAll(keepingAtMost bytesMax: Int) {
+        buffer.removeAll(keepingAtMost: bytesMax)
+    }
+
     /// Forgets everything after the first `newCount` bytes.
     @inlinable
     public mutating func truncate(to newCount: Int) { buffer.truncate(to: newCount) }

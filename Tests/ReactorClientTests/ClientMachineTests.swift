@@ -100,6 +100,48 @@ struct ClientMachineTests {
         #expect(first.revision == revision && second.revision == revision)
     }
 
+    @Test("C89: a first snapshot that was lost with its connection is asked for again")
+    func lostSnapshot() throws {
+        let machine = ClientMachine(random: { 0 })
+        let fingerprint = StockReactors.Counter.fingerprint
+        func greet() throws -> [Frame] {
+            machine.connected()
+            let limits = Welcome.Limits(
+                frameBytesMax: 1 << 20, inFlightMax: 16, nodesMax: 16, subscriptionsMax: 16)
+            let welcome = Welcome(
+                version: 1, daemon: "d", epoch: 7, sequence: 3,
+                session: [UInt8](repeating: 1, count: 16), isResumed: true, client: 1, ordinal: 0,
+                limits: limits)
+            machine.receive(Frame(.welcome, welcome.wireBytes()).bytes.span)
+            let out = machine.takeOutgoing()
+            return try Frame.split(out.map { Array($0.bytes[$0.range]) } ?? [])
+        }
+        machine.start()
+        _ = try greet()
+        var shown: [ReactorClient.Mirror<StockReactors.Counter>] = []
+        for path in ["/visits", "/other"] {
+            machine.mirror(StockReactors.Counter.self, at: path) {
+                if case .success(let mirror) = $0 { shown.append(mirror) }
+            }
+        }
+        let state = StockReactors.Counter.State().wireBytes()
+        let granted = Subscribed(
+            start: .snapshot, reactor: "Counter", fingerprint: fingerprint, sequence: 3)
+        machine.receive(
+            [
+                Frame(.subscribed, id: 5, number: 1, granted.wireBytes()),
+                Frame(.subscribed, id: 6, number: 2, granted.wireBytes()),
+                Frame(.snapshot, id: 5, number: 3, state),
+                // because this one cannot be read, the connection is lost and with it the other
+                Frame(.snapshot, id: 6, number: 3, [0x61]), Frame(.mark, number: 3),
+            ].bytes.span)
+        #expect(shown.isEmpty)
+        _ = machine.takeOutputs()
+        machine.timerFired()
+        let requests = try greet().filter { $0.kind == .subscribe }
+        #expect(try requests.map { try Subscribe(wireBytes: $0.body.span).from } == [nil, nil])
+    }
+
     @Test("the same path and type give the same mirror")
     func sameMirror() throws {
         let rig = Rig()

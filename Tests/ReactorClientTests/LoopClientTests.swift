@@ -57,6 +57,24 @@ struct LoopClientTests {
         loop.close()
     }
 
+    @Test("C92: a callback may close its client and let go of the last reference to it")
+    func lastReference() throws {
+        let server = try LiveServer()
+        let loop = try EventLoop()
+        var client: LoopClient? = try self.client(of: server, on: loop)
+        let node = try open("/visits", try #require(client))
+        var isTold = false
+        try client?.dispatch(Counter.Action.increment(by: 1), to: node) { _ in
+            client?.close()
+            client = nil
+            isTold = true
+        }
+        try loop.turn { isTold }
+        #expect(client == nil)
+        loop.turn(.noWait)
+        loop.close()
+    }
+
     @Test("C92: a callback may dispatch again, open, mirror, ask and let go")
     func reentrantCallbacks() throws {
         let server = try LiveServer()

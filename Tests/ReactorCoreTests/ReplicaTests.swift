@@ -44,6 +44,17 @@ struct ReplicaTests {
         #expect(replica.state.sum == 0)
     }
 
+    @Test("a state that was discarded before it took effect was never there")
+    func discardsState() throws {
+        let replica = Replica(Tally())
+        try replica.stage(state: Tally.State().wireBytes().span)
+        replica.discard()
+        #expect(!replica.hasState)
+        try replica.stage(delta: delta([.added(2)]).span, from: 0)
+        replica.commit()
+        #expect(replica.state.sum == 0 && !replica.hasState)
+    }
+
     @Test("a delta that cannot be read says so, and changes nothing that is shown")
     func refuses() throws {
         let replica = Replica(Tally())

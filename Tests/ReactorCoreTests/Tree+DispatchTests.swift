@@ -73,6 +73,23 @@ struct TreeDispatchTests {
         #expect(tree.deltas.allSatisfy { $0.hasSuffix("@1") })
     }
 
+    @Test("R96: a child that a rejected batch created is freed, with all below it")
+    func batchFreesChildren() throws {
+        let tree = Tree(Shop(), epoch: 1)
+        let count = tree.mountedCount
+        weak var room: AnyNode?
+        weak var guests: AnyNode?
+        tree.onMount = { node in
+            if node.path.description == "/rooms/x" { room = node }
+            if node.path.description == "/rooms/x/guests" { guests = node }
+        }
+        let result = try tree.sendTogether([
+            ("/", Shop.Action.open("x")), ("/", Shop.Action.refuseAfterLooking),
+        ])
+        #expect(!result.hasPrefix("applied"))
+        #expect(room == nil && guests == nil && tree.mountedCount == count)
+    }
+
     @Test("R96: a batch with one rejected action leaves no trace")
     func batchRollsBack() throws {
         let tree = Tree(Group([("shop", Shop()), ("desk", Desk())]), epoch: 1)

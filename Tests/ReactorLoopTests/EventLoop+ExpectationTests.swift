@@ -20,9 +20,12 @@ struct EventLoopExpectationTests {
         loop.close()
     }
 
-    @Test("others are looked at again and again, however much the expected one has")
-    func isFair() throws {
-        let loop = try EventLoop()
+    @Test(
+        "others are looked at again and again, however much the expected one has",
+        arguments: [Duration.zero, .seconds(10)])
+    func isFair(spin: Duration) throws {
+        let loop = try EventLoop(spin: spin)
+        loop.processors = ProcessorCount(look: { 2 }, lookAtMachine: { 2 })
         let (one, other) = try loop.pair()
         let (third, fourth) = try loop.pair()
         var count = 0

@@ -59,6 +59,25 @@ struct SessionTests {
         #expect(log.outcomes[1]?.map(\.code) == ["OWNER_ENDED"])
     }
 
+    @Test("an answer that was given in the turn in which its connection ended is the answer")
+    func answeredAndEnded() throws {
+        let (first, welcome) = try start()
+        let (second, _) = try start()
+        first.dispatch(Tally.Action.wait)
+        harness.turn()
+        second.dispatch(Tally.Action.grant(value: 9))
+        first.disconnect()
+        harness.turn()
+        let (again, _) = try start(session: welcome.session)
+        again.dispatch(Tally.Action.wait, ordinal: 1)
+        harness.turn()
+        guard case .applied(_, let reply, let ownerEnded) = try OutcomeLog(again.frames())[1] else {
+            Issue.record("the answer was lost")
+            return
+        }
+        #expect(reply == WireEmbedded(9) && ownerEnded)
+    }
+
     @Test("what a connection owned ends with it, in a transaction of its own")
     func ownership() throws {
         let (first, _) = try start()

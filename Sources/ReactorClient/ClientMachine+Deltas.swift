@@ -12,17 +12,19 @@ extension ClientMachine {
         guard lane.value.isLive else { return first }
         var offset = first
         var last: (id: UInt32, subscription: Subscription)?
-        while let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax) {
+        while let delta = PlainFrame(
+            .delta, in: bytes, at: offset, frameBytesMax: options.frameBytesMax)
+        {
             if last?.id != delta.id {
                 guard let found = lane.value.slices[delta.id], found.mode == .replica,
                     found.state == .current
                 else { break }
                 last = (delta.id, found)
             }
-            guard let subscription = last?.subscription, delta.sequence > subscription.floor,
-                delta.sequence >= subscription.last
+            guard let subscription = last?.subscription, delta.number > subscription.floor,
+                delta.number >= subscription.last
             else { break }
-            subscription.last = delta.sequence
+            subscription.last = delta.number
             offset = delta.range.upperBound
         }
         if offset > first, stagedStart == nil { stagedStart = first }
@@ -41,7 +43,8 @@ extension ClientMachine {
         var last: (id: UInt32, subscription: Subscription)?
         var sinks: [any SliceSink] = []
         while offset < end,
-            let delta = PlainDelta(bytes, at: offset, frameBytesMax: options.frameBytesMax)
+            let delta = PlainFrame(
+                .delta, in: bytes, at: offset, frameBytesMax: options.frameBytesMax)
         {
             if last?.id != delta.id {
                 guard let found = lane.value.slices[delta.id] else { break }
@@ -49,10 +52,10 @@ extension ClientMachine {
                 sinks = found.sinks
                 for sink in sinks { touch(sink) }
             }
-            guard let subscription = last?.subscription, delta.sequence <= markSequence else {
+            guard let subscription = last?.subscription, delta.number <= markSequence else {
                 break
             }
-            subscription.floor = delta.sequence
+            subscription.floor = delta.number
             do throws(WireError) {
                 try Self.stage(bytes.extracting(delta.range), in: sinks)
                 if subscription.faultCount > 0 { subscription.faultCount = 0 }
@@ -76,29 +79,5 @@ extension ClientMachine {
             try sinks[index].stage(delta: body, from: cursor.offset)
             index &+= 1
         }
-    }
-}
-
-/// A frame with mutations and nothing else, if one stands at a place.
-private struct PlainDelta {
-    var id: UInt32
-    var sequence: UInt64
-    /// Where the body stands.
-    var range: Range<Int>
-
-    /// Reads the frame at `offset` if it is one, is whole, and is no longer than allowed.
-    @inline(__always)
-    init?(_ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int) {
-        guard bytes.count &- offset >= FrameHeader.byteCount else { return nil }
-        let head = bytes.word(at: offset, byteCount: 8)
-        let length = Int(head & 0xffff_ffff)
-        let start = offset &+ FrameHeader.byteCount
-        // because the other half of the word is the kind, no flags, and nothing reserved
-        guard head &>> 32 == UInt64(FrameKind.delta.rawValue), length <= frameBytesMax,
-            bytes.count &- start >= length
-        else { return nil }
-        id = UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8))
-        sequence = bytes.word(at: offset &+ 12, byteCount: 8)
-        range = start..<(start &+ length)
     }
 }

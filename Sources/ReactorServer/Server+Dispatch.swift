@@ -21,19 +21,20 @@ extension Server {
         var end: (failure: DispatchResult, ordinal: UInt64)?
         tree.begin(by: connection.caller)
         while run.count < countMax,
-            let frame = PlainAction(bytes, at: offset, frameBytesMax: limits.frameBytesMax),
+            let frame = PlainFrame(
+                .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
             // because the ordinal after the largest is 0, which is none
-            frame.ordinal == run.ordinal &+ run.count, frame.ordinal > 0
+            frame.number == run.ordinal &+ run.count, frame.number > 0
         {
             if last?.id != frame.id {
                 guard let node = connection.node(frame.id) else { break }
                 last = (frame.id, node)
             }
             guard let node = last?.node else { break }
-            let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.ordinal)
+            let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             offset = frame.range.upperBound
             if let result {
-                end = (result, frame.ordinal)
+                end = (result, frame.number)
                 break
             }
             run.count &+= 1
@@ -62,30 +63,6 @@ extension Server {
         session.ordinal = ordinal
         countAction(of: connection)
         conclude(result, ordinal, session, connection)
-    }
-}
-
-/// A frame with an action and nothing else, if one stands at a place.
-private struct PlainAction {
-    var id: UInt32
-    var ordinal: UInt64
-    /// Where the action stands.
-    var range: Range<Int>
-
-    /// Reads the frame at `offset` if it is one, is whole, and is no longer than allowed.
-    @inline(__always)
-    init?(_ bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int) {
-        guard bytes.count &- offset >= FrameHeader.byteCount else { return nil }
-        let head = bytes.word(at: offset, byteCount: 8)
-        let length = Int(head & 0xffff_ffff)
-        let start = offset &+ FrameHeader.byteCount
-        // because the other half of the word is the kind, no flags, and nothing reserved
-        guard head &>> 32 == UInt64(FrameKind.dispatch.rawValue), length <= frameBytesMax,
-            bytes.count &- start >= length
-        else { return nil }
-        id = UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8))
-        ordinal = bytes.word(at: offset &+ 12, byteCount: 8)
-        range = start..<(start &+ length)
     }
 }
 

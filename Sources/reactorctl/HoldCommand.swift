@@ -125,10 +125,13 @@ struct HoldCommand: AsyncParsableCommand {
         }
         // because Ctrl-C reaches the command as well: it decides, and we report what it said
         signal(SIGINT, SIG_IGN)
+        // because a name is looked up on the PATH and a path is not: env tells them apart
+        let isPath = command[0].contains("/")
         let status: TerminationStatus
         do {
             status = try await Subprocess.run(
-                .name(command[0]), arguments: Arguments(Array(command.dropFirst())),
+                .name(isPath ? "env" : command[0]),
+                arguments: Arguments(Array(isPath ? command[...] : command.dropFirst())),
                 environment: .inherit.updating(["REACTORCTL_REPLY": json]),
                 input: .currentStandardInput, output: .currentStandardOutput,
                 error: .currentStandardError

@@ -111,6 +111,15 @@ struct ReactorctlTests {
         return reactorctl
     }
 
+    @Test("hold runs a command that is given by its path")
+    func holdPath() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let held = try await reactorctl(
+            "hold", "/team/lock", #"{"acquire":{}}"#, "--", "/bin/echo", "a  b")
+        #expect(held.code == 0)
+        #expect(held.output == "a  b\n")
+    }
+
     @Test("a command that holds a job learns the reply, and a job that nobody finishes comes back")
     func holdJob() async throws {
         let reactorctl = try await oneJob()

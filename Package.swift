@@ -116,7 +116,7 @@ let package = Package(
         .executableTarget(
             name: "reactorctl",
             dependencies: [
-                "ReactorClient", "ReactorCore", "ReactorWire", argumentParser,
+                "ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire", argumentParser,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 import Foundation
+import ReactorLoop
 import ReactorWire
 
 /// Where lines go: standard output for results, standard error for everything else.
@@ -23,15 +24,15 @@ enum Output {
     }
 
     /// Calls `close` once nobody reads standard output any more, though nothing is written; for
-    /// commands that may be silent for long. Keep the result.
-    static func watchReader(_ close: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+    /// commands that may be silent for long.
+    static func watchReader(_ close: @escaping @Sendable () -> Void) {
         // because only a pipe's other end can go: a terminal or a file would look ready instead
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/1")
-        guard link?.hasPrefix("pipe:") ?? false else { return nil }
-        let source = DispatchSource.makeReadSource(fileDescriptor: 1, queue: .global())
-        source.setEventHandler(handler: close)
-        source.resume()
-        return source
+        guard link?.hasPrefix("pipe:") ?? false else { return }
+        Thread.detachNewThread {
+            PipeReader.waitForEnd(of: 1)
+            close()
+        }
     }
 
     /// Writes a value: pretty on a terminal if `isPretty`, else on one line.

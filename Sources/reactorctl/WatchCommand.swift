@@ -24,8 +24,7 @@ struct WatchCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         var left = count ?? .max
-        let reader = Output.watchReader { Foundation.exit(0) }
-        defer { reader?.cancel() }
+        Output.watchReader { Foundation.exit(0) }
         do {
             for try await (revision, value) in client.watch(path) {
                 try Output.line(stateLine(revision, value))

@@ -88,7 +88,8 @@ enum Plan {
             products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin", "Foundation"],
             tests: ["ReactorDaemonTests"]),
         Room(
-            "reactorctl", floor: 5, rooms: ["ReactorClient", "ReactorCore", "ReactorWire"],
+            "reactorctl", floor: 5,
+            rooms: ["ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire"],
             products: ["ArgumentParser", "Subprocess"],
             system: ["Glibc", "Darwin", "Foundation", "Synchronization"],
             tests: ["ReactorDaemonTests"]),

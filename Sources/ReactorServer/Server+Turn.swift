@@ -174,6 +174,13 @@ extension Server {
     }
 
     private func share(_ slice: Slice) {
+        // because whoever is owed a snapshot gets the value of that moment: a stopped reader of a
+        // large value must not cost its encoding every turn
+        guard
+            slice.followers.contains(where: {
+                $0.subscriptions[slice.id].map { !$0.isSnapshotOwed } ?? false
+            })
+        else { return }
         var value = WireWriter()
         let reach =
             slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)

@@ -75,8 +75,13 @@ extension Server {
             deltaBytes + chunkBytes > 0 && connection.queuedUpdateBytes > 0
                 && connection.queuedUpdateBytes + deltaBytes + chunkBytes > limits.queueBytesMax
         }
-        // because one that only waits for its place in the line is no slow reader
-        if isOver(), connection.isListed { flush(connection) }
+        // because one that only waits for its place in the line is no slow reader; and where nothing
+        // of it is released yet, a flush would read on, in the middle of sharing out
+        if isOver(), connection.isListed,
+            connection.queue.first.map({ $0.turn <= releasedTurn }) ?? false
+        {
+            flush(connection)
+        }
         return isOver()
     }
 

@@ -28,17 +28,23 @@ public class AnyNode {
     private final var replicated = false
     /// The turn that listed the node as touched last.
     final var notedTurn: UInt64 = 0
+    /// The last error that the reactor had no answer to; gone when it begins anew.
+    public internal(set) final var fault: String?
     /// Whether the node was removed from its tree.
     public final var isGone: Bool { hasLeft }
     final var hasLeft = false
     /// Whether the parent wants to see this node's mutations.
     final let isObservedByParent: Bool
+    /// Whether an action has more to pass here than its reactor's own functions: a parent that
+    /// reacts, or ``Node/rules``.
+    @usableFromInline final var takesLongWay: Bool
 
     init(number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.number = number
         self.path = path
         self.parent = parent
         isObservedByParent = parent?.isReacting ?? false
+        takesLongWay = isObservedByParent
     }
 
     /// The last component of the path.
@@ -85,6 +91,9 @@ public class AnyNode {
     /// Appends the node's own state, without its children.
     public func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
 
+    /// Appends the state as it is shown to those who do not reduce it themselves.
+    func encodePresented(into writer: inout WireWriter) { encodeState(into: &writer) }
+
     /// Appends what a replica starts from: the node's own state, or, of a collection, the keys of
     /// its children, which its structural deltas then add to and take from.
     public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
@@ -98,6 +107,18 @@ public class AnyNode {
 
     func react(to change: ChildChange, _ turn: Turn) {}
 
+    /// Lets the reactor decide what it begins with; whether it asked for anything.
+    func begin(_ turn: Turn) -> Bool { false }
+
+    /// Begins anew, from the state at hand.
+    func restart(_ turn: Turn) {}
+
+    /// Lets the reactor decide what follows from an error of a child.
+    func childFailed(_ failure: ChildFailure, _ turn: Turn) {}
+
+    /// An effect of the node has ended.
+    func forgetEffect(_ id: EffectID) {}
+
     /// Makes the child under `key` of a collection; `nil` elsewhere.
     func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
 
@@ -109,9 +130,9 @@ public class AnyNode {
 extension AnyNode {
     /// Appends the state with all children composed into it: what `get` and value slices show.
     public final func encodeValue(into writer: inout WireWriter) {
-        guard !children.isEmpty else { return encodeState(into: &writer) }
+        guard !children.isEmpty else { return encodePresented(into: &writer) }
         var own = WireWriter()
-        encodeState(into: &own)
+        encodePresented(into: &own)
         var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
             Self.entries(of: bytes)
         }

@@ -14,6 +14,10 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     override func react(to change: ChildChange, _ turn: Turn) { parent?.react(to: change, turn) }
 
+    override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
+        parent?.childFailed(failure, turn)
+    }
+
     public override var isCollection: Bool { true }
 
     // because a replica learns of the children that come and go by their keys, it must know those

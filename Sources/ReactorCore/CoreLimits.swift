@@ -14,6 +14,11 @@ public enum CoreLimits {
     public static let reactionsMax = 2 * mutationsMax
     /// Most running effects in one tree.
     public static let effectsMax = 1_024
+    /// Most effects in one tree that were cancelled and whose work has not ended; while there are as
+    /// many, no other starts.
+    public static let orphansMax = 1_024
+    /// Most values that wait in front of one stream of a ``Transform``.
+    public static let streamedValuesMax = 1_024
     /// Deepest nesting of nodes.
     public static let nodeDepthMax = WireLimits.pathComponentsMax
     /// Most nodes in one tree.

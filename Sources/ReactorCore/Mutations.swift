@@ -27,12 +27,15 @@ public struct Mutations<Mutation: Sendable> {
     final class Extras {
         var effects: [Effect<Mutation>] = []
         var elsewhere: [ElsewhereChange] = []
+        /// What is to be cancelled, before the effects start.
+        var cancelled: [EffectSelection] = []
 
         @usableFromInline init() {}
 
         init(copying other: Extras?) {
             effects = other?.effects ?? []
             elsewhere = other?.elsewhere ?? []
+            cancelled = other?.cancelled ?? []
         }
     }
 
@@ -105,11 +108,51 @@ extension Mutations {
         adding(.remove(in: children.slot, key))
     }
 
+    /// Adds a new start of the child under `key`, from the state that it has: see
+    /// ``Reactor/start(state:)``.
+    public func restarting<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.restart(in: children.slot, key))
+    }
+
     private func adding(_ change: ElsewhereChange) -> Mutations {
         let extras = Extras(copying: extras)
         extras.elsewhere.append(change)
         return Mutations(sync, extras: extras)
     }
+}
+
+// MARK: - Effects to come and to end
+extension Mutations {
+    /// Adds an effect.
+    public func effect(_ effect: Effect<Mutation>) -> Mutations {
+        let extras = Extras(copying: extras)
+        extras.effects.append(effect)
+        return Mutations(sync, extras: extras)
+    }
+
+    /// Cancels the effects of this reactor that bear the name `cancelID`; what they still emit is
+    /// dropped.
+    public func cancelling(_ cancelID: String) -> Mutations {
+        cancelling(.named(cancelID))
+    }
+
+    /// Cancels the effects of this reactor that are bound to its life cycle.
+    public func cancellingLifecycle() -> Mutations { cancelling(.lifecycle) }
+
+    private func cancelling(_ selection: EffectSelection) -> Mutations {
+        let extras = Extras(copying: extras)
+        extras.cancelled.append(selection)
+        return Mutations(sync, extras: extras)
+    }
+}
+
+/// Effects of one node that are to be cancelled.
+enum EffectSelection: Equatable {
+    case all
+    case named(String)
+    case lifecycle
 }
 
 /// A change of another node in the transaction of the one that decided it.
@@ -118,6 +161,7 @@ enum ElsewhereChange {
     case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
     case create(in: ChildSlot, WireKey)
     case remove(in: ChildSlot, WireKey)
+    case restart(in: ChildSlot, WireKey)
 }
 
 /// A mutation whose reactor is known to itself only.

@@ -7,6 +7,8 @@ public final class Node<R: Reactor>: AnyNode {
     // because `reduce` is handed nothing by which it could come back to the node: no two accesses
     // overlap
     @usableFromInline let place: Place<R.State>
+    /// What stands in an action's way, if anything does.
+    @usableFromInline var rules: NodeRules<R>?
     /// The state after the last mutation.
     public var state: R.State {
         @inlinable _read { yield place.value }
@@ -16,7 +18,11 @@ public final class Node<R: Reactor>: AnyNode {
         self.reactor = reactor
         place = Place(reactor.initialState)
         super.init(number: number, path: path, parent: parent)
+        installPipeline()
     }
+
+    /// The state as it is shown: what ``Reactor/transform(state:)`` made of it.
+    public var presented: R.State { rules?.presented ?? state }
 
     override var isReacting: Bool { R.isReacting }
     public override var reactorName: String { "\(R.self)" }
@@ -40,10 +46,16 @@ public final class Node<R: Reactor>: AnyNode {
         state.encode(into: &writer)
     }
 
+    override func encodePresented(into writer: inout WireWriter) {
+        if rules?.presented == nil { return state.encode(into: &writer) }
+        presented.encode(into: &writer)
+    }
+
     override func encodeState(
         at field: ArraySlice<WireKey>, into writer: inout WireWriter
     ) -> WireReach {
-        state.encode(at: field, into: &writer)
+        if rules?.presented == nil { return state.encode(at: field, into: &writer) }
+        return presented.encode(at: field, into: &writer)
     }
 
     override func endConnection(_ owned: Owned, _ turn: Turn) {
@@ -55,6 +67,27 @@ public final class Node<R: Reactor>: AnyNode {
         defer { turn.reactionDepth -= 1 }
         let mutations = reactor.react(to: change, state: state)
         if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
+    }
+
+    override func begin(_ turn: Turn) -> Bool { beginReactor(turn) }
+
+    override func restart(_ turn: Turn) {
+        fault = nil
+        turn.cancel(.all, of: number)
+        _ = beginReactor(turn)
+    }
+
+    override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
+        let mutations = reactor.childFailed(failure, state: state)
+        guard mutations.count > 0 || mutations.extras != nil else { return }
+        commit(mutations, turn)
+        turn.tree.finishEmission()
+    }
+
+    override func forgetEffect(_ id: EffectID) {
+        guard let rules else { return }
+        rules.tracked.removeAll { $0.id == id }
+        weighRules()
     }
 
     override func mountChildren(_ tree: Tree) {
@@ -90,11 +123,10 @@ extension Reactor {
     public static func _carryOut(
         _ action: Action, _ node: Node<Self>, _ turn: Turn
     ) throws(Rejection) {
+        guard turn.isShort(for: node) else { return try node.carryOutLong(action, turn) }
         let mutations = try node.reactor.mutate(
             action: action, state: node.place.value, context: Context(turn, node))
-        if mutations.extras == nil, case .one(let mutation) = mutations.sync,
-            turn.isShort(for: node)
-        {
+        if mutations.extras == nil, case .one(let mutation) = mutations.sync {
             if turn.recordsDeltas {
                 turn.beginDelta(of: node)
                 mutation.encode(into: &turn.deltas.value)
@@ -104,7 +136,7 @@ extension Reactor {
             node.touch(turn)
         } else {
             try node.check(mutations, turn)
-            try node.record(mutations, turn)
+            try node.record(mutations, turn, cause: action)
         }
     }
 }
@@ -132,7 +164,9 @@ extension Node {
     /// Encodes and applies what was decided, in the transaction at hand; refuses what is too large
     /// before anything is applied.
     @usableFromInline
-    func record(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
+    func record(
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil
+    ) throws(Rejection) {
         if mutations.count > 0 {
             if turn.recordsDeltas {
                 turn.beginDelta(of: self)
@@ -142,10 +176,12 @@ extension Node {
             if !turn.isPlain { saveForUndo(turn) }
             apply(mutations.sync, turn)
             touch(turn)
+            if let rules { tellOfMutations(mutations.sync, rules, turn) }
         }
         guard let extras = mutations.extras else { return }
         for change in extras.elsewhere { carryOut(change, turn) }
-        for effect in extras.effects { turn.start(effect, on: self) }
+        for selection in extras.cancelled { turn.cancel(selection, of: number) }
+        for effect in extras.effects { turn.start(effect, on: self, cause: cause) }
     }
 
     /// Refuses what does not fit a transaction, other nodes' part of it included.
@@ -167,18 +203,19 @@ extension Node {
             try turn.checkSize(byteCount, of: self)
         case .create(let slot, let key):
             try children[slot.name]?.checkCreation(of: key, turn.tree.nodes.count)
-        case .remove: break
+        case .remove, .restart: break
         }
     }
 
     /// Applies what was decided by a party that cannot be refused: a reaction, an effect, the end
     /// of a connection.
-    func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn) {
+    func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil) {
         do throws(Rejection) {
+            let mutations = try passing(mutations, turn)
             try check(mutations, turn)
-            try record(mutations, turn)
+            try record(mutations, turn, cause: cause)
         } catch {
-            turn.news.complaints.append("\(path): \(error)")
+            turn.complain("\(path): \(error)")
         }
     }
 
@@ -206,7 +243,11 @@ extension Node {
 
     private func saveForUndo(_ turn: Turn) {
         let saved = state
-        turn.undo.append { [self] in place.value = saved }
+        let presented = rules?.presented
+        turn.undo.append { [self] in
+            place.value = saved
+            rules?.presented = presented
+        }
         turn.saveSequences(of: self)
     }
 
@@ -217,7 +258,7 @@ extension Node {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = children[slot.name]?.children[key] else {
-                turn.news.complaints.append(
+                turn.complain(
                     "\(path): no child \"\(key)\" in \(slot.name) to mutate")
                 return
             }
@@ -228,6 +269,8 @@ extension Node {
         case .remove(let slot, let key):
             guard let collection = children[slot.name] else { return }
             turn.remove(key, from: collection)
+        case .restart(let slot, let key):
+            children[slot.name]?.children[key]?.restart(turn)
         }
     }
 }

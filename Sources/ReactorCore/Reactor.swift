@@ -55,6 +55,36 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// The form for those who like their reducers to return the new state.
     func reduce(state: State, mutation: Mutation) -> State
 
+    /// Decides what the reactor begins with: effects that run for as long as it does, mutations of
+    /// its own. Called when it is mounted, in the authoritative tree only, and again after a
+    /// restart of the daemon.
+    func start(state: State) -> Mutations<Mutation>
+
+    /// Decides what follows from an effect that threw, or from a source of a transform that failed;
+    /// `action` asked for the effect. A cancelled effect has not failed.
+    func error(
+        _ error: any Error, action: Action?, state: State
+    ) -> Mutations<Mutation>
+
+    /// Decides what follows from an error of a child that the child itself had no answer to.
+    func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation>
+
+    /// Whether an action that was applied ends the effects of an earlier one.
+    func shouldCancel(current: Action, upcoming: Action) -> Bool
+
+    /// Puts a pipeline in the way of actions: before `mutate`.
+    func transform(action: Transform<Action>) -> Transform<Action>
+
+    /// Puts a pipeline in the way of mutations: between `mutate`, or an effect, and `reduce`.
+    func transform(mutation: Transform<Mutation>) -> Transform<Mutation>
+
+    /// Puts a pipeline between the state that `reduce` makes and the one that is shown: `reduce` and
+    /// `mutate` never see what comes out of it.
+    func transform(state: Transform<State>) -> Transform<State>
+
+    /// What looks at every action when its reduce is done.
+    var middleware: [Middleware<Self>] { get }
+
     /// Decides what follows from a child's mutation; stored as mutations of this reactor, in the
     /// same transaction. Called only if ``isReacting`` says so.
     func react(to change: ChildChange, state: State) -> Mutations<Mutation>
@@ -140,6 +170,24 @@ extension Reactor {
 
     @inlinable
     public func reduce(state: State, mutation: Mutation) -> State { state }
+
+    public func start(state: State) -> Mutations<Mutation> { .none }
+
+    public func error(
+        _ error: any Error, action: Action?, state: State
+    ) -> Mutations<Mutation> { .none }
+
+    public func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation> { .none }
+
+    public func shouldCancel(current: Action, upcoming: Action) -> Bool { false }
+
+    public func transform(action: Transform<Action>) -> Transform<Action> { action }
+
+    public func transform(mutation: Transform<Mutation>) -> Transform<Mutation> { mutation }
+
+    public func transform(state: Transform<State>) -> Transform<State> { state }
+
+    public var middleware: [Middleware<Self>] { [] }
 
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
 

@@ -8,13 +8,18 @@ public final class Store<R: Reactor> {
     /// Makes a store of `reactor`.
     ///
     /// `wake` is called, on any thread, when something waits for ``drain()``: an action sent
-    /// through ``handle``, or what an effect emitted.
-    public init(_ reactor: R, wake: @escaping @Sendable () -> Void = {}) {
-        core = StoreCore(reactor, wake: wake)
+    /// through ``handle``, or what an effect emitted. `clock` and `executor` are what effects wait by
+    /// and run on; a test gives its own.
+    public init(
+        _ reactor: R, clock: TreeClock = .continuous, executor: (any TaskExecutor)? = nil,
+        wake: @escaping @Sendable () -> Void = {}
+    ) {
+        core = StoreCore(reactor, clock, executor, wake: wake)
         guard let node = core.tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
         }
         self.node = node
+        core.open()
     }
 
     /// The root reactor's state.

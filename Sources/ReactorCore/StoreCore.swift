@@ -16,13 +16,23 @@ final class StoreCore {
     /// Sequence of the state that observers were shown last.
     private var shownSequence: UInt64 = 0
 
-    init(_ reactor: some Reactor, wake: @escaping @Sendable () -> Void) {
+    init(
+        _ reactor: some Reactor, _ clock: TreeClock, _ executor: (any TaskExecutor)?,
+        wake: @escaping @Sendable () -> Void
+    ) {
         let inbox = StoreInbox(wake: wake)
         self.inbox = inbox
+        let spawn = executor.map(TreeEnvironment.spawn(on:)) ?? TreeEnvironment.spawnTask
         tree = Tree(
             reactor, epoch: 0, recordsDeltas: false,
-            environment: TreeEnvironment(post: { inbox.post($0) }))
+            environment: TreeEnvironment(post: { inbox.post($0) }, spawn: spawn, clock: clock))
         turn = tree.turn
+    }
+
+    /// Lets the reactors begin.
+    func open() {
+        tree.open()
+        finish()
     }
 
     /// Lets an action in, unless another is at work.

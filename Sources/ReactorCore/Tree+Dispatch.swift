@@ -75,7 +75,7 @@ extension Tree {
 
     /// Runs queued followers, each a transaction of its own; a follower's followers go behind the
     /// queue.
-    private func runFollowers() {
+    func runFollowers() {
         guard !turn.followers.isEmpty else { return }
         var next = 0
         while next < turn.followers.count {
@@ -94,7 +94,7 @@ extension Tree {
     private func run(_ follower: Turn.Follower) {
         turn.origin = follower.origin
         guard let node = node(at: follower.path) else {
-            turn.news.complaints.append("follower to \(follower.path): no such node")
+            turn.complain("follower to \(follower.path): no such node")
             return
         }
         var cursor = WireCursor()
@@ -104,7 +104,7 @@ extension Tree {
             turn.settle(depth: follower.depth + 1)
         } catch {
             turn.clearRequests()
-            turn.news.complaints.append("follower to \(follower.path): \(error)")
+            turn.complain("follower to \(follower.path): \(error)")
         }
     }
 
@@ -117,6 +117,7 @@ extension Tree {
     /// Ends a connection: each reactor in which it owned something decides what follows, in a
     /// transaction of its own.
     public func endConnection(_ connection: UInt64) {
+        cancelEffects(ofConnection: connection)
         for (number, keys) in ownership.take(connection: connection) {
             guard let node = node(number) else { continue }
             turn.caller = .daemon

@@ -1,50 +1,113 @@
-/// An effect under way.
-struct RunningEffect {
-    var cancelID: String?
-    var origin: Origin
-    var cancel: @Sendable () -> Void
-}
-
+// MARK: - What a transaction asks for
 extension Turn {
     /// Lists an effect to start when the transaction at hand is committed.
-    func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>) {
-        let origin = origin
-        news.effects.append(
-            PendingEffect(sequence: lastSequence &+ 1) { [tree] in
-                tree.start(effect, on: node, origin: origin)
-            })
+    func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>, cause: R.Action?) {
+        guard let id = tree.admitEffect(of: node) else { return }
+        if let cancelID = effect.cancelID {
+            cancel(.named(cancelID), of: node.number, upTo: id.number - 1)
+        }
+        tree.running[id] = RunningEffect(
+            cancelID: effect.cancelID, origin: origin, sequence: lastSequence &+ 1,
+            connection: effect.lifetime == .connection ? caller.connection : nil,
+            isLifecycle: effect.lifetime == .lifecycle)
+        if cause != nil || effect.until != nil {
+            node.orderedRules().tracked.append(
+                TrackedEffect(id: id, cause: cause, until: effect.until))
+            node.weighRules()
+        }
+        if !isPlain { undo.append { [tree] in tree.endEffect(id) } }
+        whenCommitted { [tree] in tree.launch(effect, id, of: node) }
+    }
+
+    /// Runs `job` once the transaction at hand is committed.
+    func whenCommitted(_ job: @escaping () -> Void) {
+        news.effects.append(PendingEffect(sequence: lastSequence &+ 1, start: job))
+    }
+
+    /// Cancels effects of a node if the transaction at hand comes to be.
+    func cancel(_ selection: EffectSelection, of node: UInt32, upTo last: UInt64? = nil) {
+        isEventful = true
+        cancellations.append(
+            EffectCancellation(
+                node: node, selection: selection, last: last ?? tree.effectsStarted))
+    }
+
+    /// Cancels one effect if the transaction at hand comes to be.
+    func cancel(_ id: EffectID) {
+        isEventful = true
+        cancelled.append(id)
     }
 }
 
+extension Node {
+    /// Ends those of `effects` that `action` ends, by their own word or the reactor's.
+    func endEffects(_ effects: [TrackedEffect<R.Action>], on action: R.Action, _ turn: Turn) {
+        for effect in effects {
+            let isEnded = effect.until?(action) ?? false
+            let isCancelled =
+                effect.cause.map { reactor.shouldCancel(current: $0, upcoming: action) } ?? false
+            if isEnded || isCancelled { turn.cancel(effect.id) }
+        }
+    }
+}
+
+// MARK: - Running
 extension Tree {
-    /// Starts effects whose transactions are committed.
+    /// Starts what waited for its transaction to be committed.
     public func start(_ effects: [PendingEffect]) {
         for effect in effects { effect.start() }
     }
 
-    func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>, origin: Origin) {
-        guard !node.isGone else { return }
-        guard running.count < CoreLimits.effectsMax else {
-            turn.news.complaints.append(
-                "\(node.path): more than \(CoreLimits.effectsMax) effects run")
-            return
+    /// A number for another effect of `node`, if one may run.
+    func admitEffect(of node: AnyNode) -> EffectID? {
+        guard running.count < CoreLimits.effectsMax, orphans.count < CoreLimits.orphansMax else {
+            turn.complain(
+                "\(node.path): an effect is left out, for \(running.count) run (at most "
+                    + "\(CoreLimits.effectsMax)), and \(orphans.count) were cancelled and have not "
+                    + "ended (at most \(CoreLimits.orphansMax))")
+            return nil
         }
-        if let cancelID = effect.cancelID { cancelEffects(of: node.number, named: cancelID) }
         effectsStarted += 1
-        let id = EffectID(node: node.number, number: effectsStarted)
+        return EffectID(node: node.number, number: effectsStarted)
+    }
+
+    func launch<R: Reactor>(
+        _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>
+    ) {
         let post = environment.post
-        let emit = Emit<R.Mutation> { mutation in
-            post { tree in tree.apply(mutation, of: R.self, from: id) }
+        let emit = Emit<R.Mutation>(clock: environment.clock) { decide in
+            post { tree in tree.apply(decide, of: R.self, from: id) }
         }
         let run = effect.run
-        running[id] = RunningEffect(cancelID: effect.cancelID, origin: origin, cancel: {})
-        let cancel = environment.spawn {
+        launch(id, on: node, deadline: effect.deadline) { try await run(emit) }
+    }
+
+    /// Starts the work of an effect, unless it was cancelled meanwhile.
+    func launch<R: Reactor>(
+        _ id: EffectID, on node: Node<R>, deadline: Duration? = nil,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) {
+        guard running[id] != nil, !node.isGone else { return endEffect(id) }
+        let post = environment.post
+        var cancel = environment.spawn {
             do {
-                try await run(emit)
-                post { tree in tree.effectEnded(id, nil) }
+                try await work()
+                post { tree in tree.effectEnded(id, nil, of: R.self) }
             } catch {
-                let text = error is CancellationError ? nil : "\(error)"
-                post { tree in tree.effectEnded(id, text) }
+                let failure = error is CancellationError ? nil : error
+                post { tree in tree.effectEnded(id, failure, of: R.self) }
+            }
+        }
+        if let deadline {
+            let cancelWork = cancel
+            let clock = environment.clock
+            let cancelDeadline = environment.spawn {
+                guard (try? await clock.sleep(for: deadline)) != nil else { return }
+                post { tree in tree.effectExpired(id, after: deadline, of: R.self) }
+            }
+            cancel = {
+                cancelWork()
+                cancelDeadline()
             }
         }
         running[id]?.cancel = cancel
@@ -52,28 +115,99 @@ extension Tree {
 
     /// Applies what an effect emitted, unless it was cancelled meanwhile.
     private func apply<R: Reactor>(
-        _ mutation: R.Mutation, of type: R.Type, from id: EffectID
+        _ decide: @escaping Emit<R.Mutation>.Decide, of type: R.Type, from id: EffectID
     ) {
-        guard let effect = running[id], let node = node(id.node) as? Node<R> else { return }
+        guard let effect = running[id], let node = node(id.node) as? Node<R> else {
+            lateEmissions &+= 1
+            return
+        }
+        guard let mutation = decide(node.state) else { return }
         turn.caller = .daemon
         turn.origin = effect.origin
         node.commit(Mutations(mutation), turn)
         finishEmission()
     }
 
-    private func effectEnded(_ id: EffectID, _ error: String?) {
-        guard let effect = running.removeValue(forKey: id), let error else { return }
-        turn.news.failures.append(
-            LateFailure(
-                origin: effect.origin, code: LateFailure.effectFailedCode, message: error))
+    func effectEnded<R: Reactor>(
+        _ id: EffectID, _ failure: (any Error)?, of type: R.Type
+    ) {
+        orphans.remove(id)
+        if let failure { fail(id, failure, of: type) } else { endEffect(id) }
     }
 
-    /// Cancels the effects of a node, or those of one name; what they still emit is dropped.
-    func cancelEffects(of node: UInt32, named cancelID: String? = nil) {
-        for (id, effect) in running where id.node == node {
-            guard cancelID == nil || effect.cancelID == cancelID else { continue }
-            running[id] = nil
-            effect.cancel()
-        }
+    private func effectExpired<R: Reactor>(
+        _ id: EffectID, after deadline: Duration, of type: R.Type
+    ) {
+        guard running[id] != nil else { return }
+        orphans.insert(id)
+        fail(id, EffectExpired(deadline: deadline), of: type)
+    }
+
+    private func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
+        guard let effect = running[id] else { return }
+        turn.news.failures.append(
+            LateFailure(
+                origin: effect.origin, code: LateFailure.effectFailedCode,
+                message: "\(failure)"))
+        let node = node(id.node) as? Node<R>
+        let cause = node?.rules?.tracked.first { $0.id == id }?.cause
+        endEffect(id)
+        node?.fail(failure, cause, origin: effect.origin, turn)
+    }
+
+    /// Forgets an effect and ends its work.
+    func endEffect(_ id: EffectID) {
+        guard let effect = running.removeValue(forKey: id) else { return }
+        effect.cancel?()
+        node(id.node)?.forgetEffect(id)
+        tellWaiters(of: effect.sequence)
+    }
+
+    /// Cancels an effect; what it still emits is dropped.
+    func cancelEffect(_ id: EffectID) {
+        guard let effect = running[id] else { return }
+        if effect.cancel != nil { orphans.insert(id) }
+        endEffect(id)
+    }
+
+    func carryOut(_ cancellation: EffectCancellation) {
+        for (id, effect) in running
+        where id.node == cancellation.node && id.number <= cancellation.last
+            && cancellation.selection.contains(effect)
+        { cancelEffect(id) }
+    }
+
+    /// Cancels the effects of a node.
+    func cancelEffects(of node: UInt32) {
+        for id in running.keys where id.node == node { cancelEffect(id) }
+    }
+
+    /// Cancels the effects that are bound to a connection.
+    func cancelEffects(ofConnection connection: UInt64) {
+        for (id, effect) in running where effect.connection == connection { cancelEffect(id) }
+    }
+}
+
+/// An effect took longer than its deadline.
+public struct EffectExpired: Error, Equatable, CustomStringConvertible {
+    public var deadline: Duration
+
+    public var description: String { "the effect has not ended within \(deadline)" }
+}
+
+// MARK: - Waiting for effects
+extension Tree {
+    /// Tells `job` when no effect of the transaction numbered `sequence` is left; at once, if none
+    /// is.
+    func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
+        guard running.values.contains(where: { $0.sequence == sequence }) else { return job() }
+        waiters[sequence, default: []].append(job)
+    }
+
+    private func tellWaiters(of sequence: UInt64) {
+        guard !waiters.isEmpty, waiters[sequence] != nil,
+            !running.values.contains(where: { $0.sequence == sequence })
+        else { return }
+        for job in waiters.removeValue(forKey: sequence) ?? [] { job() }
     }
 }

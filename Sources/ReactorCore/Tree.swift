@@ -16,6 +16,16 @@ public final class Tree {
     var ownership = OwnershipTable()
     var running: [EffectID: RunningEffect] = [:]
     var effectsStarted: UInt64 = 0
+    /// Effects that were cancelled and whose work has not ended yet.
+    var orphans: Set<EffectID> = []
+    /// What cancelled effects emitted all the same; it was dropped.
+    public internal(set) var lateEmissions: UInt64 = 0
+    /// Who waits for the effects of a transaction to end.
+    var waiters: [UInt64: [() -> Void]] = [:]
+    /// What is to be done later on the tree's isolation.
+    var jobs: [EffectID: () -> Void] = [:]
+    /// Whether the reactors have begun.
+    var isOpen = false
     /// Told of every node that comes into being, after it stands in the tree.
     public var onMount: ((AnyNode) -> Void)?
 
@@ -39,7 +49,7 @@ public final class Tree {
     }
 
     deinit {
-        for effect in running.values { effect.cancel() }
+        for effect in running.values { effect.cancel?() }
         for node in nodes.values { node.children.removeAll() }
     }
 
@@ -161,7 +171,7 @@ extension Turn {
         do throws(Rejection) {
             try collection.checkCreation(of: key, tree.nodes.count)
         } catch {
-            news.complaints.append("\(error)")
+            complain("\(error)")
             return
         }
         guard let child = collection.makeChild(key, number: tree.newNumber()) else { return }
@@ -177,6 +187,7 @@ extension Turn {
         }
         if !isPlain { saveSequences(of: collection) }
         child.touch(self)
+        child.beginAll(self)
     }
 
     /// Removes a child of a collection, as part of the transaction at hand.
@@ -210,6 +221,12 @@ extension Turn {
 }
 
 extension AnyNode {
+    /// Lets the node and all below it begin, in the transaction at hand.
+    func beginAll(_ turn: Turn) {
+        _ = begin(turn)
+        for child in children.values { child.beginAll(turn) }
+    }
+
     /// Refuses a child that cannot stand in this collection, in a tree of `nodeCount` nodes.
     func checkCreation(of key: WireKey, _ nodeCount: Int) throws(Rejection) {
         guard !key.text.isEmpty else {

@@ -46,6 +46,9 @@ public final class Turn {
     /// Followers that the transaction at hand asks for.
     var wishes: [(path: SlicePath, action: WireEmbedded)] = []
     var ownerships: [OwnershipChange] = []
+    /// Effects that the transaction at hand ends.
+    var cancellations: [EffectCancellation] = []
+    var cancelled: [EffectID] = []
     /// Nodes that the transaction at hand removes.
     var leaving: [AnyNode] = []
     /// Followers still to run, in order.
@@ -118,9 +121,10 @@ extension Turn {
         if node.isReplicated { news.changes.append(Change(node: node, start: start, end: end)) }
     }
 
-    /// Whether an action may take the short way: no batch is under way, and nobody reacts to `node`.
+    /// Whether an action may take the short way: no batch is under way, and nothing stands between
+    /// the action and the reactor's own functions.
     @usableFromInline
-    func isShort(for node: AnyNode) -> Bool { isPlain && !node.isObservedByParent }
+    func isShort(for node: AnyNode) -> Bool { isPlain && !node.takesLongWay }
 }
 
 // MARK: - Reading a turn
@@ -192,6 +196,9 @@ extension Turn {
 
 // MARK: - What a transaction may ask for
 extension Turn {
+    /// Tells the log what went wrong without a caller to tell.
+    func complain(_ text: String) { news.complaints.append(text) }
+
     func answer(_ ticket: ReplyTicket, reply: WireEmbedded) {
         isEventful = true
         answers.append(
@@ -249,6 +256,8 @@ extension Turn {
     func settle(depth: Int) {
         guard isEventful else { return }
         for change in ownerships { tree.ownership.apply(change) }
+        for cancellation in cancellations { tree.carryOut(cancellation) }
+        for id in cancelled { tree.cancelEffect(id) }
         for wish in wishes {
             followers.append(
                 Follower(path: wish.path, action: wish.action, origin: origin, depth: depth))
@@ -264,6 +273,8 @@ extension Turn {
         answers.removeAll(keepingCapacity: true)
         wishes.removeAll(keepingCapacity: true)
         ownerships.removeAll(keepingCapacity: true)
+        cancellations.removeAll(keepingCapacity: true)
+        cancelled.removeAll(keepingCapacity: true)
         leaving.removeAll(keepingCapacity: true)
         reply = nil
         isReplyDeferred = false

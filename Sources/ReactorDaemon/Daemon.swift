@@ -126,6 +126,8 @@ public final class Daemon {
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
         home.listener.resumeAccepting()
+        // because what the reactors begin with is a part of the first turn, and nobody has come yet
+        endTurn()
     }
 
     private func tick() {

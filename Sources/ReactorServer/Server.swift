@@ -61,7 +61,7 @@ public final class Server {
         var effects: [PendingEffect]
     }
 
-    /// Serves `tree`; `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
+    /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
     /// user for whom ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
     public init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
@@ -78,6 +78,7 @@ public final class Server {
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
         turnStart = tree.turn.sequence
+        tree.open()
     }
 
     /// What the shell is to do, in order; empty when there is nothing more.

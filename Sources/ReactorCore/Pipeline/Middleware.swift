@@ -1,0 +1,83 @@
+/// Something that looks at every action of a reactor when its reduce is done, and may dispatch more.
+///
+///     static let log = Middleware<Shop> { state, action, dispatch in
+///         print(action, state().total)
+///     }
+///
+/// It runs in the action's transaction, after the reduce and before the commit; what it dispatches
+/// are followers: transactions of their own, right behind. So no change is ever lost to it, and it
+/// sees the state that the action led to.
+public struct Middleware<R: Reactor> {
+    /// Reads the state as it is when it is called.
+    public typealias GetState = () -> R.State
+    /// Dispatches an action behind the one at hand.
+    public typealias Dispatch = (R.Action) -> Void
+
+    let body: (MiddlewareCall<R>) -> Void
+
+    /// Makes middleware of a function.
+    public init(
+        _ body:
+            @escaping (
+                _ getState: GetState, _ action: R.Action, _ dispatch: @escaping Dispatch
+            ) -> Void
+    ) {
+        self.body = { call in body(call.getState, call.action, call.dispatch) }
+    }
+
+    init(call body: @escaping (MiddlewareCall<R>) -> Void) { self.body = body }
+}
+
+/// One action on its way through middleware.
+struct MiddlewareCall<R: Reactor> {
+    var getState: () -> R.State
+    var action: R.Action
+    var dispatch: (R.Action) -> Void
+    /// Runs a job on the tree's isolation after a while; what it dispatches comes then.
+    var later: (Duration, @escaping () -> Void) -> Void
+    /// Time since the tree came into being.
+    var now: Duration
+}
+
+// MARK: - Putting middleware together
+extension Middleware {
+    /// Runs all of these, in order.
+    public static func combine(_ all: [Middleware]) -> Middleware {
+        Middleware(call: { call in for one in all { one.body(call) } })
+    }
+
+    /// Runs all of these, in order.
+    public static func combine(_ all: Middleware...) -> Middleware { combine(all) }
+
+    /// Runs for the actions that `isWanted` says.
+    public func filter(_ isWanted: @escaping (R.Action) -> Bool) -> Middleware {
+        Middleware(call: { call in if isWanted(call.action) { body(call) } })
+    }
+
+    /// Runs `body` with what `extract` takes out of an action, where it takes something, and with a
+    /// part of the state.
+    public static func map<Part, Payload>(
+        _ part: KeyPath<R.State, Part>,
+        _ extract: @escaping (R.Action) -> Payload?,
+        _ body:
+            @escaping (
+                _ getPart: () -> Part, _ payload: Payload, _ dispatch: @escaping Dispatch
+            ) -> Void
+    ) -> Middleware {
+        Middleware(call: { call in
+            guard let payload = extract(call.action) else { return }
+            body({ call.getState()[keyPath: part] }, payload, call.dispatch)
+        })
+    }
+
+    /// Runs `body` with a part of the state.
+    public static func map<Part>(
+        _ part: KeyPath<R.State, Part>,
+        _ body:
+            @escaping (
+                _ getPart: () -> Part, _ action: R.Action, _ dispatch: @escaping Dispatch
+            ) -> Void
+    ) -> Middleware {
+        map(part, { $0 }, body)
+    }
+}

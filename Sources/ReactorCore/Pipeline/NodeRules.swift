@@ -1,0 +1,68 @@
+/// What stands between an action and its reactor's own functions, and who is told afterwards.
+///
+/// Absent from a node where there is nothing of it: then an action takes the short way.
+/// *Owner*: the tree's isolation.
+@usableFromInline
+final class NodeRules<R: Reactor> {
+    /// The reactor's transforms, where they change anything.
+    var actions: TransformRun<R.Action>?
+    var mutations: TransformRun<R.Mutation>?
+    var states: TransformRun<R.State>?
+    /// What `states` made of the state last.
+    var presented: R.State?
+    var middleware = TokenList<Middleware<R>>()
+    var taps = TokenList<NodeTap<R>>()
+    /// Effects under way that an action may end.
+    var tracked: [TrackedEffect<R.Action>] = []
+
+    init() {}
+
+    var isNeeded: Bool {
+        actions != nil || mutations != nil || states != nil || !middleware.isEmpty
+            || !taps.isEmpty || !tracked.isEmpty
+    }
+}
+
+/// An effect under way, as the actions that come after it see it.
+struct TrackedEffect<Action> {
+    var id: EffectID
+    /// The action that asked for it, if one did.
+    var cause: Action?
+    /// Whether an action ends it, by its own word.
+    var until: (@Sendable (any Sendable) -> Bool)?
+}
+
+// MARK: - Rules of a node
+extension Node {
+    /// The node's rules, made if there were none.
+    func orderedRules() -> NodeRules<R> {
+        if let rules { return rules }
+        let made = NodeRules<R>()
+        rules = made
+        return made
+    }
+
+    /// Looks whether the node still has rules, after one came or went.
+    func weighRules() {
+        if let rules, !rules.isNeeded { self.rules = nil }
+        takesLongWay = isObservedByParent || rules != nil
+    }
+
+    /// Asks the reactor for its transforms and its middleware: once, when it is mounted.
+    func installPipeline() {
+        let actions = reactor.transform(action: Transform())
+        let mutations = reactor.transform(mutation: Transform())
+        let states = reactor.transform(state: Transform())
+        let middleware = reactor.middleware
+        guard
+            !actions.isIdentity || !mutations.isIdentity || !states.isIdentity
+                || !middleware.isEmpty
+        else { return }
+        let rules = orderedRules()
+        if !actions.isIdentity { rules.actions = TransformRun(actions) }
+        if !mutations.isIdentity { rules.mutations = TransformRun(mutations) }
+        if !states.isIdentity { rules.states = TransformRun(states) }
+        for one in middleware { _ = rules.middleware.add(one) }
+        weighRules()
+    }
+}

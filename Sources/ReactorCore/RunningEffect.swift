@@ -1,0 +1,30 @@
+/// An effect that was asked for and has not ended.
+struct RunningEffect {
+    var cancelID: String?
+    var origin: Origin
+    /// Sequence of the transaction that asked for it.
+    var sequence: UInt64
+    /// The connection whose end ends it, if any does.
+    var connection: UInt64?
+    var isLifecycle = false
+    /// Ends its work; nothing before that has begun.
+    var cancel: (@Sendable () -> Void)?
+}
+
+/// A wish of a transaction to cancel effects that were asked for before.
+struct EffectCancellation {
+    var node: UInt32
+    var selection: EffectSelection
+    /// The last effect that is meant: those after it came later.
+    var last: UInt64
+}
+
+extension EffectSelection {
+    func contains(_ effect: RunningEffect) -> Bool {
+        switch self {
+        case .all: true
+        case .named(let name): effect.cancelID == name
+        case .lifecycle: effect.isLifecycle
+        }
+    }
+}

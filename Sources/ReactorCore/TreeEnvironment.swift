@@ -1,0 +1,44 @@
+/// What a tree needs of the world it lives in.
+public struct TreeEnvironment: Sendable {
+    /// Runs a job on the tree's isolation, later; callable from anywhere.
+    public var post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
+    /// Starts asynchronous work, and says how to cancel it.
+    public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void
+    /// The time by which everything in the tree waits.
+    public var clock: TreeClock
+
+    public init(
+        post: @escaping @Sendable (@escaping @Sendable (Tree) -> Void) -> Void,
+        spawn:
+            @escaping @Sendable (
+                @escaping @Sendable () async -> Void
+            ) -> @Sendable () -> Void = TreeEnvironment.spawnTask,
+        clock: TreeClock = .continuous
+    ) {
+        self.post = post
+        self.spawn = spawn
+        self.clock = clock
+    }
+
+    /// Starts a task on the concurrency runtime's own threads.
+    public static let spawnTask:
+        @Sendable (
+            @escaping @Sendable () async -> Void
+        ) -> @Sendable () -> Void = { work in
+            let task = Task { await work() }
+            return { task.cancel() }
+        }
+
+    /// Starts a task on `executor`.
+    public static func spawn(
+        on executor: any TaskExecutor
+    ) -> @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void {
+        { work in
+            let task = Task(executorPreference: executor) { await work() }
+            return { task.cancel() }
+        }
+    }
+
+    /// A world in which effects are dropped: for replicas and replay.
+    public static let inert = TreeEnvironment(post: { _ in }, spawn: { _ in {} })
+}

@@ -178,8 +178,13 @@ extension Tree {
     }
 
     /// Cancels the effects of a node.
-    func cancelEffects(of node: UInt32) {
+    func cancelEffects(ofNode node: UInt32) {
         for id in running.keys where id.node == node { cancelEffect(id) }
+    }
+
+    /// Cancels the effects of one transaction.
+    func cancelEffects(of sequence: UInt64) {
+        for (id, effect) in running where effect.sequence == sequence { cancelEffect(id) }
     }
 
     /// Cancels the effects that are bound to a connection.

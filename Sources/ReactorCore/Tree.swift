@@ -149,7 +149,7 @@ extension Tree {
     /// Ends what was tied to a removed node.
     func forget(_ node: AnyNode) {
         ownership.forget(node: node.number)
-        cancelEffects(of: node.number)
+        cancelEffects(ofNode: node.number)
         // because children hold their parent: a removed branch would hold itself for ever
         node.children.removeAll()
     }

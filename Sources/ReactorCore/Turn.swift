@@ -196,6 +196,13 @@ extension Turn {
 
 // MARK: - What a transaction may ask for
 extension Turn {
+    /// Takes what waits for the commit.
+    func takeEffects() -> [PendingEffect] {
+        let taken = news.effects
+        news.effects.removeAll(keepingCapacity: true)
+        return taken
+    }
+
     /// Tells the log what went wrong without a caller to tell.
     func complain(_ text: String) { news.complaints.append(text) }
 

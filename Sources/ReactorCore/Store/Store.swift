@@ -22,8 +22,18 @@ public final class Store<R: Reactor> {
         core.open()
     }
 
-    /// The root reactor's state.
-    @inlinable public var state: R.State { node.state }
+    /// The root reactor's state, as its ``Reactor/transform(state:)`` shows it.
+    @inlinable public var state: R.State {
+        node.rules == nil ? node.state : node.presented
+    }
+
+    /// Told what went wrong without a caller to tell: effects that failed, followers that were
+    /// refused, and, in debug builds, two threads inside the store at once. Without it, the last of
+    /// these goes to standard error.
+    public var onComplaint: ((String) -> Void)? {
+        get { core.onComplaint }
+        set { core.onComplaint = newValue }
+    }
 
     /// Sequence of the last applied action or emission.
     public var sequence: UInt64 { core.turn.sequence }
@@ -58,8 +68,8 @@ public final class Store<R: Reactor> {
     /// Calls `observer` with the state now and after every action or emission (once its followers
     /// have run), until the token goes.
     public func observe(_ observer: @escaping (R.State) -> Void) -> StoreToken {
-        observer(node.state)
-        return core.observe { [node] in observer(node.state) }
+        observer(state)
+        return core.observe { [node] in observer(node.presented) }
     }
 
     /// The way to the store from anywhere.

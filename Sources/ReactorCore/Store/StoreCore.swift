@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// What of a ``Store`` does not depend on its reactor's type.
 ///
 /// *Place*: between a store and its tree: it lets one action in at a time, runs what waited for it,
@@ -15,6 +17,11 @@ final class StoreCore {
     private var isDrainAsked = false
     /// Sequence of the state that observers were shown last.
     private var shownSequence: UInt64 = 0
+    var onComplaint: ((String) -> Void)?
+    #if DEBUG
+        /// The thread that is inside.
+        private let inside = ThreadMark()
+    #endif
 
     init(
         _ reactor: some Reactor, _ clock: TreeClock, _ executor: (any TaskExecutor)?,
@@ -38,9 +45,22 @@ final class StoreCore {
     /// Lets an action in, unless another is at work.
     @usableFromInline
     func enter() -> Bool {
+        #if DEBUG
+            if isDispatching, !inside.isCurrent { warnOfThreads() }
+        #endif
         guard !isDispatching else { return false }
+        #if DEBUG
+            inside.enter()
+        #endif
         isDispatching = true
         return true
+    }
+
+    private func warnOfThreads() {
+        let text =
+            "a store belongs to the isolation that made it, and a second thread is inside; "
+            + "send through its handle"
+        if let onComplaint { onComplaint(text) } else { StandardError.write(line: text) }
     }
 
     /// The action that was let in was refused.
@@ -80,12 +100,28 @@ final class StoreCore {
     }
 
     private func finish() {
-        if !turn.effects.isEmpty { tree.start(turn.effects) }
+        // because what waited for the commit may ask for more
+        while !turn.effects.isEmpty { tree.start(turn.takeEffects()) }
+        if !turn.isQuiet { complain() }
         turn.begin()
         guard turn.sequence != shownSequence else { return }
         shownSequence = turn.sequence
         // because an observer may end its observation, or begin another
         if !observers.isEmpty { for observer in observers { observer.call() } }
+    }
+
+    private func complain() {
+        guard let onComplaint else { return }
+        for failure in turn.failures { onComplaint("\(failure.code): \(failure.message)") }
+        for complaint in turn.complaints { onComplaint(complaint) }
+    }
+
+    /// Runs a job of the owner's on the tree, as an action of its own.
+    func perform(_ job: @escaping (Tree) -> Void) {
+        waiting.append(job)
+        guard enter() else { return }
+        runWaiting()
+        isDispatching = false
     }
 
     func drain() {
@@ -100,5 +136,28 @@ final class StoreCore {
         let id = observersMade
         observers.append((id, observer))
         return StoreToken { [weak self] in self?.observers.removeAll { $0.id == id } }
+    }
+}
+
+// MARK: - Waiting for effects
+extension StoreCore {
+    /// Waits until the effects of the transaction numbered `sequence` have ended, and drains
+    /// meanwhile; a cancelled task cancels them.
+    nonisolated(nonsending) func effectsEnd(of sequence: UInt64) async {
+        let end = EffectsEnd()
+        tree.whenEffectsEnd(of: sequence) { [inbox] in
+            end.hasCome = true
+            inbox.poke()
+        }
+        while !end.hasCome {
+            drain()
+            if Task.isCancelled { tree.cancelEffects(of: sequence) }
+            if !end.hasCome { await inbox.arrival() }
+        }
+    }
+
+    /// Whether the effects somebody waits for have ended.
+    private final class EffectsEnd {
+        var hasCome = false
     }
 }

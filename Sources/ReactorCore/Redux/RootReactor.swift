@@ -1,0 +1,36 @@
+/// One state with one reducer, and actions of any type: a root store in the manner of Redux.
+///
+///     let store = Store(RootReactor(AppState()) { state, action in
+///         if let add = action.as(AddItem.self) { state.items.append(add.name) }
+///     })
+///     store.dispatch(ErasedAction(AddItem(name: "milk")))
+///
+/// It is a reactor like any other: it can be mounted in a daemon and mirrored.
+public struct RootReactor<State: WireCodable & Sendable>: Reactor {
+    public typealias Action = ErasedAction
+    public typealias Mutation = ErasedAction
+
+    public let initialState: State
+    public let middleware: [Middleware<RootReactor>]
+    private let reducer: Reducer<State>
+
+    /// Makes the reactor; `reducer` is called for every action.
+    public init(
+        _ initialState: State, middleware: [Middleware<RootReactor>] = [],
+        reducer: @escaping Reducer<State>
+    ) {
+        self.initialState = initialState
+        self.middleware = middleware
+        self.reducer = reducer
+    }
+
+    public func reduce(state: inout State, mutation: ErasedAction) { reducer(&state, mutation) }
+}
+
+extension Store {
+    /// Applies an action of any type before it returns: see ``ErasedAction``.
+    public func dispatch<State>(_ action: some WireCodable & Sendable) throws(Rejection)
+    where R == RootReactor<State> {
+        try dispatch(ErasedAction(action))
+    }
+}

@@ -149,7 +149,8 @@ let package = Package(
             dependencies: ["ReactorBytes", "ReactorLoop", "ReactorThreads"],
             swiftSettings: strict),
         .testTarget(
-            name: "ReactorCoreTests", dependencies: ["ReactorCore"], swiftSettings: strict),
+            name: "ReactorCoreTests", dependencies: ["ReactorCore", "ReactorThreads"],
+            swiftSettings: strict),
         .testTarget(
             name: "StockReactorsTests", dependencies: ["StockReactors", "ReactorCore"],
             swiftSettings: strict),

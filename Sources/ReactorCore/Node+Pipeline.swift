@@ -174,9 +174,16 @@ extension Node {
     private func runMiddleware(_ action: R.Action, _ turn: Turn) {
         guard let rules, !rules.middleware.isEmpty else { return }
         let origin = turn.origin
+        let sequence = turn.lastSequence
+        let post = turn.tree.environment.post
         let call = MiddlewareCall<R>(
             getState: { [self] in state }, action: action,
-            dispatch: { [path] action in turn.follow(path, WireEmbedded(action)) },
+            dispatch: { [path] action in
+                let action = WireEmbedded(action)
+                // because what is dispatched when the transaction is over follows nothing
+                if turn.lastSequence == sequence { return turn.follow(path, action) }
+                post { tree in tree.dispatch(action, to: path, origin: origin) }
+            },
             later: { [weak self] pause, job in
                 guard let self else { return }
                 turn.home?.run(job, after: pause, for: self, origin: origin)

@@ -81,11 +81,8 @@ extension Tree {
                 guard tree.running[id] != nil, let job = tree.jobs.removeValue(forKey: id) else {
                     return
                 }
-                tree.turn.caller = .daemon
-                tree.turn.origin = origin
+                tree.endEffect(id)
                 job()
-                tree.turn.settle(depth: 1)
-                tree.runFollowers()
             }
         }
     }

@@ -91,6 +91,13 @@ extension Tree {
         turn.followers.removeAll(keepingCapacity: true)
     }
 
+    /// Carries out an action that no client waits for, as a transaction of its own.
+    func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) {
+        turn.caller = .daemon
+        run(Turn.Follower(path: path, action: action, origin: origin, depth: 0))
+        runFollowers()
+    }
+
     private func run(_ follower: Turn.Follower) {
         turn.origin = follower.origin
         guard let node = node(at: follower.path) else {

@@ -61,7 +61,11 @@ extension Node {
         let rules = orderedRules()
         if !actions.isIdentity { rules.actions = TransformRun(actions) }
         if !mutations.isIdentity { rules.mutations = TransformRun(mutations) }
-        if !states.isIdentity { rules.states = TransformRun(states) }
+        if !states.isIdentity {
+            rules.states = TransformRun(states)
+            // because a stream may let nothing through for a while, and something has to be shown
+            rules.presented = state
+        }
         for one in middleware { _ = rules.middleware.add(one) }
         weighRules()
     }

@@ -1,18 +1,19 @@
 /// Changes a state as an erased action says; actions that it does not know leave it as it is.
-public typealias Reducer<State> = (_ state: inout State, _ action: ErasedAction) -> Void
+public typealias Reducer<State> = @Sendable (_ state: inout State, _ action: ErasedAction) -> Void
 
 /// Ways to put reducers together.
 public enum Reducers {
     /// A reducer that gives back the new state, in the form that changes it in place.
     public static func pure<State>(
-        _ reduce: @escaping (_ state: State, _ action: ErasedAction) -> State
+        _ reduce: @escaping @Sendable (_ state: State, _ action: ErasedAction) -> State
     ) -> Reducer<State> {
         { state, action in state = reduce(state, action) }
     }
 
     /// A reducer of one type of action.
     public static func on<State, Action: WireCodable & Sendable>(
-        _ type: Action.Type, _ reduce: @escaping (_ state: inout State, _ action: Action) -> Void
+        _ type: Action.Type,
+        _ reduce: @escaping @Sendable (_ state: inout State, _ action: Action) -> Void
     ) -> Reducer<State> {
         { state, action in if let action = action.as(type) { reduce(&state, action) } }
     }
@@ -22,7 +23,7 @@ public enum Reducers {
     ///
     ///     Reducers.combine((\.user, user), (\.items, items))
     public static func combine<State, each Part>(
-        _ parts: repeat (WritableKeyPath<State, each Part>, Reducer<each Part>)
+        _ parts: repeat (any WritableKeyPath<State, each Part> & Sendable, Reducer<each Part>)
     ) -> Reducer<State> {
         { state, action in
             for (path, reduce) in repeat each parts { reduce(&state[keyPath: path], action) }

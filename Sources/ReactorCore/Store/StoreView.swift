@@ -38,10 +38,11 @@ public final class StoreView<R: Reactor, Part: Equatable> {
 
     /// Lets `body` look at every action, with this part of the state, until the token goes.
     public func addMiddleware(
-        _ body: @escaping (
-            _ getPart: () -> Part, _ action: R.Action,
-            _ dispatch: @escaping Middleware<R>.Dispatch
-        ) -> Void
+        _ body:
+            @escaping (
+                _ getPart: () -> Part, _ action: R.Action,
+                _ dispatch: @escaping Middleware<R>.Dispatch
+            ) -> Void
     ) -> StoreToken {
         store.addMiddleware(.map(part, body))
     }

@@ -1,0 +1,144 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("Middleware")
+struct MiddlewareTests {
+    @Test("F27: middleware sees the state after the reduce, and what it dispatches is never lost")
+    func followers() throws {
+        var seen: [String] = []
+        let bench = StoreBench(
+            Adder(middleware: [
+                Middleware { state, action, dispatch in
+                    seen.append("\(action) at \(state().sum)")
+                    if action == .add(1) { dispatch(.add(10)) }
+                }
+            ]))
+        try bench.send(.add(1))
+        #expect(bench.state.seen == [1, 10])
+        #expect(seen == ["add(1) at 1", "add(10) at 11"])
+        #expect(bench.store.sequence == 2)
+    }
+
+    @Test("F27: a refused action passes no middleware")
+    func refused() {
+        var count = 0
+        let bench = StoreBench(Adder(middleware: [Middleware { _, _, _ in count += 1 }]))
+        #expect(throws: Rejection.self) { try bench.send(.refuse) }
+        #expect(count == 0)
+    }
+
+    @Test("F27: combined middleware runs in order")
+    func combine() throws {
+        var order: [Int] = []
+        let bench = StoreBench(
+            Adder(middleware: [
+                .combine(
+                    Middleware { _, _, _ in order.append(1) },
+                    Middleware { _, _, _ in order.append(2) })
+            ]))
+        try bench.send(.add(1))
+        #expect(order == [1, 2])
+    }
+
+    @Test("F28: middleware comes and goes by its token, and costs nothing when it is gone")
+    func tokens() throws {
+        let bench = StoreBench(Adder())
+        var count = 0
+        var token: StoreToken? = bench.store.addMiddleware(Middleware { _, _, _ in count += 1 })
+        try bench.send(.add(1))
+        #expect(count == 1)
+        #expect(token != nil)
+        token = nil
+        try bench.send(.add(1))
+        #expect(count == 1)
+        #expect(!bench.store.node.takesLongWay)
+    }
+
+    @Test("F30: filtered and mapped middleware sees its part of actions and state")
+    func filterAndMap() throws {
+        var seen: [String] = []
+        let mapped = Middleware<Adder>.map(\.sum) { action -> Int? in
+            if case .add(let number) = action { number } else { nil }
+        } _: { sum, number, _ in
+            seen.append("\(number) of \(sum())")
+        }
+        let filtered = Middleware<Adder> { _, action, _ in seen.append("\(action)") }
+            .filter { $0 == .add(2) }
+        let bench = StoreBench(Adder(middleware: [mapped, filtered]))
+        try bench.send(.add(1))
+        try bench.send(.add(2))
+        try bench.send(.addLater(3))
+        #expect(seen == ["1 of 1", "2 of 3", "add(2)"])
+    }
+
+    /// Middleware that answers `add(n)` by `add(100 + n)`.
+    private func answering(_ seen: @escaping (Int) -> Void) -> Middleware<Adder> {
+        Middleware { _, action, dispatch in
+            guard case .add(let number) = action, number < 100 else { return }
+            seen(number)
+            dispatch(.add(100 + number))
+        }
+    }
+
+    @Test("F29: debounced middleware runs once, with the last action, after the pause")
+    func debounce() throws {
+        var bodies: [Int] = []
+        let middleware = answering { bodies.append($0) }
+            .debounce(.seconds(1)).filter { $0 != .add(103) }
+        let bench = StoreBench(Adder(middleware: [middleware]))
+        for number in 1...3 {
+            try bench.send(.add(number))
+            bench.advance(by: .milliseconds(900))
+        }
+        #expect(bodies == [])
+        bench.advance(by: .milliseconds(100))
+        #expect(bodies == [3])
+        #expect(bench.state.seen == [1, 2, 3, 103])
+    }
+
+    @Test("F29: throttled middleware runs for the first action of each window")
+    func throttle() throws {
+        var bodies: [Int] = []
+        let bench = StoreBench(
+            Adder(middleware: [
+                Middleware { _, action, _ in
+                    if case .add(let number) = action { bodies.append(number) }
+                }.throttle(.seconds(1))
+            ]))
+        for number in 1...5 {
+            try bench.send(.add(number))
+            bench.advance(by: .milliseconds(400))
+        }
+        #expect(bodies == [1, 4])
+    }
+
+    @Test("F29: delayed middleware runs for every action, later")
+    func delay() throws {
+        var bodies: [Int] = []
+        let middleware = answering { bodies.append($0) }.delay(.seconds(1))
+        let bench = StoreBench(Adder(middleware: [middleware]))
+        try bench.send(.add(1))
+        try bench.send(.add(2))
+        bench.advance(by: .milliseconds(999))
+        #expect(bodies == [])
+        bench.advance(by: .milliseconds(1))
+        #expect(bodies == [1, 2])
+        #expect(bench.state.seen == [1, 2, 101, 102])
+    }
+
+    @Test("F29: of what middleware dispatches late, takeLatest lets through the newest run's")
+    func takeLatest() throws {
+        var held: [Middleware<Adder>.Dispatch] = []
+        let bench = StoreBench(
+            Adder(middleware: [
+                Middleware<Adder> { _, _, dispatch in held.append(dispatch) }
+                    .takeLatest().filter { $0 == .add(1) || $0 == .add(2) }
+            ]))
+        try bench.send(.add(1))
+        try bench.send(.add(2))
+        for (number, dispatch) in held.enumerated() { dispatch(.add(100 + number)) }
+        try bench.send(.add(3))
+        #expect(bench.state.seen == [1, 2, 3, 101])
+    }
+}

@@ -1,0 +1,43 @@
+import ReactorCore
+import Testing
+
+@Suite("StoreView")
+struct StoreViewTests {
+    private let store = Store(Adder())
+
+    @Test("F54: an observer of a part is told when the part is another, and only then")
+    func dedup() throws {
+        var sums: [Int] = []
+        let view = store.scoped(to: \.sum)
+        let token = view.observe { sums.append($0) }
+        try view.dispatch(.add(1))
+        try store.dispatch(.add(0))
+        try store.dispatch(.add(2))
+        #expect(sums == [0, 1, 3])
+        #expect(view.state == 3)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F55: a part of a part is told of its own changes only")
+    func nested() throws {
+        var counts: [Int] = []
+        let token = store.scoped(to: \.seen).scoped(to: \.count).observe { counts.append($0) }
+        try store.dispatch(.add(4))
+        try store.dispatch(.addLater(4))
+        #expect(counts == [0, 1])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F54: a view's middleware sees its part, and every action")
+    func middleware() throws {
+        var seen: [String] = []
+        let view = store.scoped(to: \.sum)
+        let token = view.addMiddleware { sum, action, dispatch in
+            seen.append("\(action) \(sum())")
+            if action == .add(1) { dispatch(.add(5)) }
+        }
+        view.send(.add(1))
+        #expect(seen == ["add(1) 1", "add(5) 6"])
+        withExtendedLifetime(token) {}
+    }
+}

@@ -1,0 +1,242 @@
+import Testing
+
+@testable import ReactorCore
+
+/// Adds numbers; what each stage of its pipeline does is said when it is made.
+struct Adder: Reactor {
+    @WireCodable
+    enum Action: Equatable, Sendable {
+        case add(Int)
+        case addLater(Int)
+        case refuse
+    }
+
+    @WireCodable
+    enum Mutation: Equatable, Sendable { case added(Int) }
+
+    @WireCodable
+    struct State: Equatable, Sendable {
+        var sum = 0
+        var seen: [Int] = []
+    }
+
+    var initialState = State()
+    var actions: (Transform<Action>) -> Transform<Action> = { $0 }
+    var mutations: (Transform<Mutation>) -> Transform<Mutation> = { $0 }
+    var states: (Transform<State>) -> Transform<State> = { $0 }
+    var middleware: [Middleware<Adder>] = []
+    var onError: (String) -> Void = { _ in }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let number): return [.added(number)]
+        case .addLater(let number):
+            return Mutations(async: Effect { emit in emit(.added(number)) })
+        case .refuse: throw Rejection("refused", "no")
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let number):
+            state.sum += number
+            state.seen.append(number)
+        }
+    }
+
+    func error(_ error: any Error, action: Action?, state: State) -> Mutations<Mutation> {
+        onError("\(error)")
+        return .none
+    }
+
+    func transform(action: Transform<Action>) -> Transform<Action> { actions(action) }
+    func transform(mutation: Transform<Mutation>) -> Transform<Mutation> { mutations(mutation) }
+    func transform(state: Transform<State>) -> Transform<State> { states(state) }
+}
+
+/// Yields numbers, then ends or fails.
+struct Numbers: AsyncSequence, Sendable {
+    struct Broken: Error {}
+    var values: [Adder.Action]
+    var fails = false
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<Adder.Action>
+        var fails: Bool
+
+        mutating func next() async throws -> Adder.Action? {
+            if let next = rest.popFirst() { return next }
+            if fails { throw Broken() }
+            return nil
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(rest: values[...], fails: fails)
+    }
+}
+
+@Suite("Transform")
+struct TransformTests {
+    @Test("F22: a transform of actions may drop, change and multiply them, in one transaction")
+    func actions() throws {
+        let bench = StoreBench(
+            Adder(actions: { actions in
+                actions
+                    .filter { $0 != .add(0) }
+                    .flatMap { $0 == .add(2) ? [.add(1), .add(1)] : [$0] }
+                    .map { $0 == .add(7) ? .add(70) : $0 }
+            }))
+        try bench.send(.add(0))
+        #expect(bench.state.seen == [])
+        try bench.send(.add(2))
+        #expect(bench.store.sequence == 2)
+        try bench.send(.add(7))
+        #expect(bench.state.seen == [1, 1, 70])
+    }
+
+    @Test("F22: of the actions that one became all are applied, or none")
+    func allOrNone() throws {
+        let bench = StoreBench(
+            Adder(actions: { $0.flatMap { [$0, $0 == .add(5) ? .refuse : .add(1)] } }))
+        #expect(throws: Rejection("refused", "no")) { try bench.send(.add(5)) }
+        #expect(bench.state == Adder.State())
+        #expect(bench.store.sequence == 0)
+        try bench.send(.add(2))
+        #expect(bench.state.seen == [2, 1])
+    }
+
+    @Test("F23: a transform of mutations sees synchronous and asynchronous ones alike")
+    func mutations() throws {
+        let bench = StoreBench(
+            Adder(mutations: { mutations in
+                mutations.map { mutation in
+                    guard case .added(let number) = mutation else { return mutation }
+                    return .added(number * 10)
+                }
+            }))
+        try bench.send(.add(1))
+        try bench.send(.addLater(2))
+        #expect(bench.state.seen == [10, 20])
+    }
+
+    @Test("F24: the presented state is what is shown; reduce never sees it")
+    func states() throws {
+        let bench = StoreBench(
+            Adder(states: { states in
+                states.map { state in
+                    var shown = state
+                    shown.sum += 1_000
+                    return shown
+                }
+            }))
+        #expect(bench.state.sum == 1_000)
+        var observed: [Int] = []
+        let token = bench.store.observe { observed.append($0.sum) }
+        try bench.send(.add(1))
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 1_002)
+        #expect(observed == [1_000, 1_001, 1_002])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F24: a state that the transform drops leaves the one before it on show")
+    func droppedState() throws {
+        let bench = StoreBench(Adder(states: { $0.filter { $0.sum % 2 == 0 } }))
+        try bench.send(.add(2))
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 2)
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 4)
+    }
+
+    @Test("F25: merged sources come in as transactions of their own, behind the stages before them")
+    func sources() {
+        let bench = StoreBench(
+            Adder(actions: { actions in
+                actions.map { _ in .add(-1) }
+                    .merging(Numbers(values: [.add(1), .add(2)]))
+                    .map { $0 == .add(2) ? .add(20) : $0 }
+            }))
+        bench.settle()
+        #expect(bench.state.seen == [1, 20])
+        #expect(bench.store.sequence == 2)
+    }
+
+    @Test("F82: an input that fails, or ends, ends nothing else, and the reactor hears of it")
+    func failingInput() throws {
+        var errors: [String] = []
+        let bench = StoreBench(
+            Adder(
+                actions: { $0.merging(Numbers(values: [.add(1)], fails: true)) },
+                onError: { errors.append($0) }))
+        bench.settle()
+        #expect(errors == ["Broken()"])
+        try bench.send(.add(4))
+        try bench.send(.addLater(5))
+        #expect(bench.state.seen == [1, 4, 5])
+    }
+
+    @Test("F22: a stream form has time in it: the dispatch is applied, its actions come later")
+    func stream() throws {
+        let bench = StoreBench(
+            Adder(actions: { actions in
+                actions.stream { input in
+                    input.map { $0 == .add(1) ? .add(100) : $0 }
+                }
+                .map { $0 == .add(2) ? .add(200) : $0 }
+            }))
+        try bench.store.dispatch(.add(1))
+        #expect(bench.store.sequence == 1)
+        #expect(bench.state.seen == [])
+        bench.settle()
+        #expect(bench.state.seen == [100])
+        #expect(bench.store.sequence == 2)
+        try bench.send(.add(2))
+        #expect(bench.state.seen == [100, 200])
+    }
+
+    @Test("F23: mutations pass through a stream in order")
+    func mutationStream() throws {
+        let bench = StoreBench(Adder(mutations: { $0.stream { $0.dropFirst() } }))
+        for number in 1...4 { try bench.store.dispatch(.add(number)) }
+        #expect(bench.state.seen == [])
+        bench.settle()
+        #expect(bench.state.seen == [2, 3, 4])
+    }
+
+    @Test("F82: a stream that ends is begun anew with the next value")
+    func endingStream() throws {
+        let bench = StoreBench(Adder(actions: { $0.stream { $0.prefix(1) } }))
+        for number in 1...3 { try bench.send(.add(number)) }
+        #expect(bench.state.seen == [1, 2, 3])
+    }
+
+    @Test("an action that finds no room in front of a stream is rejected as BUSY")
+    func fullStream() throws {
+        let bench = StoreBench(Adder(actions: { $0.stream { $0 } }))
+        for number in 1...CoreLimits.streamedValuesMax { try bench.store.dispatch(.add(number)) }
+        #expect(throws: Rejection.self) { try bench.store.dispatch(.add(0)) }
+        bench.settle()
+        #expect(bench.state.seen.count == CoreLimits.streamedValuesMax)
+        try bench.send(.add(0))
+        #expect(bench.state.seen.last == 0)
+    }
+
+    @Test("F24: the presented state may be delayed by a stream")
+    func stateStream() throws {
+        let bench = StoreBench(Adder(states: { $0.stream { $0.filter { $0.sum > 1 } } }))
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 0)
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 2)
+    }
+
+    @Test("a reactor that hands its transforms back takes the short way")
+    func identity() {
+        #expect(Transform<Int>().isIdentity)
+        let store = Store(Adder())
+        #expect(!store.node.takesLongWay)
+        #expect(Store(Adder(actions: { $0.filter { _ in true } })).node.takesLongWay)
+    }
+}

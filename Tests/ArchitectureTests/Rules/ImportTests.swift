@@ -30,7 +30,8 @@ struct ImportTests {
         }
     }
 
-    @Test("only ReactorLoop may know CLibUV, and the pure rooms never know Foundation")
+    @Test(
+        "F84: only ReactorLoop may know CLibUV, and the pure rooms never know Foundation or a UI")
     func pureRooms() {
         let speakers = Plan.rooms.filter { $0.rooms.contains("CLibUV") }.map(\.name)
         #expect(speakers == ["ReactorLoop"])

@@ -9,6 +9,9 @@ public enum DispatchOutcome<Reply: Sendable>: Sendable {
     /// Applied, but the connection it was sent on ended since: what it owned there is gone, join
     /// or acquire again.
     case ownerEnded(Revision, reply: Reply?)
+    /// Applied as the transaction with this revision, and in a stream of its reactor: what that lets
+    /// through comes later, as transactions of its own.
+    case accepted(Revision)
     /// Refused before anything was changed, by the reactor or by the system.
     case rejected(Rejection)
     /// The daemon could not say yes or no in an orderly way, or the action was never sent.
@@ -26,7 +29,8 @@ extension DispatchOutcome {
     /// The revision, if the action was applied.
     public var revision: Revision? {
         switch self {
-        case .applied(let revision, _), .ownerEnded(let revision, _): revision
+        case .applied(let revision, _), .ownerEnded(let revision, _), .accepted(let revision):
+            revision
         case .rejected, .failed, .unknown: nil
         }
     }
@@ -42,6 +46,8 @@ extension ActionOutcome {
                 ownerEnded
                 ? .ownerEnded(revision, reply: reply)
                 : .applied(revision, reply: reply)
+        case .accepted(let sequence):
+            self = .accepted(Revision(epoch: epoch, sequence: sequence))
         case .rejected(let code, let message): self = .rejected(Rejection(code, message))
         case .failed(let message): self = .failed(message: message)
         }
@@ -55,6 +61,7 @@ extension ActionOutcome {
                 return .applied(revision, reply: try Self.read(reply))
             case .ownerEnded(let revision, let reply):
                 return .ownerEnded(revision, reply: try Self.read(reply))
+            case .accepted(let revision): return .accepted(revision)
             case .rejected(let rejection): return .rejected(rejection)
             case .failed(let message): return .failed(message: message)
             case .unknown: return .unknown

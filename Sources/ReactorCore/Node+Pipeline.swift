@@ -12,6 +12,7 @@ extension Node {
                 $0.arrive(action: $1, from: stage + 1, $2)
             }
         }
+        if transform.isStreamed { turn.isAccepted = true }
         try decideAll(actions, turn)
     }
 
@@ -72,6 +73,7 @@ extension Node {
                 }
             }
         }
+        if transform.isStreamed { turn.isAccepted = true }
         return Mutations(.many(passed), extras: mutations.extras)
     }
 

@@ -4,6 +4,8 @@ public enum DispatchResult: Sendable {
     case applied(sequence: UInt64)
     /// Applied, and answered.
     case replied(sequence: UInt64, WireEmbedded)
+    /// Applied, and in a stream of its reactor: what comes out are transactions of their own.
+    case accepted(sequence: UInt64)
     /// Applied; the answer comes later, as a ``Resolution``.
     case deferred(sequence: UInt64)
     /// Nothing was applied.
@@ -67,10 +69,12 @@ extension Tree {
     private func completeEventful(_ sequence: UInt64) -> DispatchResult {
         let reply = turn.reply
         let isDeferred = turn.isReplyDeferred
+        let isAccepted = turn.isAccepted
         turn.settle(depth: 1)
         runFollowers()
         if let reply { return .replied(sequence: sequence, reply) }
-        return isDeferred ? .deferred(sequence: sequence) : .applied(sequence: sequence)
+        if isDeferred { return .deferred(sequence: sequence) }
+        return isAccepted ? .accepted(sequence: sequence) : .applied(sequence: sequence)
     }
 
     /// Runs queued followers, each a transaction of its own; a follower's followers go behind the

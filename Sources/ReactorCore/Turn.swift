@@ -41,6 +41,8 @@ public final class Turn {
     var isEventful = false
     var reply: WireEmbedded? { didSet { isEventful = true } }
     var isReplyDeferred = false { didSet { isEventful = true } }
+    /// Whether the action at hand went into a stream.
+    var isAccepted = false { didSet { isEventful = true } }
     /// Answers to deferred replies that the transaction at hand gives.
     var answers: [Resolution] = []
     /// Followers that the transaction at hand asks for.
@@ -285,6 +287,7 @@ extension Turn {
         leaving.removeAll(keepingCapacity: true)
         reply = nil
         isReplyDeferred = false
+        isAccepted = false
         isEventful = false
     }
 

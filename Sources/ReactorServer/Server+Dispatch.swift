@@ -209,6 +209,7 @@ extension Server {
                 AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session, connection)
         case .replied(let sequence, let reply):
             outcome = .applied(sequence: sequence, reply: reply, ownerEnded: false)
+        case .accepted(let sequence): outcome = .accepted(sequence: sequence)
         case .deferred:
             session.deferred.insert(ordinal)
             return

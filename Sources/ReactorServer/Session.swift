@@ -179,6 +179,7 @@ extension Outcome {
     /// Bytes that remembering it costs, roughly.
     var keptBytes: Int {
         switch self {
+        case .accepted: 64
         case .applied(_, let reply, _): 64 + (reply?.bytes.count ?? 0)
         case .rejected(let code, let message): 64 + code.utf8.count + message.utf8.count
         case .failed(let message): 64 + message.utf8.count

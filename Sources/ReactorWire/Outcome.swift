@@ -5,6 +5,9 @@ public enum Outcome: Equatable, Sendable {
     /// `ownerEnded` marks the outcome of an action that was sent on a connection that ended since:
     /// what it owned is gone.
     case applied(sequence: UInt64, reply: WireEmbedded? = nil, ownerEnded: Bool = false)
+    /// Applied as the transaction with this sequence, which handed it to a stream of its reactor:
+    /// what that lets through comes later, as transactions of its own.
+    case accepted(sequence: UInt64)
     /// Refused before anything was changed, by the reactor or by the system.
     case rejected(code: String, message: String)
     /// The daemon could not say yes or no in an orderly way.

@@ -99,7 +99,8 @@ final class Tally: Sendable {
     func add(_ outcome: ActionOutcome) {
         counts.withLock { counts in
             switch outcome {
-            case .applied(let revision, _), .ownerEnded(let revision, _):
+            case .applied(let revision, _), .ownerEnded(let revision, _),
+                .accepted(let revision):
                 counts.applied += 1
                 counts.last = revision
             case .rejected: counts.rejected += 1

@@ -10,6 +10,10 @@ extension DispatchOutcome<WireEmbedded> {
             Self.applied(revision, reply, extra: nil)
         case .ownerEnded(let revision, let reply):
             Self.applied(revision, reply, extra: "ownerEnded")
+        case .accepted(let revision):
+            WireValue.json(object: [
+                "outcome": "accepted", "revision": .text(revision.description),
+            ])
         case .rejected(let rejection):
             WireValue.json(object: [
                 "outcome": "rejected", "code": .text(rejection.code),
@@ -46,14 +50,14 @@ extension DispatchOutcome<WireEmbedded> {
         switch self {
         case .applied(_, let reply), .ownerEnded(_, let reply):
             reply.flatMap { try? $0.decode(as: WireValue.self) } ?? .null
-        case .rejected, .failed, .unknown: .null
+        case .accepted, .rejected, .failed, .unknown: .null
         }
     }
 
     /// What the outcome means for the command's end; `nil` if all is well.
     var failure: Failure? {
         switch self {
-        case .applied, .ownerEnded: nil
+        case .applied, .ownerEnded, .accepted: nil
         case .rejected(let rejection):
             Failure(
                 rejection.code == FaultCode.decode.rawValue

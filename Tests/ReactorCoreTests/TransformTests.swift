@@ -240,3 +240,13 @@ struct TransformTests {
         #expect(Store(Adder(actions: { $0.filter { _ in true } })).node.takesLongWay)
     }
 }
+
+extension TransformTests {
+    @Test("F22: an action that went into a stream is told to its sender as accepted")
+    func accepted() throws {
+        let tree = Tree(Adder(actions: { $0.stream { $0 } }), epoch: 1)
+        #expect(try tree.send(Adder.Action.add(1)) == "accepted 1")
+        let plain = Tree(Adder(actions: { $0.filter { _ in true } }), epoch: 1)
+        #expect(try plain.send(Adder.Action.add(1)) == "applied 1")
+    }
+}

@@ -87,6 +87,7 @@ extension DispatchResult {
             case .applied(let sequence): "applied \(sequence)"
             case .replied(let sequence, let reply):
                 try "replied \(sequence) \(reply.decode(as: WireValue.self).json())"
+            case .accepted(let sequence): "accepted \(sequence)"
             case .deferred(let sequence): "deferred \(sequence)"
             case .failed(.rejected(let rejection)): "rejected \(rejection.code)"
             case .failed(.decode): "not an action"
@@ -104,6 +105,7 @@ extension Resolution {
             case .applied(let sequence, let reply, _):
                 try "\(who) at \(sequence): "
                     + "\(reply?.decode(as: WireValue.self).json() ?? "nothing")"
+            case .accepted(let sequence): "\(who): accepted at \(sequence)"
             case .rejected(let code, let message): "\(who): \(code) \(message)"
             case .failed(let message): "\(who): \(message)"
             }

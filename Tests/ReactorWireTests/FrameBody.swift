@@ -107,6 +107,7 @@ extension FrameBody {
             "outcome-ended",
             Outcome.applied(
                 sequence: 45, reply: WireEmbedded(["token": 7] as WireValue), ownerEnded: true)),
+        FrameBody("outcome-accepted", Outcome.accepted(sequence: 46)),
         FrameBody(
             "outcome-rejected",
             Outcome.rejected(code: "held", message: "the lock is held by another connection")),

@@ -48,6 +48,7 @@ final class ReactorRig<R: Reactor> {
             let client = "client \(resolution.ticket.client)"
             switch resolution.outcome {
             case .applied(_, let reply, _): return try "\(client): \(Self.json(reply))"
+            case .accepted: return "\(client): accepted"
             case .rejected(let code, _): return "\(client): rejected \(code)"
             case .failed(let message): return "\(client): failed \(message)"
             }
@@ -85,6 +86,7 @@ final class ReactorRig<R: Reactor> {
         switch result {
         case .applied: "applied"
         case .replied(_, let reply): try "replied \(json(reply))"
+        case .accepted: "accepted"
         case .deferred: "deferred"
         case .failed(.rejected(let rejection)): "rejected \(rejection.code)"
         case .failed(.decode(let error)): "not an action: \(error)"

@@ -10,6 +10,9 @@ final class TransformRun<Value: Sendable> {
     init(_ transform: Transform<Value>) {
         stages = transform.stages
         sources = transform.sources
+        isStreamed = stages.contains { stage in
+            if case .stream = stage { true } else { false }
+        }
     }
 
     deinit {
@@ -17,11 +20,7 @@ final class TransformRun<Value: Sendable> {
     }
 
     /// Whether what comes out of it comes later.
-    var isStreamed: Bool {
-        stages.contains { stage in
-            if case .stream = stage { true } else { false }
-        }
-    }
+    let isStreamed: Bool
 
     /// Sends `value` through the stages from the one numbered `first` on, and gives what comes out at
     /// once; `open` begins the stream of a stage.

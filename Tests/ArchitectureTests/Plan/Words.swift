@@ -68,7 +68,11 @@ struct WordRule {
             remedy: "import the module where its types are used"),
         WordRule(
             name: "waiting in tests", scope: ["Tests"],
-            needles: [Needle("sleep("), Needle("usleep("), Needle("nanosleep(")],
+            // because a reactor under test may wait by the clock that the test turns
+            needles: [
+                Needle(" sleep("), Needle("Task.sleep("), Needle("Thread.sleep("),
+                Needle("ContinuousClock().sleep("), Needle("usleep("), Needle("nanosleep("),
+            ],
             remedy: "await the event itself, or turn a manual clock"),
     ]
 }

@@ -181,7 +181,7 @@ extension Crowd {
     private static func reply<Reply: WireCodable>(_ outcome: ActionOutcome) -> Reply? {
         switch outcome {
         case .applied(_, let reply), .ownerEnded(_, let reply): try? reply?.decode()
-        case .rejected, .failed, .unknown: nil
+        case .accepted, .rejected, .failed, .unknown: nil
         }
     }
 }

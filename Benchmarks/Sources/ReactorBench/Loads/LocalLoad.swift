@@ -30,8 +30,16 @@ struct LocalLoad: ParsableCommand {
         guard store.state.count == Int64(count) + 1_000 else {
             throw LoadError("store: expected \(count + 1_000), got \(store.state.count)")
         }
+        // because what came and went is to leave nothing behind
+        var token: StoreToken? = store.addMiddleware(Middleware { _, _, _ in })
+        try store.dispatch(.increment(by: 1))
+        let middlewareTime = try perCall { try store.dispatch(.increment(by: 1)) }
+        token = nil
+        let afterTime = try perCall { try store.dispatch(.increment(by: 1)) }
+        precondition(token == nil)
         tell([
             ("read", readTime), ("store", storeTime),
+            ("middleware", middlewareTime), ("after", afterTime),
             ("allocations", Double(allocations) / Double(count)),
             // because a sum that nobody asks for need not be computed
             ("sum", Double(sum)),

@@ -17,6 +17,8 @@ struct InProcess {
         return [
             try row("reading a mirror's state", .nanoseconds, "read", .under(50)),
             try row("Store dispatch", .nanoseconds, "store", nil),
+            try row("Store dispatch, one middleware", .nanoseconds, "middleware", nil),
+            try row("Store dispatch, middleware gone again", .nanoseconds, "after", nil),
             try row("Store dispatch, allocations", .count, "allocations", nil),
         ]
     }

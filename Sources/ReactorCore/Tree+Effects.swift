@@ -2,7 +2,8 @@
 extension Turn {
     /// Lists an effect to start when the transaction at hand is committed.
     func start<R: Reactor>(_ effect: Effect<R.Mutation>, on node: Node<R>, cause: R.Action?) {
-        guard let id = tree.admitEffect(of: node) else { return }
+        // because a preview shows what is decided at once, and nothing of it is ever committed
+        guard !isPreview, let id = tree.admitEffect(of: node) else { return }
         if let cancelID = effect.cancelID {
             cancel(.named(cancelID), of: node.number, upTo: id.number - 1)
         }
@@ -159,6 +160,7 @@ extension Tree {
     func endEffect(_ id: EffectID) {
         guard let effect = running.removeValue(forKey: id) else { return }
         effect.cancel?()
+        jobs[id] = nil
         node(id.node)?.forgetEffect(id)
         tellWaiters(of: effect.sequence)
     }

@@ -86,7 +86,8 @@ public protocol Reactor<Action, State>: SendableMetatype {
     var middleware: [Middleware<Self>] { get }
 
     /// Decides what follows from a child's mutation; stored as mutations of this reactor, in the
-    /// same transaction. Called only if ``isReacting`` says so.
+    /// same transaction. Called only if ``isReacting`` says so; functions with ``Reacts(to:)`` are
+    /// the usual form, from which the macro writes it.
     func react(to change: ChildChange, state: State) -> Mutations<Mutation>
 
     /// Decides what follows from the end of a connection that owned something here.
@@ -96,6 +97,9 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// Shows the static children and keyed collections to `visitor`; the macro writes it.
     func children(_ visitor: inout ChildVisitor)
+
+    /// Shows the key paths of the children, by which ``PathTable`` names them; the macro writes it.
+    static func childPaths(_ visitor: inout ChildPathVisitor<Self>)
 
     /// Whether ``react(to:state:)`` is to be called; the macro says so where it is written.
     static var isReacting: Bool { get }
@@ -197,6 +201,8 @@ extension Reactor {
 
     public func children(_ visitor: inout ChildVisitor) {}
 
+    public static func childPaths(_ visitor: inout ChildPathVisitor<Self>) {}
+
     public static var isReacting: Bool { false }
 
     public static var version: UInt32 { 1 }
@@ -219,7 +225,9 @@ extension Reactor where Mutation == Action {
 }
 
 /// Makes a struct or a final class a ``Reactor``: its nested `Action`, `Mutation` and `State`
-/// become ``WireCodable``, its children are wired.
+/// become ``WireCodable``, its children are wired, its functions with ``Reacts(to:)`` are called.
+///
+/// The same is reached by hand, with the protocol, or by inheriting from ``BaseReactor``.
 ///
 /// It becomes a ``MirrorableReactor`` as well if its body shows that it can be made without
 /// arguments.

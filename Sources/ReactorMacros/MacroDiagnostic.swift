@@ -18,9 +18,14 @@ struct MacroDiagnostic: DiagnosticMessage {
 }
 
 extension MacroExpansionContext {
-    /// Tells the author at `node`.
-    func refuse(_ node: some SyntaxProtocol, _ id: String, _ message: String) {
-        diagnose(Diagnostic(node: node, message: MacroDiagnostic(id, message)))
+    /// Tells the author at `node`, and offers what mends the mistake.
+    func refuse(
+        _ node: some SyntaxProtocol, _ id: String, _ message: String, fix: SourceFix? = nil
+    ) {
+        diagnose(
+            Diagnostic(
+                node: node, message: MacroDiagnostic(id, message),
+                fixIts: fix.map { [$0.fixIt] } ?? []))
     }
 }
 

@@ -4,6 +4,7 @@ import SwiftSyntaxMacros
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
-        WireCodableMacro.self, WireAliasMacro.self, ReactorMacro.self,
+        WireCodableMacro.self, WireAliasMacro.self, ReactorMacro.self, ReactsMacro.self,
+        PathMacro.self,
     ]
 }

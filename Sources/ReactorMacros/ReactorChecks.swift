@@ -15,13 +15,16 @@ struct ReactorChecks {
     func run() -> Bool {
         // because each of these is to be told, not only the first
         let results = [
-            checkPlace(), checkNested(), checkInitialState(), checkFunctions(), checkChildren(),
+            checkPlace(), checkNested(), checkPayloads(), checkInitialState(), checkFunctions(),
+            checkChildren(), checkReactions(),
         ]
         return results.allSatisfy { $0 }
     }
 
-    private func refuse(_ node: some SyntaxProtocol, _ id: String, _ message: String) -> Bool {
-        context.refuse(node, id, message)
+    func refuse(
+        _ node: some SyntaxProtocol, _ id: String, _ message: String, fix: SourceFix? = nil
+    ) -> Bool {
+        context.refuse(node, id, message, fix: fix)
         return false
     }
 }
@@ -38,16 +41,19 @@ extension ReactorChecks {
                 reactor.name, "localReactor",
                 "a reactor inside a function cannot conform; declare it at file scope or in a type")
         }
-        if reactor.declaration.is(ClassDeclSyntax.self), !has("final", reactor.declaration) {
+        if let type = reactor.declaration.as(ClassDeclSyntax.self), !has("final", type.modifiers) {
+            let open = type.modifiers.first { $0.name.text == "open" }
             return refuse(
                 reactor.name, "openClass",
-                "a reactor's rules are fixed when it is mounted; declare it as a final class")
+                "a reactor's rules are fixed when it is mounted; declare it as a final class",
+                fix: open.map { .replace($0, with: "public final", "declare it public final") }
+                    ?? .insert("final ", before: type.classKeyword, "insert 'final'"))
         }
         return isReachable(reactor.declaration, in: context)
     }
 
-    private func has(_ word: String, _ declaration: any DeclGroupSyntax) -> Bool {
-        declaration.modifiers.contains { $0.name.text == word }
+    private func has(_ word: String, _ modifiers: DeclModifierListSyntax) -> Bool {
+        modifiers.contains { $0.name.text == word }
     }
 }
 
@@ -60,32 +66,49 @@ extension ReactorChecks {
             isFine = refuse(
                 reactor.name, "missing\(part)",
                 "\(reactor.name.text) has no \(part); declare \(kind) \(part) in its body (a type "
-                    + "that an extension declares is not seen)")
+                    + "that an extension declares is not seen)",
+                fix: .member(stub(part), of: reactor.declaration, "insert \(kind) \(part)"))
         }
         for part in ReactorType.parts.sorted() {
             guard let type = reactor.nested[part] else { continue }
-            if let classDecl = type.as(ClassDeclSyntax.self) {
+            if let object = type.as(ClassDeclSyntax.self) {
                 isFine = refuse(
-                    classDecl.classKeyword, "objectPart",
+                    object.classKeyword, "objectPart",
                     "\(part) travels between processes as a value; declare it as a struct or an "
-                        + "enum")
+                        + "enum",
+                    fix: .structure(insteadOf: object))
             }
-            if let modifiers = type.asProtocol((any WithModifiersSyntax).self)?.modifiers,
-                visibility(modifiers, default: "internal")
-                    < visibility(reactor.declaration.modifiers, default: "internal")
-            {
-                let needed = accessKeyword(reactor.declaration.modifiers) ?? "internal"
-                isFine = refuse(
-                    modifiers.first.map { Syntax($0) } ?? Syntax(type), "hidden\(part)",
-                    "\(part) is less visible than \(reactor.name.text), whose clients use it; "
-                        + "declare it \(needed)")
-            }
+            isFine = checkVisibility(of: part, type) && isFine
         }
         return isFine
     }
 
+    /// A part that is still to be written.
+    private func stub(_ part: String) -> Lines {
+        // because a public type, unlike others, is not Sendable by what it holds
+        let sendable = ["public ", "package "].contains(reactor.modifier) ? ": Sendable" : ""
+        let head = reactor.modifier + (part == "State" ? "struct" : "enum") + " \(part)\(sendable)"
+        return part == "State" ? [head + " {}"] : block(head, ["case <#name#>"])
+    }
+
+    private func checkVisibility(of part: String, _ type: any DeclSyntaxProtocol) -> Bool {
+        guard let modifiers = type.asProtocol((any WithModifiersSyntax).self)?.modifiers,
+            visibility(modifiers, default: "internal")
+                < visibility(reactor.declaration.modifiers, default: "internal")
+        else { return true }
+        let own = accessKeyword(reactor.declaration.modifiers) ?? "internal"
+        let needed = own == "open" ? "public" : own
+        return refuse(
+            modifiers.first.map { Syntax($0) } ?? Syntax(type), "hidden\(part)",
+            "\(part) is less visible than \(reactor.name.text), whose clients use it; "
+                + "declare it \(needed)",
+            fix: .access(needed, of: type))
+    }
+
     /// Whether a part that is not declared follows from the types of a function or a property.
     private func isInferred(_ part: String) -> Bool {
+        // because the base class is told the types, which may stand elsewhere
+        if let argument = reactor.baseArgument(part) { return !names(argument, part) }
         switch part {
         case "Action":
             return reactor.functions(named: "mutate").contains { function in
@@ -101,21 +124,39 @@ extension ReactorChecks {
         }
     }
 
+    /// Whether a type is that nested one of the reactor.
+    private func names(_ type: TypeSyntax, _ part: String) -> Bool {
+        guard let member = type.as(MemberTypeSyntax.self), member.name.text == part else {
+            return false
+        }
+        let base = member.baseType.as(IdentifierTypeSyntax.self)?.name
+        return base.map(plainName) == plainName(reactor.name)
+    }
+
     private func visibility(_ modifiers: DeclModifierListSyntax, default: String) -> Int {
-        let levels = ["private", "fileprivate", "internal", "package", "public", "open"]
-        let level = levels.firstIndex(of: accessKeyword(modifiers) ?? `default`) ?? 2
+        let levels = ["private", "fileprivate", "internal", "package", "public"]
+        let word = accessKeyword(modifiers) ?? `default`
+        // because only a class may be open, and what it holds is public then
+        let level = levels.firstIndex(of: word == "open" ? "public" : word) ?? 2
         // because private at file scope is fileprivate; a private nested type is refused elsewhere
         return max(level, 1)
     }
 
     private func checkInitialState() -> Bool {
-        guard reactor.properties["initialState"] == nil, reactor.nested["State"] != nil,
-            !reactor.stateHasDefault
+        guard reactor.properties["initialState"] == nil, let state = reactor.nested["State"],
+            !reactor.stateHasDefault, !reactor.inheritsBase
         else { return true }
+        let silent = SilentContext(context)
+        let fields = (state as? StructDeclSyntax).flatMap { storedFields($0, in: silent) }
+        let values = (fields ?? []).filter { $0.defaultValue == nil }
+            .map { "\($0.identifier): <#\($0.type)#>" }.joined(separator: ", ")
+        let value = fields == nil ? "<#State#>" : "State(\(values))"
+        let property = "\(reactor.modifier)var initialState: State { \(value) }"
         return refuse(
             reactor.name, "initialState",
             "\(reactor.name.text) does not say which state it starts with; give every property of "
-                + "State a value, or declare var initialState: State")
+                + "State a value, or declare var initialState: State",
+            fix: .member([property], of: reactor.declaration, "insert initialState"))
     }
 
     private func checkChildren() -> Bool {
@@ -134,9 +175,34 @@ extension ReactorChecks {
     }
 }
 
+// MARK: - What the parts hold
+extension ReactorChecks {
+    /// Whether each type in the body that a part holds says that it travels, too.
+    private func checkPayloads() -> Bool {
+        let silent = SilentContext(context)
+        var pending = ReactorType.parts.sorted().filter { reactor.nested[$0] != nil }
+        var mentioned: Set<String> = []
+        while let name = pending.popLast() {
+            let words = reactor.nested[name].map { payloadWords($0, in: silent) } ?? []
+            for word in words.subtracting(mentioned) where reactor.nested[word] != nil {
+                mentioned.insert(word)
+                pending.append(word)
+            }
+        }
+        mentioned.subtract(ReactorType.parts)
+        let nested = reactor.declaration.memberBlock.members.compactMap { member in
+            member.decl.asProtocol((any DeclGroupSyntax).self)
+        }
+        return refuseUncoded(nested, mentioned: mentioned, in: context)
+    }
+}
+
 /// The last component of a type's name, without `inout`.
 func lastName(_ type: TypeSyntax) -> String {
     if let attributed = type.as(AttributedTypeSyntax.self) { return lastName(attributed.baseType) }
+    if let optional = type.as(OptionalTypeSyntax.self) {
+        return lastName(optional.wrappedType) + "?"
+    }
     if let member = type.as(MemberTypeSyntax.self) { return member.name.text }
     return type.trimmedDescription
 }

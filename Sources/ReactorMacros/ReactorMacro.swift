@@ -23,10 +23,26 @@ struct ReactorMacro: MemberMacro {
     }
 
     private static func members(of reactor: ReactorType) -> [Lines] {
-        var members: [Lines] = []
-        if reactor.properties["initialState"] == nil, reactor.stateHasDefault {
-            members.append(block("\(reactor.modifier)var initialState: State", ["State()"]))
+        initialMembers(of: reactor) + childMembers(of: reactor) + describingMembers(of: reactor)
+    }
+
+    /// How the reactor begins.
+    private static func initialMembers(of reactor: ReactorType) -> [Lines] {
+        guard reactor.stateHasDefault else { return [] }
+        if reactor.getsInitializer {
+            return [
+                block(
+                    "\(reactor.modifier)convenience init()",
+                    ["self.init(initialState: State())"])
+            ]
         }
+        guard reactor.properties["initialState"] == nil, !reactor.inheritsBase else { return [] }
+        return [block("\(reactor.modifier)var initialState: State", ["State()"])]
+    }
+
+    /// How the reactor's children are shown, named and reacted to.
+    private static func childMembers(of reactor: ReactorType) -> [Lines] {
+        var members: [Lines] = []
         if !reactor.childProperties.isEmpty, reactor.functions(named: "children").isEmpty {
             members.append(
                 block(
@@ -35,11 +51,30 @@ struct ReactorMacro: MemberMacro {
                         let name = child.name.text
                         return "visitor.\(child.verb)(\(stringLiteral(name)), self._\(name))"
                     }))
+            if reactor.functions(named: "childPaths").isEmpty {
+                let type = reactor.name.text
+                members.append(
+                    block(
+                        "\(reactor.modifier)static func childPaths("
+                            + "_ visitor: inout ChildPathVisitor<\(type)>)",
+                        reactor.childProperties.map { $0.pathLine(in: type) }))
+            }
         }
-        if !reactor.functions(named: "react").isEmpty, reactor.properties["isReacting"] == nil {
+        let reactions = reactor.reactions.filter { $0.problem(in: reactor) == nil }
+        if !reactions.isEmpty, reactor.functions(named: "react").isEmpty {
+            members.append(ReactorReaction.member(reactions, of: reactor))
+        }
+        let isReacting = !reactions.isEmpty || !reactor.functions(named: "react").isEmpty
+        if isReacting, reactor.properties["isReacting"] == nil {
             members.append(
                 block("\(reactor.modifier)static var isReacting: Swift.Bool", ["true"]))
         }
+        return members
+    }
+
+    /// What others are told of the reactor.
+    private static func describingMembers(of reactor: ReactorType) -> [Lines] {
+        var members: [Lines] = []
         let documentation = docComment(reactor.declaration)
         if !documentation.isEmpty, reactor.properties["documentation"] == nil {
             members.append(
@@ -68,17 +103,21 @@ extension ReactorMacro: MemberAttributeMacro {
         else { return [] }
         return ["@WireCodable"]
     }
+}
 
-    /// Whether the author already said how the type is coded.
-    private static func codesItself(_ type: any DeclGroupSyntax) -> Bool {
-        let isMarked = type.attributes.contains { element in
-            guard case .attribute(let attribute) = element else { return false }
-            return attributeName(attribute) == "WireCodable"
-        }
-        let inherited = type.inheritanceClause?.inheritedTypes ?? []
-        return isMarked
-            || inherited.contains { $0.type.trimmedDescription.hasSuffix("WireCodable") }
+/// Whether the author already said how the type is coded.
+func codesItself(_ type: any DeclGroupSyntax) -> Bool {
+    let isMarked = type.attributes.contains { element in
+        guard case .attribute(let attribute) = element else { return false }
+        return attributeName(attribute) == "WireCodable"
     }
+    return isMarked || conformsItself(type)
+}
+
+/// Whether the author wrote the conformance where the type is declared.
+func conformsItself(_ type: any DeclGroupSyntax) -> Bool {
+    let inherited = type.inheritanceClause?.inheritedTypes ?? []
+    return inherited.contains { $0.type.trimmedDescription.hasSuffix("WireCodable") }
 }
 
 extension ReactorMacro: ExtensionMacro {

@@ -1,5 +1,4 @@
 import SwiftSyntax
-import SwiftSyntaxMacros
 
 /// A function of the protocol, in the forms that count.
 struct ReactorRule {
@@ -8,17 +7,34 @@ struct ReactorRule {
     var forms: [String]
     /// How to write it.
     var remedy: String
-    /// Why it may not wait.
-    var whyNotAsync: String
+    /// Why it may not wait; nothing if it may.
+    var whyNotAsync: String?
+    /// Whether it may refuse, with a `Rejection`.
     var mayThrow = false
+    /// Whether there may be no action, as there is none behind what a reactor starts with.
+    var mayLackAction = false
+    /// The generic type around that of a parameter and of the result, as in `Transform<Action>`.
+    var wrapper: String?
+    /// The result's type, where it is always the same.
+    var result: String?
+    /// Whether the name is a common word, which an author may use for a function of another kind:
+    /// one that is private or static is then taken for that.
+    var isCommonWord = false
 
-    static let all = [
+    static let all =
+        decisions + events + [
+            transform("action", "Action"), transform("mutation", "Mutation"),
+            transform("state", "State"),
+        ]
+
+    /// The functions that decide and apply.
+    private static let decisions = [
         ReactorRule(
             name: "mutate", forms: ["(action:)", "(action:state:)", "(action:state:context:)"],
             remedy: "func mutate(action: Action, state: State) throws(Rejection) "
                 + "-> Mutations<Mutation>",
             whyNotAsync: "an action is decided at once; give async work to Mutations(async:)",
-            mayThrow: true),
+            mayThrow: true, result: "Mutations"),
         ReactorRule(
             name: "reduce", forms: ["(state:mutation:)"],
             remedy: "func reduce(state: inout State, mutation: Mutation)",
@@ -28,89 +44,53 @@ struct ReactorRule {
             name: "react", forms: ["(to:state:)"],
             remedy: "func react(to change: ChildChange, state: State) -> Mutations<Mutation>",
             whyNotAsync: "it is part of the child's transaction; give async work to "
-                + "Mutations(async:)"),
+                + "Mutations(async:)", result: "Mutations"),
         ReactorRule(
             name: "connectionEnded", forms: ["(_:state:context:)"],
             remedy: "func connectionEnded(_ owned: Owned, state: State, context: Context<Self>) "
                 + "-> Mutations<Mutation>",
             whyNotAsync: "what a connection held ends at once; give async work to "
-                + "Mutations(async:)"),
+                + "Mutations(async:)", result: "Mutations"),
     ]
-}
 
-extension ReactorChecks {
-    /// Whether each function with the name of a rule is one that the runtime calls.
-    func checkFunctions() -> Bool {
-        var isFine = true
-        for rule in ReactorRule.all {
-            for function in reactor.functions(named: rule.name) {
-                if let problem = problem(function, rule) {
-                    context.refuse(problem.node, problem.id, problem.message)
-                    isFine = false
-                }
-            }
-        }
-        return isFine
+    /// The functions that are told of something.
+    private static let events = [
+        ReactorRule(
+            name: "start", forms: ["(state:)"],
+            remedy: "func start(state: State) -> Mutations<Mutation>",
+            whyNotAsync: "a reactor is mounted at once; give async work to Mutations(async:)",
+            result: "Mutations", isCommonWord: true),
+        ReactorRule(
+            name: "error", forms: ["(_:action:state:)"],
+            remedy: "func error(_ error: any Error, action: Action?, state: State) "
+                + "-> Mutations<Mutation>",
+            whyNotAsync: "what failed is told at once; give async work to Mutations(async:)",
+            mayLackAction: true, result: "Mutations", isCommonWord: true),
+        ReactorRule(
+            name: "childFailed", forms: ["(_:state:)"],
+            remedy: "func childFailed(_ failure: ChildFailure, state: State) "
+                + "-> Mutations<Mutation>",
+            whyNotAsync: "what failed is told at once; give async work to Mutations(async:)",
+            result: "Mutations"),
+        ReactorRule(
+            name: "shouldCancel", forms: ["(current:upcoming:)"],
+            remedy: "func shouldCancel(current: Action, upcoming: Action) -> Bool",
+            whyNotAsync: "it is asked while an action is carried out", result: "Bool"),
+    ]
+
+    private static func transform(_ label: String, _ part: String) -> ReactorRule {
+        ReactorRule(
+            name: "transform", forms: ["(\(label):)"],
+            remedy: "func transform(\(label): Transform<\(part)>) -> Transform<\(part)>",
+            whyNotAsync: "it describes the pipeline, once; time goes into its stream",
+            wrapper: "Transform", result: "Transform", isCommonWord: true)
     }
 
-    private typealias Problem = (node: Syntax, id: String, message: String)
-
-    private func problem(_ function: FunctionDeclSyntax, _ rule: ReactorRule) -> Problem? {
-        let effects = function.signature.effectSpecifiers
-        if let async = effects?.asyncSpecifier {
-            return (Syntax(async), "async", "\(rule.name) may not be async: \(rule.whyNotAsync)")
-        }
-        guard rule.forms.contains(labels(function)) else {
-            return (
-                Syntax(function.signature.parameterClause), "labels",
-                "\(rule.name)\(labels(function)) would never be called; write \(rule.remedy)"
-            )
-        }
-        let refused = ["static", "class", "mutating", "private", "fileprivate"]
-        let access = accessKeyword(reactor.declaration.modifiers)
-        let isOutermost = access.map(refused.contains) ?? false
-        if let word = function.modifiers.first(where: { refused.contains($0.name.text) }),
-            !(isOutermost && word.name.text == "fileprivate")
-        {
-            return (
-                Syntax(word), "modifier",
-                "\(rule.name) that is \(word.name.text) would never be called; remove the word"
-            )
-        }
-        return throwsProblem(effects?.throwsClause, rule) ?? typeProblem(function, rule)
-    }
-
-    private func throwsProblem(_ clause: ThrowsClauseSyntax?, _ rule: ReactorRule) -> Problem? {
-        guard let clause else { return nil }
-        if !rule.mayThrow {
-            return (
-                Syntax(clause), "throws",
-                "\(rule.name) may not throw: what it is given has happened; refuse in mutate"
-            )
-        }
-        guard clause.type.map(lastName) != "Rejection" else { return nil }
-        return (
-            Syntax(clause), "throws",
-            "\(rule.name) refuses an action with a Rejection; write throws(Rejection)"
-        )
-    }
-
-    /// A parameter whose type is not the reactor's own, although it declares one.
-    private func typeProblem(_ function: FunctionDeclSyntax, _ rule: ReactorRule) -> Problem? {
-        let mutation = reactor.nested["Mutation"] == nil ? "Action" : "Mutation"
-        let expected = ["action": "Action", "state": "State", "mutation": mutation]
-        for parameter in function.signature.parameterClause.parameters {
-            guard let part = expected[parameter.firstName.text], reactor.nested[part] != nil,
-                lastName(parameter.type) != part,
-                // because a nested Mutation may be an alias of Action, and the other way round
-                lastName(parameter.type) != "Mutation" || part != "Action"
-            else { continue }
-            let written = "\(parameter.firstName.text): \(parameter.type.trimmedDescription)"
-            return (
-                Syntax(parameter.type), "parameterType",
-                "\(rule.name) with \(written) would never be called; the type is \(part)"
-            )
-        }
-        return nil
+    /// Whether a function with the rule's name is meant to be the rule, and not one of the
+    /// author's own.
+    func isMeant(by function: FunctionDeclSyntax) -> Bool {
+        let own = ["private", "fileprivate", "static", "class"]
+        return plainName(function.name) == name
+            && !(isCommonWord && function.modifiers.contains { own.contains($0.name.text) })
     }
 }

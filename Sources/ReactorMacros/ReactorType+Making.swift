@@ -11,10 +11,27 @@ extension ReactorType {
         if members.contains(where: { $0.is(IfConfigDeclSyntax.self) }) { return false }
         let initializers = members.compactMap { $0.as(InitializerDeclSyntax.self) }
         if !initializers.isEmpty { return isMade(by: initializers) }
+        if inheritsBase { return getsInitializer }
         // because a class inherits initializers that do not stand here
         if declaration.is(ClassDeclSyntax.self), declaration.inheritanceClause != nil {
             return false
         }
+        return isSettled
+    }
+
+    /// Whether a subclass of `BaseReactor` is given an initializer without arguments, for the one
+    /// that it inherits wants the state only.
+    var getsInitializer: Bool {
+        let members = declaration.memberBlock.members.map(\.decl)
+        return inheritsBase && stateHasDefault && isSettled
+            && !members.contains {
+                $0.is(InitializerDeclSyntax.self) || $0.is(IfConfigDeclSyntax.self)
+            }
+    }
+
+    /// Whether every stored property has a value before an initializer gives it one.
+    private var isSettled: Bool {
+        let members = declaration.memberBlock.members.map(\.decl)
         return members.compactMap { $0.as(VariableDeclSyntax.self) }.allSatisfy { variable in
             !isInstance(variable)
                 || variable.bindings.allSatisfy { isSettled($0, variable) }

@@ -12,18 +12,30 @@ struct ReactorType {
         var verb: String
         var name: WireBytes
         var node: VariableDeclSyntax
+
+        /// Shows the paths by which the child is named, from the reactor called `type`.
+        func pathLine(in type: String) -> String {
+            let (plain, handle) = ("\\\(type).\(name.text)", "\\\(type).$\(name.text)")
+            let paths = verb == "child" ? "\(plain), \(handle)" : handle
+            return "visitor.\(verb)(\(stringLiteral(name.text)), \(paths))"
+        }
     }
 
     var declaration: any DeclGroupSyntax
     var name: TokenSyntax
     /// `public `, `package ` or nothing.
     var modifier: String
+    /// Functions with `@Reacts`.
+    var reactions: [ReactorReaction] = []
     /// Types declared in the body, by name.
     var nested: [String: any DeclSyntaxProtocol] = [:]
     var functions: [FunctionDeclSyntax] = []
     /// Names of the properties declared in the body, with their declarations.
     var properties: [String: VariableDeclSyntax] = [:]
     var childProperties: [ChildProperty] = []
+
+    /// The types that a subclass of `BaseReactor` gives it, in its order.
+    private let baseArguments: [TypeSyntax]?
 
     /// Reads `declaration`; nothing if it is neither a struct nor a class.
     init?(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
@@ -35,6 +47,7 @@ struct ReactorType {
             return nil
         }
         self.declaration = declaration
+        baseArguments = ReactorType.baseArguments(of: declaration)
         modifier = WireAccess(declaration.modifiers, in: context.lexicalContext).modifier
         for member in declaration.memberBlock.members { read(member.decl) }
     }
@@ -42,6 +55,10 @@ struct ReactorType {
     private mutating func read(_ member: DeclSyntax) {
         if let function = member.as(FunctionDeclSyntax.self) {
             functions.append(function)
+            for case .attribute(let attribute) in function.attributes
+            where attributeName(attribute) == "Reacts" {
+                reactions.append(ReactorReaction(attribute: attribute, function: function))
+            }
         } else if let variable = member.as(VariableDeclSyntax.self) {
             read(variable)
         } else if let alias = member.as(TypeAliasDeclSyntax.self) {
@@ -67,6 +84,37 @@ struct ReactorType {
                     ChildProperty(verb: verb, name: WireBytes(name), node: variable))
             }
         }
+    }
+
+    private static func baseArguments(of declaration: some DeclGroupSyntax) -> [TypeSyntax]? {
+        guard let type = declaration.as(ClassDeclSyntax.self),
+            let parent = type.inheritanceClause?.inheritedTypes.first?.type
+        else { return nil }
+        let clause: GenericArgumentClauseSyntax?
+        if let member = parent.as(MemberTypeSyntax.self), member.name.text == "BaseReactor" {
+            clause = member.genericArgumentClause
+        } else if let plain = parent.as(IdentifierTypeSyntax.self),
+            plain.name.text == "BaseReactor"
+        {
+            clause = plain.genericArgumentClause
+        } else {
+            return nil
+        }
+        return clause?.arguments.compactMap { argument in
+            guard case .type(let type) = argument.argument else { return nil }
+            return type
+        } ?? []
+    }
+
+    /// Whether the reactor is a subclass of `BaseReactor`.
+    var inheritsBase: Bool { baseArguments != nil }
+
+    /// The type that the base class is given for a part.
+    func baseArgument(_ part: String) -> TypeSyntax? {
+        guard let baseArguments, baseArguments.count == 3,
+            let index = ["Action", "Mutation", "State"].firstIndex(of: part)
+        else { return nil }
+        return baseArguments[index]
     }
 
     /// The functions of one name.

@@ -72,13 +72,10 @@ func codableType(
     let finder = UncodableTypeFinder(viewMode: .sourceAccurate)
     finder.walk(type)
     if let (node, kind) = finder.found {
+        let isAny = kind == .existential && node.trimmedDescription == "Any"
         context.refuse(
-            node, "uncodableType",
-            kind == .tuple
-                ? "\(what) is a tuple, which has no names on the wire; declare a struct with "
-                    + "@WireCodable instead"
-                : "\(what) is a function, which cannot be coded; keep it outside, or make it a "
-                    + "computed property")
+            node, "uncodableType", "\(what) is \(kind.reason)",
+            fix: isAny ? .replace(node, with: "WireValue", "write 'WireValue'") : nil)
         return nil
     }
     if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -88,7 +85,26 @@ func codableType(
 }
 
 private final class UncodableTypeFinder: SyntaxVisitor {
-    enum Kind { case tuple, function }
+    enum Kind {
+        case tuple, function, existential, object
+
+        /// What the type is, why it has no form on the wire, and what to write instead.
+        var reason: String {
+            switch self {
+            case .tuple:
+                "a tuple, which has no names on the wire; declare a struct with @WireCodable "
+                    + "instead"
+            case .function:
+                "a function, which cannot be coded; keep it outside, or make it a computed "
+                    + "property"
+            case .existential:
+                "of any type, which a reader of the bytes cannot know; declare an enum of what it "
+                    + "may be, or a WireValue"
+            case .object:
+                "an object, which stays in its process; declare a struct with @WireCodable instead"
+            }
+        }
+    }
     var found: (Syntax, Kind)?
 
     override func visit(_ node: TupleTypeSyntax) -> SyntaxVisitorContinueKind {
@@ -100,6 +116,22 @@ private final class UncodableTypeFinder: SyntaxVisitor {
 
     override func visit(_ node: FunctionTypeSyntax) -> SyntaxVisitorContinueKind {
         found = found ?? (Syntax(node), .function)
+        return .skipChildren
+    }
+
+    override func visit(_ node: SomeOrAnyTypeSyntax) -> SyntaxVisitorContinueKind {
+        found = found ?? (Syntax(node), .existential)
+        return .skipChildren
+    }
+
+    override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+        if found == nil {
+            switch node.name.text {
+            case "Any": found = (Syntax(node), .existential)
+            case "AnyObject": found = (Syntax(node), .object)
+            default: return .visitChildren
+            }
+        }
         return .skipChildren
     }
 }

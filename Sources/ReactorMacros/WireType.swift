@@ -50,6 +50,12 @@ extension WireType {
             return nil
         }
         guard let kind, isReachable(declaration, in: context) else { return nil }
+        let nested = declaration.memberBlock.members.compactMap { member in
+            member.decl.asProtocol((any DeclGroupSyntax).self)
+        }
+        guard refuseUncoded(nested, mentioned: mentionedWords(kind), in: context) else {
+            return nil
+        }
         self.kind = kind
         name = qualifiedName(typeName, in: context.lexicalContext)
         doc = docComment(declaration)
@@ -76,7 +82,10 @@ func isReachable(
         context.refuse(
             Syntax(place), "nestedPrivate",
             "the conformance stands at file scope, where a private nested type cannot be named; "
-                + "make it fileprivate")
+                + "make it fileprivate",
+            // because what encloses the type is not the macro's to change
+            fix: group.id == declaration.id
+                ? .replace(word, with: "fileprivate", "declare it fileprivate") : nil)
         return false
     }
     return true
@@ -131,7 +140,7 @@ private func unconstrainedParameters(
 }
 
 /// Every identifier in the types of the fields.
-private func mentionedWords(_ kind: WireType.Kind) -> Set<String> {
+func mentionedWords(_ kind: WireType.Kind) -> Set<String> {
     let types: [String]
     switch kind {
     case .record(let fields): types = fields.map(\.type)

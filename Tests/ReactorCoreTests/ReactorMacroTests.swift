@@ -62,9 +62,34 @@ struct Holder<Value: WireCodable & Sendable & Equatable> {
     }
 }
 
+extension Holder {
+    /// Stands in an extension, inside a generic type.
+    @Reactor
+    final class Notes {
+        enum Action { case note(Value) }
+        struct State: Equatable { var notes: [Value] = [] }
+
+        func reduce(state: State, mutation: Action) -> State {
+            switch mutation {
+            case .note(let value): State(notes: state.notes + [value])
+            }
+        }
+    }
+}
+
+/// Has what the macro writes as visible as itself.
+@Reactor
+package struct Post {
+    package enum Action { case send }
+    package struct State { package var sent = 0 }
+    @Child var box = Visits()
+
+    package func reduce(state: inout State, mutation: Action) { state.sent += 1 }
+}
+
 @Suite("What @Reactor adds")
 struct ReactorMacroTests {
-    @Test("an author writes the enums, the struct and the functions")
+    @Test("F9: an author writes the enums, the struct and the functions; the macro conforms them")
     func smallest() throws {
         let visits = Visits()
         var state = visits.initialState
@@ -80,6 +105,23 @@ struct ReactorMacroTests {
         #expect(House.isReacting)
         #expect(House.documentation == "")
         #expect(House().initialState.isOpen == false)
+    }
+
+    @Test("F9: a reactor nested in an extension of a generic type conforms")
+    func nestedInExtension() throws {
+        let store = Store(Holder<String>.Notes())
+        try store.dispatch(.note("a"))
+        #expect(store.state.notes == ["a"])
+        #expect(!Holder<String>.Notes.makeForMirror().initialState.notes.contains("a"))
+    }
+
+    @Test("F9: a package's reactor has its children, paths and reactions")
+    func packageReactor() throws {
+        let store = Store(Post())
+        try store.dispatch(.send)
+        #expect(store.state.sent == 1)
+        #expect(PathTable<Post>().path(of: \.box) == SlicePath(["box"]))
+        #expect(Post.documentation == "Has what the macro writes as visible as itself.")
     }
 
     @Test("a generic reactor is codable by its parameter")

@@ -119,14 +119,17 @@ struct Shop {
         }
     }
 
-    func react(to change: ChildChange, state: State) -> Mutations<Mutation> {
-        if case .added(let count)? = change.mutation(of: $visits), count >= 10 {
-            return [.noted("a crowd of \(count)")]
+    @Reacts(to: \Shop.$visits)
+    func visited(_ mutation: Tally.Mutation) -> Mutations<Mutation> {
+        guard case .added(let count) = mutation, count >= 10 else { return .none }
+        return [.noted("a crowd of \(count)")]
+    }
+
+    @Reacts(to: \Shop.$rooms)
+    func furnished(_ mutation: Room.Mutation, key: WireKey) -> Mutations<Mutation> {
+        switch mutation {
+        case .placed(let count): [.noted("\(key) got \(count)")]
         }
-        if let (key, mutation) = change.mutation(of: $rooms), case .placed(let count) = mutation {
-            return [.noted("\(key) got \(count)")]
-        }
-        return .none
     }
 }
 

@@ -11,6 +11,8 @@ var macroSpecs: [String: MacroSpec] {
             type: WireCodableMacro.self, conformances: [WireCodableMacro.conformance]),
         "WireAlias": MacroSpec(type: WireAliasMacro.self),
         "Reactor": MacroSpec(type: ReactorMacro.self, conformances: ReactorMacro.conformances),
+        "Reacts": MacroSpec(type: ReactsMacro.self),
+        "path": MacroSpec(type: PathMacro.self),
     ]
 }
 
@@ -39,6 +41,30 @@ func expectDiagnostics(
         })
 }
 
+/// Checks that the author of `source` is told exactly `diagnostics`, and that the changes offered
+/// beside them make `fixed` of it, of which the author is told nothing more.
+func expectFix(
+    _ source: String, _ diagnostics: DiagnosticSpec..., fixed: String, isComplete: Bool = true,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    assertMacroExpansion(
+        source, expandedSource: "", diagnostics: diagnostics, macroSpecs: macroSpecs,
+        fixedSource: fixed,
+        failureHandler: { failure in
+            if failure.message.hasPrefix("Macro expansion did not produce") { return }
+            Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
+        })
+    guard isComplete else { return }
+    assertMacroExpansion(
+        fixed, expandedSource: "", macroSpecs: macroSpecs,
+        failureHandler: { failure in
+            if failure.message.hasPrefix("Macro expansion did not produce") { return }
+            Issue.record(
+                Comment(rawValue: "after the change: \(failure.message)"),
+                sourceLocation: sourceLocation)
+        })
+}
+
 /// What `source` expands to.
 func expansion(
     of source: String, macroSpecs: [String: MacroSpec] = macroSpecs
@@ -55,7 +81,9 @@ func expansion(
     return expanded
 }
 
-/// A message at a place in the source.
-func told(_ line: Int, _ column: Int, _ message: String) -> DiagnosticSpec {
-    DiagnosticSpec(message: message, line: line, column: column)
+/// A message at a place in the source, and the change that is offered beside it.
+func told(_ line: Int, _ column: Int, _ message: String, fix: String? = nil) -> DiagnosticSpec {
+    DiagnosticSpec(
+        message: message, line: line, column: column,
+        fixIts: fix.map { [FixItSpec(message: $0)] } ?? [])
 }

@@ -28,17 +28,20 @@ struct ReactorChecksTests {
                     "@Reactor works on a struct or a final class: its functions are the rules, "
                         + "its nested State is what changes"))
         }
-        expectDiagnostics(
-            """
-            @Reactor
-            class Shop {
-                enum Action { case open }
-                struct State {}
-            }
-            """,
-            told(
-                2, 7,
-                "a reactor's rules are fixed when it is mounted; declare it as a final class"))
+    }
+
+    @Test("F9: a class that may be inherited from is refused, and made final")
+    func openClass() {
+        let message =
+            "a reactor's rules are fixed when it is mounted; declare it as a final class"
+        let body = "{\n    public enum Action { case open }\n    public struct State {}\n}"
+        expectFix(
+            "@Reactor\nclass Shop \(body)", told(2, 7, message, fix: "insert 'final'"),
+            fixed: "@Reactor\nfinal class Shop \(body)")
+        expectFix(
+            "@Reactor\nopen class Shop \(body)",
+            told(2, 12, message, fix: "declare it public final"),
+            fixed: "@Reactor\npublic final class Shop \(body)")
     }
 
     @Test("a missing State or Action is named, also where an extension may declare it")
@@ -52,11 +55,75 @@ struct ReactorChecksTests {
             told(
                 2, 8,
                 "Shop has no Action; declare enum Action in its body (a type that an extension "
-                    + "declares is not seen)"),
+                    + "declares is not seen)", fix: "insert enum Action"),
             told(
                 2, 8,
                 "Shop has no State; declare struct State in its body (a type that an extension "
-                    + "declares is not seen)"))
+                    + "declares is not seen)", fix: "insert struct State"))
+    }
+
+    @Test("a missing State is inserted at the top of the body")
+    func insertedState() {
+        expectFix(
+            """
+            enum House {
+                @Reactor
+                struct Shop {
+                    enum Action { case open }
+                }
+            }
+            """,
+            told(
+                3, 12,
+                "Shop has no State; declare struct State in its body (a type that an extension "
+                    + "declares is not seen)", fix: "insert struct State"),
+            fixed: """
+                enum House {
+                    @Reactor
+                    struct Shop {
+                        struct State {}
+                        enum Action { case open }
+                    }
+                }
+                """)
+    }
+
+    @Test("a missing Action is inserted as visible as the reactor, also into an empty body")
+    func insertedAction() {
+        let message =
+            "Shop has no Action; declare enum Action in its body (a type that an extension "
+            + "declares is not seen)"
+        expectFix(
+            """
+            @Reactor
+            public struct Shop { public typealias State = Stock
+                public var initialState: Stock { Stock() }
+            }
+            """,
+            told(2, 15, message, fix: "insert enum Action"),
+            fixed: """
+                @Reactor
+                public struct Shop {
+                    public enum Action: Sendable {
+                        case <#name#>
+                    } public typealias State = Stock
+                    public var initialState: Stock { Stock() }
+                }
+                """, isComplete: false)
+        expectFix(
+            """
+            @Reactor
+            final class Shop: BaseReactor<Shop.Action, Event, Stock> {}
+            """,
+            told(2, 13, message, fix: "insert enum Action"),
+            fixed: """
+                @Reactor
+                final class Shop: BaseReactor<Shop.Action, Event, Stock> {
+                    enum Action {
+                        case <#name#>
+                    }
+                }
+                """, isComplete: false)
     }
 
     @Test("parts under other names, or by alias, are found by the compiler")
@@ -90,35 +157,153 @@ struct ReactorChecksTests {
                     + "type"))
     }
 
-    @Test("a part that is less visible than the reactor is refused")
+    @Test("a part that is less visible than the reactor is refused, and made as visible")
     func hiddenPart() {
-        expectDiagnostics(
+        expectFix(
             """
             @Reactor
             public struct Shop {
                 public enum Action: Sendable { case open }
+                /// What changes.
                 struct State {}
             }
             """,
             told(
-                4, 5,
-                "State is less visible than Shop, whose clients use it; declare it public"))
+                5, 5,
+                "State is less visible than Shop, whose clients use it; declare it public",
+                fix: "declare it public"),
+            fixed: """
+                @Reactor
+                public struct Shop {
+                    public enum Action: Sendable { case open }
+                    /// What changes.
+                    public struct State {}
+                }
+                """)
+        expectFix(
+            """
+            @Reactor
+            package struct Shop {
+                fileprivate indirect enum Action { case open }
+                package struct State {}
+            }
+            """,
+            told(
+                3, 5,
+                "Action is less visible than Shop, whose clients use it; declare it package",
+                fix: "declare it package"),
+            fixed: """
+                @Reactor
+                package struct Shop {
+                    package indirect enum Action { case open }
+                    package struct State {}
+                }
+                """)
     }
 
-    @Test("a State that cannot be made without values needs an initial one")
-    func initialState() {
-        expectDiagnostics(
+    @Test("a part that is a class is refused, and made a struct")
+    func objectPart() {
+        expectFix(
             """
             @Reactor
             struct Shop {
                 enum Action { case open }
-                struct State { var name: String, rank: Int? }
+                final class State {}
+                var initialState: State { State() }
             }
             """,
             told(
-                2, 8,
-                "Shop does not say which state it starts with; give every property of State a "
-                    + "value, or declare var initialState: State"))
+                4, 11,
+                "State travels between processes as a value; declare it as a struct or an enum",
+                fix: "declare it as a struct"),
+            fixed: """
+                @Reactor
+                struct Shop {
+                    enum Action { case open }
+                    struct State {}
+                    var initialState: State { State() }
+                }
+                """)
+    }
+
+    @Test("a type beside the parts that one of them holds must travel, too")
+    func uncodedPayload() {
+        expectFix(
+            """
+            @Reactor
+            struct Shop {
+                enum Action { case sell([Item]) }
+                struct State { var shelves: [String: Shelf] = [:] }
+                struct Item: Equatable { var price: Price }
+                @WireCodable
+                struct Shelf { var items: [Item] }
+                enum Price: Int { case low, high }
+                struct Unused { var call: () -> Void }
+            }
+            """,
+            told(
+                5, 12,
+                "Item is part of a value that travels, and does not say how; declare it with "
+                    + "@WireCodable", fix: "insert '@WireCodable'"),
+            told(
+                8, 10,
+                "Price is part of a value that travels, and does not say how; declare it with "
+                    + "@WireCodable", fix: "insert '@WireCodable'"),
+            fixed: """
+                @Reactor
+                struct Shop {
+                    enum Action { case sell([Item]) }
+                    struct State { var shelves: [String: Shelf] = [:] }
+                    @WireCodable
+                    struct Item: Equatable { var price: Price }
+                    @WireCodable
+                    struct Shelf { var items: [Item] }
+                    @WireCodable
+                    enum Price: Int { case low, high }
+                    struct Unused { var call: () -> Void }
+                }
+                """)
+    }
+
+    @Test("a State that cannot be made without values needs an initial one")
+    func initialState() {
+        let message =
+            "Shop does not say which state it starts with; give every property of State a value, "
+            + "or declare var initialState: State"
+        expectFix(
+            """
+            @Reactor
+            struct Shop {
+                enum Action { case open }
+                struct State { var name: String, rank: Int?, size = 1 }
+            }
+            """,
+            told(2, 8, message, fix: "insert initialState"),
+            fixed: """
+                @Reactor
+                struct Shop {
+                    var initialState: State { State(name: <#String#>, rank: <#Int?#>) }
+                    enum Action { case open }
+                    struct State { var name: String, rank: Int?, size = 1 }
+                }
+                """, isComplete: false)
+        expectFix(
+            """
+            @Reactor
+            public struct Shop {
+                public enum Action { case open }
+                public enum State { case closed }
+            }
+            """,
+            told(2, 15, message, fix: "insert initialState"),
+            fixed: """
+                @Reactor
+                public struct Shop {
+                    public var initialState: State { <#State#> }
+                    public enum Action { case open }
+                    public enum State { case closed }
+                }
+                """, isComplete: false)
     }
 
     @Test("a child with the name of a field of State is refused, because a path could mean either")

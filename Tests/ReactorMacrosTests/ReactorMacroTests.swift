@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What @Reactor adds to a type")
 struct ReactorMacroTests {
-    @Test("children are shown to the visitor, and react is announced")
+    @Test("F9: a public final class: children are shown to the visitor, and react is announced")
     func children() {
         expectExpansion(
             """
@@ -40,6 +40,11 @@ struct ReactorMacroTests {
                     visitor.children("rooms", self._rooms)
                 }
 
+                public static func childPaths(_ visitor: inout ChildPathVisitor<Shop>) {
+                    visitor.child("visits", \\Shop.visits, \\Shop.$visits)
+                    visitor.children("rooms", \\Shop.$rooms)
+                }
+
                 public static var isReacting: Swift.Bool {
                     true
                 }
@@ -58,7 +63,7 @@ struct ReactorMacroTests {
             """)
     }
 
-    @Test("the initial state follows from a State whose properties all have values")
+    @Test("F9: a struct: the initial state follows from a State whose properties all have values")
     func initialState() {
         expectExpansion(
             """

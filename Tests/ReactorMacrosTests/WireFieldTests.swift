@@ -28,6 +28,37 @@ struct WireFieldTests {
                     + "computed property"))
     }
 
+    @Test("a type without one form is refused; where any value may stand, one can say so")
+    func untypedFields() {
+        let message =
+            "is of any type, which a reader of the bytes cannot know; declare an enum of what it "
+            + "may be, or a WireValue"
+        expectFix(
+            """
+            @WireCodable
+            struct State {
+                var notes: [String: Any]
+            }
+            """,
+            told(3, 25, "\"notes\" \(message)", fix: "write 'WireValue'"),
+            fixed: """
+                @WireCodable
+                struct State {
+                    var notes: [String: WireValue]
+                }
+                """)
+        expectDiagnostics(
+            """
+            @WireCodable
+            enum Action { case draw((any Shape)?), hold(owner: AnyObject) }
+            """,
+            told(2, 26, "\"0\" of case \"draw\" \(message)"),
+            told(
+                2, 52,
+                "\"owner\" of case \"hold\" is an object, which stays in its process; declare a "
+                    + "struct with @WireCodable instead"))
+    }
+
     @Test("a tuple in a payload is refused with the name of its case")
     func uncodablePayload() {
         expectDiagnostics(

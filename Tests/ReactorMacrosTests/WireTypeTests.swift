@@ -22,14 +22,20 @@ struct WireTypeTests {
         let message =
             "the conformance stands at file scope, where a private nested type cannot be named; "
             + "make it fileprivate"
-        expectDiagnostics(
+        expectFix(
             """
             enum Shop {
                 @WireCodable
                 private struct State {}
             }
             """,
-            told(3, 5, message))
+            told(3, 5, message, fix: "declare it fileprivate"),
+            fixed: """
+                enum Shop {
+                    @WireCodable
+                    fileprivate struct State {}
+                }
+                """)
         expectDiagnostics(
             """
             enum Shop {

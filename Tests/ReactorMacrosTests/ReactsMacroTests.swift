@@ -1,0 +1,49 @@
+import Testing
+
+@Suite("Where @Reacts may stand")
+struct ReactsMacroTests {
+    private let function = "func visited(_ mutation: Int) -> Mutations<Action> { .none }"
+
+    @Test("@Reacts outside a reactor's body is refused, because nobody would read it")
+    func place() {
+        expectDiagnostics(
+            """
+            struct Shop {
+                @Reacts(to: \\Shop.$visits)
+                \(function)
+            }
+            """,
+            told(
+                2, 5,
+                "@Reacts is read by @Reactor, which does not stand on this type; add it, or write "
+                    + "react(to:state:) by hand"))
+        expectDiagnostics(
+            """
+            extension Shop {
+                @Reacts(to: \\Shop.$visits)
+                \(function)
+            }
+            """,
+            told(
+                2, 5,
+                "@Reactor does not see an extension, and the function would never be called; move "
+                    + "it into the reactor's body"))
+    }
+
+    @Test("@Reacts on anything but a function is refused")
+    func kind() {
+        expectDiagnostics(
+            """
+            @Reactor
+            struct Shop {
+                enum Action { case open }
+                struct State {}
+                @Reacts(to: \\Shop.$visits)
+                var visited: Int { 1 }
+            }
+            """,
+            told(
+                5, 5,
+                "@Reacts says what follows from a child's mutation; put it on a function"))
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@Suite("The types inside a value that do not say how they travel")
+struct UncodedTypeTests {
+    @Test("a nested type that a field holds is refused, and marked")
+    func nested() {
+        expectFix(
+            """
+            @WireCodable
+            public struct Basket {
+                public var items: [Item?]
+
+                /// A thing.
+                public struct Item: Hashable, Sendable { public var name: String }
+            }
+            """,
+            told(
+                6, 19,
+                "Item is part of a value that travels, and does not say how; declare it with "
+                    + "@WireCodable", fix: "insert '@WireCodable'"),
+            fixed: """
+                @WireCodable
+                public struct Basket {
+                    public var items: [Item?]
+
+                    /// A thing.
+                    @WireCodable
+                    public struct Item: Hashable, Sendable { public var name: String }
+                }
+                """)
+    }
+
+    @Test("a nested class that a case holds is refused, and made a struct")
+    func object() {
+        expectFix(
+            """
+            @WireCodable
+            enum Order {
+                case buy(Item)
+                final class Item {}
+            }
+            """,
+            told(
+                4, 17,
+                "Item is part of a value that travels, and an object stays in its process; "
+                    + "declare it as a struct", fix: "declare it as a struct"),
+            fixed: """
+                @WireCodable
+                enum Order {
+                    case buy(Item)
+                    struct Item {}
+                }
+                """, isComplete: false)
+    }
+
+    @Test("what is coded by hand, by a protocol of the author's, or held by nobody is left alone")
+    func trusted() {
+        expectDiagnostics(
+            """
+            @WireCodable
+            struct Basket {
+                var item: Item, box: Box, bag: Bag
+                struct Item: ReactorWire.WireCodable {}
+                struct Box: Packable {}
+                @WireCodable struct Bag {}
+                struct Helper { var call: () -> Void }
+                var helper: Helper { Helper(call: {}) }
+            }
+            """)
+    }
+}

@@ -104,6 +104,22 @@ struct EffectTests {
         #expect(try tree.state(of: Fetcher.self).pages == ["-", "a", "b"])
     }
 
+    @Test("F6: what an action does to the outside is asked for by mutate, and never by reduce")
+    func sideEffects() async throws {
+        let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
+        let state = try tree.state(of: Fetcher.self)
+        let decided = try Fetcher().mutate(action: .fetch(["a"]), state: state)
+        #expect(decided.count == 1)
+        #expect(try tree.state(of: Fetcher.self) == state)
+        #expect(tree.turn.effects.isEmpty)
+        try tree.send(Fetcher.Action.fetch(["a"]))
+        #expect(tree.turn.effects.count == 1)
+        var copy = Fetcher().initialState
+        Fetcher().reduce(state: &copy, mutation: .came("a"))
+        #expect(tree.turn.effects.count == 1)
+        #expect(copy.pages == ["a"])
+    }
+
     @Test("each emission is a revision of its own, tagged with the action that caused it")
     func emissions() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)

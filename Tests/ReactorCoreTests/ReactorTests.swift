@@ -26,6 +26,8 @@ struct ReactorTests {
         #expect(try tree.send(Echo.Action.say("hello")) == "applied 1")
         #expect(try tree.state(of: Echo.self).heard == "hello")
         #expect(Echo.Mutation.self == Echo.Action.self)
+        let decided = try Echo().mutate(action: .say("again"))
+        #expect(decided.count == 1)
     }
 
     @Test("F4: a state that was read stays as it was when the reactor's goes on")
@@ -35,6 +37,17 @@ struct ReactorTests {
         try tree.send(Tally.Action.add(1))
         #expect(before == Tally.State())
         #expect(try tree.state(of: Tally.self) != before)
+    }
+
+    @Test("F4: from outside, a reactor's state can be read and not be set")
+    func readOnly() {
+        // because a key path is writable where, and only where, an assignment compiles
+        let state: AnyKeyPath = \Store<Tally>.state
+        #expect(!(state is WritableKeyPath<Store<Tally>, Tally.State>))
+        let nodeState: AnyKeyPath = \Node<Tally>.state
+        #expect(!(nodeState is WritableKeyPath<Node<Tally>, Tally.State>))
+        let ownField: AnyKeyPath = \Tally.State.sum
+        #expect(ownField is WritableKeyPath<Tally.State, Int>)
     }
 
     @Test("F5: reducing the same mutations again gives the same state")
@@ -60,8 +73,13 @@ struct ReactorTests {
         #expect(Echo.documentation.isEmpty)
     }
 
-    @Test("F10: a reactor starts in its initial state")
+    @Test("F10: a reactor starts in its initial state, and its current one follows each action")
     func initialState() throws {
+        let store = Store(Echo())
+        #expect(store.state == Echo().initialState)
+        try store.dispatch(.say("now"))
+        #expect(store.state.heard == "now")
+        #expect(Echo().initialState.heard == "nothing")
         #expect(try Tree(Echo(), epoch: 1).state(of: Echo.self).heard == "nothing")
         #expect(Tree(Echo(), epoch: 1).revision == Revision(epoch: 1, sequence: 0))
     }

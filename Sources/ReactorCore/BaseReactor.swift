@@ -22,12 +22,12 @@
 ///
 /// The initial state is given to ``init(initialState:)``; where every property of `State` has a
 /// value, the macro writes an `init()` that does so. What is not declared here, because its type
-/// names the reactor itself or the macro may write it (``Reactor/mutate(action:state:context:)``,
-/// ``Reactor/connectionEnded(_:state:context:)``, ``Reactor/middleware``, ``Reactor/react(to:state:)``),
-/// is written without `override`.
+/// names the reactor itself or the macro may write it, is written without `override`:
+/// ``Reactor/mutate(action:state:context:)``, ``Reactor/connectionEnded(_:state:context:)``,
+/// ``Reactor/middleware``, ``Reactor/react(to:state:)``.
 ///
 /// This class is no ``Reactor`` itself: its subclass is, so that the types are known where the
-/// rules run, and nothing is slower than in a struct.
+/// rules run.
 open class BaseReactor<Action: Sendable, Mutation: Sendable, State: Sendable> {
     /// The state before the first mutation.
     public let initialState: State
@@ -36,23 +36,27 @@ open class BaseReactor<Action: Sendable, Mutation: Sendable, State: Sendable> {
 
     /// Decides what an action does; passes it through where it is the mutation, and does nothing
     /// elsewhere.
+    @inlinable
     open func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         guard let mutation = action as? Mutation else { return .none }
         return Mutations(mutation)
     }
 
     /// Decides what an action does in a state.
+    @inlinable
     open func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
         try mutate(action: action)
     }
 
     /// Applies a fact in place.
+    @inlinable
     open func reduce(state: inout State, mutation: Mutation) {
         let next: State = reduce(state: state, mutation: mutation)
         state = next
     }
 
     /// Applies a fact by making a new state.
+    @inlinable
     open func reduce(state: State, mutation: Mutation) -> State { state }
 
     // MARK: Hooks

@@ -6,7 +6,7 @@ public class AnyNode {
     public let number: UInt32
     public let path: SlicePath
     // because the tree takes its nodes apart when it goes, the cycle does not outlive it
-    final let parent: AnyNode?
+    public final let parent: AnyNode?
     public internal(set) final var children: [WireKey: AnyNode] = [:]
     /// Sequence of the last transaction that changed this node or one below it.
     public final var sequence: UInt64 { changedSequence }
@@ -48,17 +48,20 @@ public class AnyNode {
     }
 
     /// The last component of the path.
-    final var name: WireKey { path.components.last ?? "" }
+    public final var name: WireKey { path.components.last ?? "" }
 
     final var childNames: [WireKey] { Array(children.keys) }
 
     /// Records that the transaction at hand changes this node.
     @usableFromInline
-    final func touch(_ turn: Turn) {
+    final func touch(_ turn: Turn) { touch(turn, from: self) }
+
+    private final func touch(_ turn: Turn, from origin: AnyNode) {
         changedSequence = turn.lastSequence &+ 1
-        if watched, notedTurn != turn.number { turn.note(self) }
+        // because who shows the value of a node must know which of those below it changed
+        if watched, origin.notedTurn != turn.number { turn.note(origin) }
         // because a walk up in a loop would count references at every step
-        parent?.touch(turn)
+        parent?.touch(turn, from: origin)
     }
 
     // MARK: For subclasses
@@ -97,6 +100,15 @@ public class AnyNode {
     /// Appends what a replica starts from: the node's own state, or, of a collection, the keys of
     /// its children, which its structural deltas then add to and take from.
     public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
+
+    /// What of the node's own state was changed since the last call.
+    public func drainChanges() -> StateChanges { .all }
+
+    /// Forgets what was changed here and below: all of it has been shown to everybody concerned.
+    public final func settleChanges() {
+        _ = drainChanges()
+        for child in children.values { child.settleChanges() }
+    }
 
     /// Appends what stands at `field` of the node's own state.
     func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {

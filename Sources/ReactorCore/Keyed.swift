@@ -80,6 +80,14 @@ public struct Keyed<Key: KeyedKey, Value> {
     ///
     /// A collection that was never drained says ``KeyedTouches/all``.
     public mutating func drainTouched() -> KeyedTouches<Key> { log.drain() }
+
+    /// Which keys were touched since the collection got the stamp `expected`; it gets `next`.
+    mutating func drainTouched(expecting expected: UInt64, next: UInt64) -> KeyedTouches<Key> {
+        let isOwn = log.stamp == expected
+        log.stamp = next
+        let touches = log.drain()
+        return isOwn ? touches : .all
+    }
 }
 
 extension Keyed: Sendable where Value: Sendable {}

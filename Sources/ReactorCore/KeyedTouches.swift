@@ -11,6 +11,8 @@ public enum KeyedTouches<Key: KeyedKey>: Equatable, Sendable {
 struct KeyedLog<Key: KeyedKey>: Sendable {
     /// Touched keys with repetitions; `nil` once that says nothing any more.
     @usableFromInline var keys: [Key]?
+    /// Which field of which state drained it last; 0 if none did.
+    var stamp: UInt64 = 0
 
     // because a collection that nobody asks has no use for a log: it starts when one is drained
     @usableFromInline init() { keys = nil }

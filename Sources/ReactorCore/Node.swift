@@ -51,6 +51,12 @@ public final class Node<R: Reactor>: AnyNode {
         presented.encode(into: &writer)
     }
 
+    public override func drainChanges() -> StateChanges {
+        let changes = R._drain(&place.value)
+        // because what is shown may differ where the state does not
+        return rules?.presented == nil ? changes : .all
+    }
+
     override func encodeState(
         at field: ArraySlice<WireKey>, into writer: inout WireWriter
     ) -> WireReach {

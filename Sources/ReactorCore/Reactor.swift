@@ -130,6 +130,12 @@ public protocol Reactor<Action, State>: SendableMetatype {
     static func _carryOut(
         _ action: Action, _ node: Node<Self>, _ turn: Turn
     ) throws(Rejection)
+
+    /// What of a state was changed since the last call; not for authors.
+    static func _drain(_ state: inout State) -> StateChanges
+
+    /// The fields of the state whose changes are recorded; not for authors.
+    static var _trackedFields: [TrackedField<State>] { get }
 }
 
 /// The reply of a reactor that never replies.
@@ -214,6 +220,18 @@ extension Reactor {
         State.wireSchema.fingerprint &* 0x100_0000_01b3
             ^ Mutation.wireSchema.fingerprint &+ UInt64(version)
     }
+}
+
+extension Reactor {
+    public static func _drain(_ state: inout State) -> StateChanges { .all }
+
+    public static var _trackedFields: [TrackedField<State>] { [] }
+}
+
+extension Reactor where State: TrackedState {
+    public static func _drain(_ state: inout State) -> StateChanges { state.drainChanges() }
+
+    public static var _trackedFields: [TrackedField<State>] { State.trackedFields }
 }
 
 extension Reactor where Mutation == Action {

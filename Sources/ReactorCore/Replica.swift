@@ -49,6 +49,9 @@ public final class Replica<R: Reactor> {
         }
         R._commit(self)
     }
+
+    /// What of the state was changed since the last call.
+    public func drainChanges() -> StateChanges { R._drain(&place.value) }
 }
 
 // because a default body in a protocol extension is specialised in the author's module, where the

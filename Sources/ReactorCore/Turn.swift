@@ -164,7 +164,7 @@ extension Turn {
     /// Where deltas of replicated nodes stand among the turn's.
     public var changes: [Change] { news.changes }
 
-    /// Watched nodes that changed at or below, each once a turn.
+    /// Nodes that changed where they or one above them are watched, each once a turn.
     public var touched: [AnyNode] { news.touched }
 
     /// Nodes that this turn removed.
@@ -239,7 +239,7 @@ extension Turn {
         wishes.append((path, action))
     }
 
-    /// Lists a watched node as changed, once a turn.
+    /// Lists a node as changed, once a turn, because it or one above it is watched.
     func note(_ node: AnyNode) {
         node.notedTurn = number
         news.touched.append(node)

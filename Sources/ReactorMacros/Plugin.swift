@@ -6,5 +6,6 @@ struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
         WireCodableMacro.self, WireAliasMacro.self, ReactorMacro.self, ReactsMacro.self,
         PathMacro.self,
+        ReactorStateMacro.self, ReactorStateFieldMacro.self, ReactorStateMarkerMacro.self,
     ]
 }

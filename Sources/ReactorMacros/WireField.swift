@@ -21,6 +21,20 @@ struct WireField {
     }
 }
 
+extension WireField {
+    /// The field as a `@Pulse` stores it: its value with its count.
+    var pulsing: WireField {
+        var field = self
+        field.identifier = "_\(name.text)"
+        field.type = "Pulse<\(type)>"
+        field.isPublic = false
+        if let text = defaultValue?.text {
+            field.defaultValue = .expression("Pulse(wrappedValue: \(text))")
+        }
+        return field
+    }
+}
+
 /// The declared default of a field.
 enum WireDefault {
     /// An expression that means the same everywhere.
@@ -28,6 +42,13 @@ enum WireDefault {
     /// Any other expression: it gets a member of its own, because a local name of the generated
     /// code could capture one of its names, and because an inlinable body may not name everything.
     case expression(String)
+
+    /// The expression as source code writes it.
+    var text: String {
+        switch self {
+        case .literal(let text), .expression(let text): text
+        }
+    }
 
     init(_ expression: ExprSyntax) {
         let text = expression.trimmedDescription

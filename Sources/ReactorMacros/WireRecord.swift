@@ -33,6 +33,10 @@ private func storedFields(
 ) -> [WireField]? {
     let stored = variable.bindings.filter { !isComputed($0) }
     guard !stored.isEmpty else { return [] }
+    let names = attributeNames(variable)
+    if names.contains("NotTransmitted") {
+        return areSettled(stored, variable, in: context) ? [] : nil
+    }
     if let wrapper = wrapper(of: variable) {
         context.refuse(
             wrapper, "propertyWrapper",
@@ -53,7 +57,23 @@ private func storedFields(
         fields.append(field)
     }
     if fields.count == 1 { fields[0].aliases = aliases }
+    if names.contains("Pulse") { fields = fields.map(\.pulsing) }
     return fields.reversed()
+}
+
+/// Whether what does not travel has a value where the rest arrives; else the author is told.
+private func areSettled(
+    _ stored: some Sequence<PatternBindingSyntax>, _ variable: VariableDeclSyntax,
+    in context: some MacroExpansionContext
+) -> Bool {
+    for binding in stored where !hasInitialValue(binding, variable) {
+        context.refuse(
+            binding, "notTransmittedNeedsDefault",
+            "\(binding.pattern.trimmedDescription) does not travel, so whoever reads the rest needs "
+                + "a value for it; give it one: \(binding.trimmedDescription) = ...")
+        return false
+    }
+    return true
 }
 
 private func field(
@@ -108,7 +128,7 @@ func isComputed(_ binding: PatternBindingSyntax) -> Bool {
 private func wrapper(of variable: VariableDeclSyntax) -> AttributeSyntax? {
     for case .attribute(let attribute) in variable.attributes {
         let name = attributeName(attribute)
-        if name != "WireAlias", name.first?.isUppercase == true { return attribute }
+        if name != "Pulse", !isMarker(name), name.first?.isUppercase == true { return attribute }
     }
     return nil
 }

@@ -121,3 +121,11 @@ public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "Wire
 @attached(peer)
 public macro WireAlias(_ names: String...) =
     #externalMacro(module: "ReactorMacros", type: "WireAliasMacro")
+
+/// A field that stays where it is: it is not coded, and whoever reads the rest gives it the value
+/// with which it is declared.
+///
+///     @NotTransmitted var cache: [Int: String] = [:]
+@attached(peer)
+public macro NotTransmitted() =
+    #externalMacro(module: "ReactorMacros", type: "ReactorStateMarkerMacro")

@@ -42,7 +42,7 @@ struct AnyNodeTests {
         #expect(writer.bytes == [0])
     }
 
-    @Test("a watched node is listed once a turn, for its own changes and those below")
+    @Test("a node that changed is listed once a turn, where it or one above it is watched")
     func watched() throws {
         let tree = Tree(Shop(), epoch: 1)
         let visits = try #require(try tree.node(at: SlicePath("/visits")))
@@ -51,11 +51,16 @@ struct AnyNodeTests {
         try tree.send(Shop.Action.open("a"))
         try tree.send(Tally.Action.add(1), to: "/visits")
         try tree.send(Tally.Action.add(1), to: "/visits")
-        #expect(tree.turn.touched.map(\.number) == [tree.root.number, visits.number])
+        let room = try #require(try tree.node(at: SlicePath("/rooms/a")))
+        #expect(
+            tree.turn.touched.map(\.number) == [tree.root.number, room.number, visits.number])
         tree.turn.begin()
         #expect(tree.turn.touched.isEmpty)
+        tree.root.isWatched = false
         try tree.send(Shop.Action.open("b"))
-        #expect(tree.turn.touched.map(\.number) == [tree.root.number])
+        #expect(tree.turn.touched.isEmpty)
+        try tree.send(Tally.Action.add(1), to: "/visits")
+        #expect(tree.turn.touched.map(\.number) == [visits.number])
     }
 
     @Test("whether a path is possible is told by types and children, without a value")

@@ -13,6 +13,11 @@ var macroSpecs: [String: MacroSpec] {
         "Reactor": MacroSpec(type: ReactorMacro.self, conformances: ReactorMacro.conformances),
         "Reacts": MacroSpec(type: ReactsMacro.self),
         "path": MacroSpec(type: PathMacro.self),
+        "ReactorState": MacroSpec(
+            type: ReactorStateMacro.self, conformances: [ReactorStateMacro.conformance]),
+        "ReactorStateField": MacroSpec(type: ReactorStateFieldMacro.self),
+        "Ignored": MacroSpec(type: ReactorStateMarkerMacro.self),
+        "NotTransmitted": MacroSpec(type: ReactorStateMarkerMacro.self),
     ]
 }
 

@@ -1,0 +1,107 @@
+import ReactorThreads
+
+/// The record inside a ``TrackedState``: a bit for each field that was changed.
+///
+/// Equal to any other, for it is no part of a state's value.
+public struct StateMarks: Sendable, Hashable {
+    // because a state that was made or decoded as a whole has no past: all of it counts as changed
+    @usableFromInline var bits: UInt64 = .max
+    /// What the logs of keyed fields bear since the last drain; 0 before the first.
+    var stamp: UInt64 = 0
+
+    @inlinable public init() {}
+
+    /// Records that the field with this index was changed.
+    @inlinable
+    public mutating func mark(_ index: Int) { bits |= 1 &<< UInt64(truncatingIfNeeded: index) }
+
+    @inlinable
+    public static func == (left: StateMarks, right: StateMarks) -> Bool { true }
+
+    @inlinable
+    public func hash(into hasher: inout Hasher) {}
+
+    /// Whether a field that is set must be marked: always, where values cannot be compared.
+    @inlinable
+    public static func differ<Value>(_ old: Value, _ new: Value) -> Bool { true }
+
+    /// Whether a field that is set must be marked.
+    @inlinable
+    public static func differ<Value: Equatable>(_ old: Value, _ new: Value) -> Bool { old != new }
+
+    // because comparing collections of a million keys is no price for setting one
+    @inlinable
+    public static func differ<Key, Value>(
+        _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
+    ) -> Bool { true }
+
+    @inlinable
+    public static func differ<Key, Value: Equatable>(
+        _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
+    ) -> Bool { true }
+}
+
+/// Reads the marks of a state, field by field, and starts them anew.
+///
+/// *Place*: in the `drainChanges` that the macro writes.
+public struct StateDrain {
+    private let bits: UInt64
+    private let oldStamp: UInt64
+    private let newStamp: UInt64
+    private var found: [FieldChange] = []
+
+    // because a collection may be copied from one state into another, or back after a while: a log
+    // is believed only by the field, and for the time, that it was begun for
+    private static let lastStamp = Guarded<UInt64>(0)
+
+    public init(_ marks: inout StateMarks) {
+        bits = marks.bits
+        oldStamp = marks.stamp
+        newStamp = Self.lastStamp.withLock { last in
+            last &+= 64
+            return last
+        }
+        marks.bits = 0
+        marks.stamp = newStamp
+    }
+
+    /// What was changed.
+    public var changes: StateChanges { bits >> 63 == 1 ? .all : .fields(found) }
+
+    private func isMarked(_ index: Int) -> Bool { bits >> UInt64(index) & 1 == 1 }
+
+    /// Looks at a field.
+    public mutating func note<Value>(_ index: Int, _ name: WireKey, _ field: inout Value) {
+        if isMarked(index) { found.append(FieldChange(index: index, name: name)) }
+    }
+
+    /// Looks at a keyed field, and at its log.
+    public mutating func note<Key, Value>(
+        _ index: Int, _ name: WireKey, _ field: inout Keyed<Key, Value>
+    ) {
+        let touches = field.drainTouched(
+            expecting: oldStamp &+ UInt64(index), next: newStamp &+ UInt64(index))
+        guard isMarked(index) else { return }
+        switch touches {
+        case .all: found.append(FieldChange(index: index, name: name))
+        case .keys(let keys) where keys.isEmpty: break
+        case .keys(let keys):
+            let texts = keys.map { WireKey($0.wireKeyText) }
+            found.append(FieldChange(index: index, name: name, parts: .keys(texts)))
+        }
+    }
+
+    /// Looks at a field that counts its own changes.
+    public mutating func note<Value>(_ index: Int, _ name: WireKey, _ field: inout Pulse<Value>) {
+        if field.drain() || isMarked(index) {
+            found.append(FieldChange(index: index, name: name))
+        }
+    }
+
+    /// Looks at a field whose observers are not told.
+    public mutating func noteIgnored<Value>(_ index: Int, _ name: WireKey, _ field: inout Value) {
+        if isMarked(index) {
+            found.append(FieldChange(index: index, name: name, isIgnored: true))
+        }
+    }
+}

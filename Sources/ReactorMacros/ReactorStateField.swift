@@ -1,0 +1,124 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// A stored property whose changes `@ReactorState` records.
+struct ReactorStateField {
+    /// The name without backticks.
+    var name: String
+    /// The name as source code writes it, perhaps in backticks.
+    var identifier: String
+    var isIgnored: Bool
+    /// Whether it is a `@Pulse`, which counts its changes itself.
+    var isPulse: Bool
+    /// Its place among the fields; the last place is shared where there are more than fit.
+    var index = 0
+
+    /// The largest index: the marks of a state are bits of one word.
+    static let indexMax = 62
+
+    /// The stored property behind it.
+    var storage: String { "_\(name)" }
+}
+
+/// What `@ReactorState` sees of the struct that it stands on.
+struct ReactorStateType {
+    var fields: [ReactorStateField] = []
+    var access: WireAccess
+    /// Whether every property can be recorded.
+    var isComplete = true
+
+    /// Reads `declaration`; what cannot be recorded is told to `context`.
+    init(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
+        access = WireAccess(declaration.modifiers, in: context.lexicalContext)
+        for member in declaration.memberBlock.members {
+            guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+            switch ReactorStateField.read(variable) {
+            case .none: continue
+            case .field(var field):
+                field.index = min(fields.count, ReactorStateField.indexMax)
+                fields.append(field)
+            case .problem(let problem):
+                context.refuse(problem.node, problem.id, problem.message)
+                isComplete = false
+            }
+        }
+        // because other modules may only see bodies that name what is as visible as they are
+        if fields.contains(where: \.isPulse) { access.isInlinable = false }
+    }
+
+    /// The field that `variable` declares.
+    func field(_ variable: VariableDeclSyntax) -> ReactorStateField? {
+        guard let pattern = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self) else {
+            return nil
+        }
+        return fields.first { $0.name == plainName(pattern.identifier) }
+    }
+}
+
+extension ReactorStateField {
+    /// What a property is to `@ReactorState`.
+    enum Reading {
+        /// Nothing that changes, or nothing that is stored.
+        case none
+        case field(ReactorStateField)
+        case problem(Problem)
+    }
+
+    /// Why a property cannot be recorded.
+    struct Problem {
+        var node: Syntax
+        var id: String
+        var message: String
+    }
+
+    static func read(_ variable: VariableDeclSyntax) -> Reading {
+        let stored = variable.bindings.filter { !isComputed($0) }
+        guard !stored.isEmpty, isInstance(variable),
+            variable.bindingSpecifier.tokenKind == .keyword(.var)
+        else { return .none }
+        guard variable.bindings.count == 1, let binding = stored.first,
+            let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+        else {
+            return .problem(
+                Problem(
+                    node: Syntax(variable.bindings), id: "severalBindings",
+                    message: "@ReactorState records each property by itself; declare one a line"))
+        }
+        guard binding.accessorBlock == nil else {
+            return .problem(
+                Problem(
+                    node: Syntax(binding), id: "observers",
+                    message: "@ReactorState replaces the accessors, which willSet and didSet are "
+                        + "part of; compute what follows from the change in reduce"))
+        }
+        let names = attributeNames(variable)
+        if let wrapper = names.first(where: isWrapper) {
+            return .problem(
+                Problem(
+                    node: Syntax(variable.attributes), id: "wrapper",
+                    message: "@\(wrapper) stores the property itself, where @ReactorState cannot "
+                        + "see it change; store a plain property and wrap it in a computed one"))
+        }
+        return .field(
+            ReactorStateField(
+                name: plainName(pattern.identifier), identifier: pattern.identifier.text,
+                isIgnored: names.contains("Ignored"), isPulse: names.contains("Pulse")))
+    }
+
+    private static func isWrapper(_ name: String) -> Bool {
+        name.first?.isUppercase == true && name != "Pulse" && !isMarker(name)
+    }
+}
+
+/// Names of the attributes of a property.
+func attributeNames(_ variable: VariableDeclSyntax) -> [String] {
+    variable.attributes.compactMap { element in
+        guard case .attribute(let attribute) = element else { return nil }
+        return attributeName(attribute)
+    }
+}
+
+/// Whether an attribute is one of ours that says something and stores nothing.
+func isMarker(_ name: String) -> Bool {
+    ["WireAlias", "Ignored", "NotTransmitted", "ReactorStateField"].contains(name)
+}

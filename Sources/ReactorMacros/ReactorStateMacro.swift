@@ -1,0 +1,165 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@ReactorState`: records which fields of a state were changed.
+///
+/// As member attribute it gives each field accessors that mark it; as member it adds the marks and
+/// what reads them; as extension the conformance.
+struct ReactorStateMacro: MemberMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard declaration.is(StructDeclSyntax.self) else {
+            context.refuse(
+                declaration.introducer, "notAState",
+                "@ReactorState works on a struct: a state is a value")
+            return []
+        }
+        let state = ReactorStateType(declaration, in: context)
+        guard state.isComplete else { return [] }
+        return [marks(state), drain(state), fields(state)].map {
+            DeclSyntax(stringLiteral: $0.text)
+        }
+    }
+
+    // because a private property would make the memberwise initialiser private
+    private static func marks(_ state: ReactorStateType) -> Lines {
+        let prefix = state.access.isInlinable ? "@usableFromInline " : ""
+        return ["\(prefix)var _marks = StateMarks()"]
+    }
+
+    private static func drain(_ state: ReactorStateType) -> Lines {
+        let notes = state.fields.map { field in
+            "drain.\(field.isIgnored ? "noteIgnored" : "note")"
+                + "(\(field.index), \(stringLiteral(field.name)), &self.\(field.storage))"
+        }
+        return block(
+            "\(state.access.modifier)mutating func drainChanges() -> StateChanges",
+            ["\(notes.isEmpty ? "let" : "var") drain = StateDrain(&self._marks)"] + notes
+                + ["return drain.changes"])
+    }
+
+    private static func fields(_ state: ReactorStateType) -> Lines {
+        let lines = state.fields.flatMap { field -> Lines in
+            let start = "TrackedField(\(field.index), \(stringLiteral(field.name)), "
+            let end = field.isIgnored ? ", isIgnored: true)," : "),"
+            let plain = start + "\\Self.\(field.identifier)" + end
+            return field.isPulse ? [plain, start + "\\Self.$\(field.name)" + end] : [plain]
+        }
+        return block(
+            "\(state.access.modifier)static var trackedFields: [TrackedField<Self>]",
+            lines.isEmpty ? ["[]"] : ["["] + lines.indented + ["]"])
+    }
+}
+
+extension ReactorStateMacro: MemberAttributeMacro {
+    static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        guard declaration.is(StructDeclSyntax.self),
+            let variable = member.as(VariableDeclSyntax.self),
+            case .field(let read) = ReactorStateField.read(variable), !read.isPulse
+        else { return [] }
+        let state = ReactorStateType(declaration, in: SilentContext(context))
+        guard let field = state.field(variable) else { return [] }
+        return ["@ReactorStateField(\(raw: field.index))"]
+    }
+}
+
+extension ReactorStateMacro: ExtensionMacro {
+    /// The protocol that the extension conforms the type to.
+    static var conformance: TypeSyntax { "TrackedState" }
+
+    static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        let state = ReactorStateType(declaration, in: SilentContext(context))
+        guard !protocols.isEmpty, declaration.is(StructDeclSyntax.self), state.isComplete else {
+            return []
+        }
+        let text = "extension \(type.trimmed): \(conformance) {}"
+        return DeclSyntax(stringLiteral: text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    }
+}
+
+/// `@ReactorStateField`: the accessors of one field, and the storage behind them.
+struct ReactorStateFieldMacro: AccessorMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AccessorDeclSyntax] {
+        guard let variable = declaration.as(VariableDeclSyntax.self),
+            case .field(let field) = ReactorStateField.read(variable),
+            case .argumentList(let arguments)? = node.arguments,
+            let index = arguments.first?.expression.trimmedDescription
+        else { return [] }
+        let prefix = isInlinable(context) ? "@inlinable " : ""
+        let storage = field.storage
+        let accessors: [Lines] = [
+            ["@storageRestrictions(initializes: \(storage))"]
+                + block("\(prefix)init(initialValue)", ["\(storage) = initialValue"]),
+            block("\(prefix)get", [storage]),
+            block(
+                "\(prefix)set",
+                [
+                    "if StateMarks.differ(\(storage), newValue) { _marks.mark(\(index)) }",
+                    "\(storage) = newValue",
+                ]),
+            block("\(prefix)_modify", ["_marks.mark(\(index))", "yield &\(storage)"]),
+        ]
+        return accessors.map { "\(raw: $0.text)" }
+    }
+
+    /// Whether the enclosing state, and all around it, is public.
+    fileprivate static func isInlinable(_ context: some MacroExpansionContext) -> Bool {
+        guard let state = context.lexicalContext.first?.as(StructDeclSyntax.self) else {
+            return false
+        }
+        let around = Array(context.lexicalContext.dropFirst())
+        let variables = state.memberBlock.members.compactMap {
+            $0.decl.as(VariableDeclSyntax.self)
+        }
+        return WireAccess(state.modifiers, in: around).isInlinable
+            && !variables.contains { attributeNames($0).contains("Pulse") }
+    }
+}
+
+extension ReactorStateFieldMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let variable = declaration.as(VariableDeclSyntax.self),
+            case .field(let field) = ReactorStateField.read(variable),
+            let binding = variable.bindings.first
+        else { return [] }
+        let type = binding.typeAnnotation.map { ": \($0.type.trimmedDescription)" } ?? ""
+        let value = binding.initializer.map { " = \($0.value.trimmedDescription)" } ?? ""
+        let prefix = isInlinable(context) ? "@usableFromInline " : "private "
+        return ["\(raw: prefix)var \(raw: field.storage)\(raw: type)\(raw: value)"]
+    }
+}
+
+/// `@Ignored` and `@NotTransmitted`: say something about a property, and expand to nothing.
+struct ReactorStateMarkerMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let variable = declaration.as(VariableDeclSyntax.self), isInstance(variable),
+            variable.bindings.contains(where: { !isComputed($0) })
+        else {
+            context.refuse(
+                node, "notAField",
+                "@\(attributeName(node)) says something about a stored property of a value")
+            return []
+        }
+        return []
+    }
+}

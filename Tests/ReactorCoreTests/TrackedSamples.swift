@@ -1,0 +1,56 @@
+import ReactorCore
+
+/// A state with a field of every kind that is recorded, or is not.
+@WireCodable
+@ReactorState
+struct Memo: Equatable, Sendable {
+    var title = ""
+    var count: Int
+    let limit: Int
+    var notes: Keyed<WireKey, Int> = [:]
+    var others: Keyed<WireKey, Int> = [:]
+    var history: [Int] = []
+    @Ignored var noise = 0
+    @NotTransmitted var cache: [Int: String] = [:]
+    @Pulse var alert: String? = nil
+    var double: Int { count * 2 }
+}
+
+/// A generic state, whose fields may be compared or not.
+@ReactorState
+struct Box<Content> {
+    var content: Content
+    var closed = false
+}
+
+/// A reactor whose state is recorded.
+@Reactor
+struct Shelf {
+    enum Action: Equatable, Sendable {
+        case name(String)
+        case put(key: WireKey, value: Int)
+        case drop(key: WireKey)
+        case alert(String?)
+        case quiet
+    }
+
+    @ReactorState
+    struct State: Equatable, Sendable {
+        var name = ""
+        var entries: Keyed<WireKey, Int> = [:]
+        @Pulse var alert: String? = nil
+        var stamp: Stamped<String> = Stamped("")
+    }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .name(let name): state.name = name
+        case .put(let key, let value): state.entries[key] = value
+        case .drop(let key): state.entries[key] = nil
+        case .alert(let text):
+            state.alert = text
+            state.stamp.value = text ?? ""
+        case .quiet: break
+        }
+    }
+}

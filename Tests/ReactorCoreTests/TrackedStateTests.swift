@@ -1,0 +1,172 @@
+import ReactorCore
+import Testing
+
+@Suite("TrackedState")
+struct TrackedStateTests {
+    private func memo() -> Memo {
+        var memo = Memo(count: 1, limit: 9)
+        _ = memo.drainChanges()
+        return memo
+    }
+
+    private func names(_ changes: StateChanges) -> [WireKey]? {
+        guard case .fields(let fields) = changes else { return nil }
+        return fields.map(\.name)
+    }
+
+    @Test("F56: the fields that were set or changed in place are told, once, and no others")
+    func changed() {
+        var memo = memo()
+        #expect(memo.drainChanges().isEmpty)
+        memo.count += 1
+        memo.title = "new"
+        #expect(names(memo.drainChanges()) == ["title", "count"])
+        #expect(memo.drainChanges().isEmpty)
+        memo.history.append(4)
+        #expect(names(memo.drainChanges()) == ["history"])
+    }
+
+    @Test("F56: a field that is set to an equal value is not told, one changed in place is")
+    func equal() {
+        var memo = memo()
+        memo.count = 1
+        memo.title = ""
+        #expect(memo.drainChanges().isEmpty)
+        memo.count += 0
+        #expect(names(memo.drainChanges()) == ["count"])
+    }
+
+    @Test("F58: the change set is read by an author, whole or key by key, without ending it")
+    func peek() {
+        var memo = memo()
+        memo.notes["a"] = 1
+        memo.notes["b"] = 2
+        memo.notes["a"] = nil
+        memo.cache[1] = "x"
+        let expected = StateChanges.fields([
+            FieldChange(index: 2, name: "notes", parts: .keys(["a", "b"])),
+            FieldChange(index: 6, name: "cache"),
+        ])
+        #expect(memo.changes == expected)
+        #expect(memo.changes == expected)
+        #expect(memo.drainChanges() == expected)
+        #expect(memo.changes.isEmpty)
+    }
+
+    @Test("a state that was made, decoded or replaced counts as changed as a whole")
+    func whole() throws {
+        var made = Memo(count: 1, limit: 2)
+        #expect(made.drainChanges() == .all)
+        var decoded = try Memo(wireBytes: made.wireBytes())
+        #expect(decoded.drainChanges() == .all)
+        made = Memo(count: 1, limit: 2)
+        #expect(made.drainChanges() == .all && made.drainChanges().isEmpty)
+    }
+
+    @Test("the marks are no part of equality, hashing or coding")
+    func marks() throws {
+        var changed = memo()
+        let drained = changed
+        changed.count += 1
+        changed.count -= 1
+        #expect(changed == drained && changed.wireBytes() == drained.wireBytes())
+        #expect(try Memo(wireBytes: changed.wireBytes()) == drained)
+        #expect(Set([StateMarks(), StateMarks()]).count == 1)
+        let fields = try WireValue(wireBytes: drained.wireBytes()).mapValue?.keys.map(\.text)
+        #expect(
+            fields == ["alert", "count", "limit", "noise", "notes", "title", "others", "history"])
+    }
+
+    @Test("a collection that was exchanged, or put back, is not believed to know its changes")
+    func exchanged() {
+        var memo = memo()
+        memo.notes["a"] = 1
+        memo.others["b"] = 2
+        let older = memo.notes
+        _ = memo.drainChanges()
+        let notes = memo.notes
+        memo.notes = memo.others
+        memo.others = notes
+        #expect(
+            memo.changes
+                == .fields([
+                    FieldChange(index: 2, name: "notes"), FieldChange(index: 3, name: "others"),
+                ]))
+        _ = memo.drainChanges()
+        memo.notes = older
+        #expect(memo.drainChanges() == .fields([FieldChange(index: 2, name: "notes")]))
+        var twin = memo
+        memo.notes["c"] = 3
+        _ = memo.drainChanges()
+        twin.notes = memo.notes
+        #expect(twin.drainChanges() == .fields([FieldChange(index: 2, name: "notes")]))
+        memo.notes = [:]
+        #expect(memo.drainChanges() == .fields([FieldChange(index: 2, name: "notes")]))
+    }
+
+    @Test("F57: what is ignored is told apart, and what does not travel is told and not coded")
+    func ignored() throws {
+        var memo = memo()
+        memo.noise = 5
+        memo.cache = [1: "one"]
+        #expect(
+            memo.changes
+                == .fields([
+                    FieldChange(index: 5, name: "noise", isIgnored: true),
+                    FieldChange(index: 6, name: "cache"),
+                ]))
+        let decoded = try Memo(wireBytes: memo.wireBytes())
+        #expect(decoded.noise == 5 && decoded.cache.isEmpty)
+        var writer = WireWriter()
+        #expect(memo.encode(at: ["cache"], into: &writer) == .impossible)
+    }
+
+    @Test("F59: a pulse is told as changed when it is assigned the same")
+    func pulse() {
+        var memo = memo()
+        memo.alert = nil
+        #expect(names(memo.drainChanges()) == ["alert"])
+        #expect(memo.drainChanges().isEmpty)
+    }
+
+    @Test("a generic state is recorded; what cannot be compared counts as changed when it is set")
+    func generic() {
+        var box = Box(content: { 1 })
+        _ = box.drainChanges()
+        box.closed = false
+        #expect(box.drainChanges().isEmpty)
+        box.content = { 1 }
+        #expect(names(box.drainChanges()) == ["content"])
+    }
+
+    @Test("fields are found by their key paths, a pulse by both of its own")
+    func paths() {
+        let fields = Memo.trackedFields
+        #expect(
+            fields.map(\.name) == [
+                "title", "count", "notes", "others", "history", "noise", "cache", "alert", "alert",
+            ])
+        #expect(fields[1].path == \Memo.count && fields[5].isIgnored)
+        #expect(fields[7].path == \Memo.alert && fields[8].path == \Memo.$alert)
+        #expect(fields[7].index == fields[8].index)
+    }
+
+    @Test("a node drains its state, and a replica its own; one that records nothing says all")
+    func drained() throws {
+        let tree = Tree(Shelf(), epoch: 1)
+        #expect(tree.root.drainChanges() == .all)
+        try tree.send(Shelf.Action.put(key: "a", value: 1))
+        try tree.send(Shelf.Action.put(key: "b", value: 1))
+        #expect(
+            tree.root.drainChanges()
+                == .fields([
+                    FieldChange(index: 1, name: "entries", parts: .keys(["a", "b"]))
+                ]))
+        try tree.send(Shelf.Action.quiet)
+        #expect(tree.root.drainChanges().isEmpty)
+        let plain = Tree(Tally(), epoch: 1)
+        #expect(plain.root.drainChanges() == .all && plain.root.drainChanges() == .all)
+        let replica = Replica(Shelf())
+        #expect(replica.drainChanges() == .all && replica.drainChanges().isEmpty)
+    }
+}

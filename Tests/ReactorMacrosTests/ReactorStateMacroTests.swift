@@ -1,0 +1,160 @@
+import Testing
+
+@Suite("What @ReactorState writes")
+struct ReactorStateMacroTests {
+    @Test("F56: each stored variable gets accessors that mark it; constants and the rest are left")
+    func fields() {
+        expectExpansion(
+            """
+            @ReactorState
+            struct State {
+                var count = 0
+                let limit: Int
+                static var shared = 1
+                var half: Int { count / 2 }
+            }
+            """,
+            expandedState)
+    }
+
+    @Test("F57, F59: what is ignored is noted apart, and a pulse counts for itself")
+    func markers() {
+        let expanded = expansion(
+            of: """
+                @ReactorState
+                struct State {
+                    @Ignored var noise: Int = 0
+                    @Pulse var alert: String? = nil
+                    @NotTransmitted var cache: [Int] = []
+                }
+                """)
+        for line in [
+            "drain.noteIgnored(0, \"noise\", &self._noise)",
+            "drain.note(1, \"alert\", &self._alert)",
+            "drain.note(2, \"cache\", &self._cache)",
+            "TrackedField(0, \"noise\", \\Self.noise, isIgnored: true),",
+            "TrackedField(1, \"alert\", \\Self.$alert),",
+            "_marks.mark(2)",
+        ] {
+            #expect(expanded.contains(line), "\(line)")
+        }
+        #expect(!expanded.contains("_marks.mark(1)"))
+        #expect(!expanded.contains("private var _alert"))
+    }
+
+    @Test("a public state's accessors may be inlined elsewhere, and what they name may be seen")
+    func access() {
+        let expanded = expansion(
+            of: """
+                @ReactorState
+                public struct State {
+                    public var count = 0
+                }
+                """)
+        for line in [
+            "@usableFromInline var _count = 0", "@usableFromInline var _marks = StateMarks()",
+            "@inlinable get", "public mutating func drainChanges() -> StateChanges",
+            "public static var trackedFields: [TrackedField<Self>]",
+        ] {
+            #expect(expanded.contains(line), "\(line)")
+        }
+    }
+
+    @Test("what is no struct is refused")
+    func notAState() {
+        expectDiagnostics(
+            """
+            @ReactorState
+            enum State { case empty }
+            """,
+            told(2, 1, "@ReactorState works on a struct: a state is a value"))
+    }
+
+    @Test("F57: a field that does not travel needs a value for those who read the rest")
+    func notTransmitted() {
+        expectDiagnostics(
+            """
+            @WireCodable
+            struct State {
+                @NotTransmitted var cache: [Int]
+            }
+            """,
+            told(
+                3, 25,
+                "cache does not travel, so whoever reads the rest needs a value for it; give it "
+                    + "one: cache: [Int] = ..."))
+        expectDiagnostics(
+            """
+            struct State {
+                @NotTransmitted static var cache = 0
+            }
+            """,
+            told(2, 5, "@NotTransmitted says something about a stored property of a value"))
+    }
+
+    @Test(
+        "F57, F59: @WireCodable leaves out what does not travel, and codes a pulse with its count")
+    func coding() {
+        let expanded = expansion(
+            of: """
+                @WireCodable
+                struct State {
+                    @NotTransmitted var cache: [Int] = []
+                    @Ignored var noise = 0
+                    @Pulse var alert: String? = nil
+                }
+                """)
+        #expect(expanded.contains("typealias _WireValues = (Int, Pulse<String?>)"))
+        #expect(expanded.contains("self._alert.encode(into: &writer)"))
+        #expect(expanded.contains("self._alert = values.1"))
+        #expect(expanded.contains("Pulse(wrappedValue: nil)"))
+        #expect(!expanded.contains("self.cache"))
+    }
+}
+
+// MARK: - Expansions
+private let expandedState = """
+    struct State {
+        var count {
+            @storageRestrictions(initializes: _count)
+            init(initialValue) {
+                _count = initialValue
+            }
+            get {
+                _count
+            }
+            set {
+                if StateMarks.differ(_count, newValue) {
+                    _marks.mark(0)
+                }
+                _count = newValue
+            }
+            _modify {
+                _marks.mark(0)
+                yield &_count
+            }
+        }
+
+        private var _count = 0
+        let limit: Int
+        static var shared = 1
+        var half: Int { count / 2 }
+
+        var _marks = StateMarks()
+
+        mutating func drainChanges() -> StateChanges {
+            var drain = StateDrain(&self._marks)
+            drain.note(0, "count", &self._count)
+            return drain.changes
+        }
+
+        static var trackedFields: [TrackedField<Self>] {
+            [
+                TrackedField(0, "count", \\Self.count),
+            ]
+        }
+    }
+
+    extension State: TrackedState {
+    }
+    """

@@ -169,4 +169,6 @@ struct Subscription {
     var isSnapshotOwed: Bool
     /// The owed snapshot replaces what the client kept from another history.
     var isFresh = false
+    /// Whether a value that it has is brought up to date by patches.
+    var takesPatches = false
 }

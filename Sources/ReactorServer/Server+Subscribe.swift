@@ -102,7 +102,9 @@ extension Server {
         }
         connection.subscriptions[slice.id] = Subscription(
             slice: slice, isSnapshotOwed: start == .snapshot,
-            isFresh: request.from.map { $0.epoch != tree.turn.epoch } ?? false)
+            isFresh: request.from.map { $0.epoch != tree.turn.epoch } ?? false,
+            takesPatches: request.patches)
+        if request.patches { slice.hasPatches = true }
         if start == .snapshot { connection.isBehind = true }
         let subscribed = Subscribed(
             start: start, reactor: node.reactorName, fingerprint: node.fingerprint,

@@ -166,53 +166,6 @@ extension Server {
         }
     }
 
-    /// Encodes each value slice that may have changed, once for all its followers.
-    private func shareValues() {
-        for node in tree.turn.touched {
-            for slice in slices.values(of: node.number) { share(slice) }
-        }
-    }
-
-    private func share(_ slice: Slice) {
-        // because whoever is owed a snapshot gets the value of that moment: a stopped reader of a
-        // large value must not cost its encoding every turn
-        guard
-            slice.followers.contains(where: {
-                $0.subscriptions[slice.id].map { !$0.isSnapshotOwed } ?? false
-            })
-        else { return }
-        var value = WireWriter()
-        let reach =
-            slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)
-        let bytes = reach == .found ? value.bytes : []
-        if slice.lastValue == bytes { return }
-        slice.lastValue = bytes
-        let frames = valueFrames(slice, bytes)
-        keep(frames, of: slice)
-        for connection in slice.followers {
-            guard let subscription = connection.subscriptions[slice.id] else { continue }
-            // because every slice of a connection is as of the same mark, a value waits in the
-            // queue like a delta, and goes like one where the budget ends
-            if subscription.isSnapshotOwed { continue }
-            connection.pending.chunks.append((frames, false))
-            note(connection)
-        }
-    }
-
-    private func keep(_ frames: [UInt8], of slice: Slice, isFresh: Bool = false) {
-        slices.keep(
-            Slice.Snapshot(sequence: tree.turn.sequence, frames: frames), of: slice,
-            isFresh: isFresh)
-    }
-
-    private func valueFrames(_ slice: Slice, _ bytes: [UInt8]) -> [UInt8] {
-        var writer = WireWriter(capacity: bytes.count + 64)
-        writer.parts(
-            .value, flags: bytes.isEmpty ? .absent : [], id: slice.id,
-            number: tree.turn.sequence, body: bytes.span)
-        return writer.bytes
-    }
-
     /// Tells the followers of removed nodes, and forgets the slices.
     private func shareGone() {
         for node in tree.turn.removed {
@@ -262,36 +215,5 @@ extension Server {
         return connection.isLagging
             ? connection.queuedUpdateBytes == 0 && !connection.isWriting
             : connection.queuedUpdateBytes < limits.queueBytesMax
-    }
-
-    /// The frames of a slice as it is now; encoded once per change of its node.
-    private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
-        let isFresh = isFresh && slice.mode == .replica
-        if let cached = isFresh ? slice.cachedFresh : slice.cached,
-            slice.node.sequence <= cached.sequence
-        {
-            return cached.frames
-        }
-        stats.snapshotsEncoded &+= 1
-        var value = WireWriter()
-        let frames: [UInt8]
-        if slice.mode == .value {
-            let reach =
-                slice.node.isGone ? .absent : slice.node.encodeValue(at: slice.field, into: &value)
-            let bytes = reach == .found ? value.bytes : []
-            slice.lastValue = bytes
-            frames = valueFrames(slice, bytes)
-        } else {
-            slice.node.encodeReplica(into: &value)
-            var writer = WireWriter(capacity: value.count + 64)
-            value.withBytes { bytes in
-                writer.parts(
-                    .snapshot, flags: isFresh ? .fresh : [], id: slice.id,
-                    number: tree.turn.sequence, body: bytes)
-            }
-            frames = writer.bytes
-        }
-        keep(frames, of: slice, isFresh: isFresh)
-        return frames
     }
 }

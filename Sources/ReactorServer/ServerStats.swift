@@ -18,6 +18,12 @@ public struct ServerStats: Equatable, Sendable {
     /// Times that a connection's queued updates were dropped for a snapshot.
     public var conflations: UInt64 = 0
     public var snapshotsEncoded: UInt64 = 0
+    /// Whole values encoded for value slices.
+    public var valuesEncoded: UInt64 = 0
+    /// Patches encoded for value slices.
+    public var patchesEncoded: UInt64 = 0
+    /// Bytes of these values and patches.
+    public var valueBytesEncoded: UInt64 = 0
 
     public init() {}
 
@@ -29,6 +35,8 @@ public struct ServerStats: Equatable, Sendable {
             "actions": actions,
             "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
+            "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
+            "valueBytesEncoded": valueBytesEncoded,
         ]
     }
 }

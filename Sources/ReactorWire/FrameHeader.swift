@@ -112,7 +112,10 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
     /// The delta holds structural changes: children created or removed.
     @inlinable public static var structural: FrameFlags { FrameFlags(rawValue: 1 << 4) }
 
-    @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x1f) }
+    /// The value is a patch: ``PatchWriter`` says what of the last value changed.
+    @inlinable public static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
+
+    @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x3f) }
 }
 
 /// Why bytes cannot be a frame. The connection that sent them is closed.

@@ -50,8 +50,8 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     /// What one transaction, at sequence `number`, did to replica slice `id`: ``Origin``, then the
     /// mutations, back to back.
     case delta = 0x49
-    /// The value of slice `id` as of sequence `number`; conflated: see ``FrameFlags/more`` and
-    /// ``FrameFlags/absent``.
+    /// The value of slice `id` as of sequence `number`; conflated: see ``FrameFlags/more``,
+    /// ``FrameFlags/absent`` and ``FrameFlags/patch``.
     case value = 0x4a
     /// Everything up to sequence `number` has been sent: the receiver applies what it holds back.
     case mark = 0x4b

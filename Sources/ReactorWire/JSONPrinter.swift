@@ -46,7 +46,7 @@ struct JSONPrinter {
     }
 
     private mutating func pairs(_ map: WireMap) {
-        list("{", map.pairs, "}") { printer, pair in
+        list("{", map, "}") { printer, pair in
             printer.key(pair.key.text)
             printer.print(pair.value)
         }

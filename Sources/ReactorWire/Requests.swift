@@ -49,11 +49,18 @@ public struct Subscribe: Equatable, Sendable {
     public var mode: SubscriptionMode = .value
     /// The revision that the client already holds of this slice.
     public var from: Revision?
+    /// Whether a value that the client has up to date may be followed by what changed of it alone:
+    /// see ``FrameFlags/patch``.
+    public var patches: Bool = false
 
-    public init(path: String, mode: SubscriptionMode = .value, from: Revision? = nil) {
+    public init(
+        path: String, mode: SubscriptionMode = .value, from: Revision? = nil,
+        patches: Bool = false
+    ) {
         self.path = path
         self.mode = mode
         self.from = from
+        self.patches = patches
     }
 }
 

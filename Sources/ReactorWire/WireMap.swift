@@ -3,8 +3,9 @@
 /// *Shape*: pairs in ascending order of their encoded keys (the shorter first, then by bytes),
 /// every key once: equal maps have equal bytes.
 ///
-/// *Cost*: a lookup is a binary search; inserting moves the pairs behind, which suits the maps of
-/// a message. A reactor's state with many keys has a type of its own for that.
+/// *Cost*: a lookup is a binary search. Pairs stand in chunks of at most ``chunkMax``: a change
+/// moves those of one chunk, and where somebody else holds the map, copies that chunk and the list
+/// of chunks, not the rest.
 public struct WireMap: Sendable {
     /// A key and its value.
     public struct Pair: Hashable, Sendable {
@@ -17,24 +18,55 @@ public struct WireMap: Sendable {
         }
     }
 
-    /// The pairs in ascending order of their keys.
-    public private(set) var pairs: [Pair]
+    // because no chunk is empty, an empty map has none
+    private var chunks: [[Pair]]
+    /// How many pairs stand before each chunk.
+    private var starts: [Int]
+    /// Number of pairs.
+    public private(set) var count: Int
+
+    /// Most pairs of a chunk; one more, and it becomes two.
+    static let chunkMax = 512
 
     /// Makes an empty map.
-    public init() { pairs = [] }
+    public init() {
+        chunks = []
+        starts = []
+        count = 0
+    }
 
     /// Makes a map of `pairs` in any order.
     ///
     /// *Throws*: the key that stands twice. *Cost*: sorts only where the order is not ascending.
     public init(_ pairs: [Pair]) throws(DuplicateKey) {
-        self.pairs = pairs
-        if zip(pairs, pairs.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
-        self.pairs.sort { $0.key < $1.key }
-        for index in self.pairs.indices.dropFirst()
-        where self.pairs[index].key == self.pairs[index - 1].key {
-            throw DuplicateKey(key: self.pairs[index].key)
+        if zip(pairs, pairs.dropFirst()).allSatisfy({ $0.key < $1.key }) {
+            self.init(ordered: pairs)
+            return
+        }
+        let ordered = pairs.sorted { $0.key < $1.key }
+        for index in ordered.indices.dropFirst() where ordered[index].key == ordered[index - 1].key
+        {
+            throw DuplicateKey(key: ordered[index].key)
+        }
+        self.init(ordered: ordered)
+    }
+
+    private init(ordered pairs: [Pair]) {
+        count = pairs.count
+        guard pairs.count > Self.chunkMax else {
+            chunks = pairs.isEmpty ? [] : [pairs]
+            starts = pairs.isEmpty ? [] : [0]
+            return
+        }
+        // because chunks that are half full take as many again before they part
+        starts = Array(stride(from: 0, to: pairs.count, by: Self.chunkMax / 2))
+        chunks = starts.map { start in
+            Array(pairs[start..<Swift.min(start + Self.chunkMax / 2, pairs.count)])
         }
     }
+
+    /// The pairs in ascending order of their keys. *Cost*: O(n) where there are many.
+    public var pairs: [Pair] { chunks.count == 1 ? chunks[0] : Array(chunks.joined()) }
 
     /// The same key twice, compared by bytes.
     public struct DuplicateKey: Error, Equatable, CustomStringConvertible {
@@ -48,48 +80,122 @@ public struct WireMap: Sendable {
     /// The value of `key`; setting `nil` removes it.
     public subscript(key: WireKey) -> WireValue? {
         get {
-            let index = insertionIndex(of: key)
-            return isFound(key, at: index) ? pairs[index].value : nil
+            let place = place(of: key)
+            return place.isFound ? chunks[place.chunk][place.index].value : nil
         }
         set {
-            let index = insertionIndex(of: key)
-            switch (isFound(key, at: index), newValue) {
-            case (true, let value?): pairs[index].value = value
-            case (true, nil): pairs.remove(at: index)
-            case (false, let value?): pairs.insert(Pair(key: key, value: value), at: index)
+            let place = place(of: key)
+            switch (place.isFound, newValue) {
+            case (true, let value?): chunks[place.chunk][place.index].value = value
+            case (true, nil): remove(at: place)
+            case (false, let value?): insert(Pair(key: key, value: value), at: place)
             case (false, nil): break
             }
         }
     }
 
     /// The keys in ascending order.
-    public var keys: some RandomAccessCollection<WireKey> { pairs.lazy.map(\.key) }
+    public var keys: some RandomAccessCollection<WireKey> { lazy.map(\.key) }
 
-    private func isFound(_ key: WireKey, at index: Int) -> Bool {
-        index < pairs.count && pairs[index].key == key
-    }
-
-    /// Where `key` stands, or would stand.
-    private func insertionIndex(of key: WireKey) -> Int {
-        var range = pairs.startIndex..<pairs.endIndex
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if pairs[middle].key < key {
-                range = middle + 1..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound
+    /// Changes the value of `key` in place; `nil` if there is none.
+    mutating func change<Result>(
+        _ key: WireKey, _ body: (inout WireValue) -> Result
+    ) -> Result? {
+        let place = place(of: key)
+        return place.isFound ? body(&chunks[place.chunk][place.index].value) : nil
     }
 }
 
-extension WireMap: Hashable {}
+// MARK: - Chunks
+extension WireMap {
+    /// Where a key stands, or would stand.
+    private struct Place {
+        var chunk: Int
+        var index: Int
+        var isFound: Bool
+    }
+
+    private func place(of key: WireKey) -> Place {
+        // because a key that is before a chunk's first may stand in the chunk before
+        let after = Self.firstIndex(chunks.count) { key < chunks[$0][0].key }
+        guard after > 0 else { return Place(chunk: 0, index: 0, isFound: false) }
+        let chunk = chunks[after - 1]
+        let index = Self.firstIndex(chunk.count) { !(chunk[$0].key < key) }
+        return Place(
+            chunk: after - 1, index: index,
+            isFound: index < chunk.count && chunk[index].key == key)
+    }
+
+    /// The first of `count` indices of which `isBehind` holds, as it does for all after it.
+    private static func firstIndex(_ count: Int, _ isBehind: (Int) -> Bool) -> Int {
+        var range = 0..<count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = isBehind(middle) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound
+    }
+
+    private mutating func insert(_ pair: Pair, at place: Place) {
+        count += 1
+        guard !chunks.isEmpty else {
+            chunks = [[pair]]
+            starts = [0]
+            return
+        }
+        chunks[place.chunk].insert(pair, at: place.index)
+        if chunks[place.chunk].count > Self.chunkMax {
+            let upper = chunks[place.chunk].suffix(Self.chunkMax / 2)
+            chunks[place.chunk].removeLast(upper.count)
+            chunks.insert(Array(upper), at: place.chunk + 1)
+            starts.insert(0, at: place.chunk + 1)
+        }
+        countStarts(from: place.chunk)
+    }
+
+    private mutating func remove(at place: Place) {
+        count -= 1
+        chunks[place.chunk].remove(at: place.index)
+        if chunks[place.chunk].isEmpty {
+            chunks.remove(at: place.chunk)
+            starts.remove(at: place.chunk)
+        }
+        countStarts(from: place.chunk)
+    }
+
+    private mutating func countStarts(from chunk: Int) {
+        for index in Swift.max(chunk, 1)..<Swift.max(chunks.count, 1) {
+            starts[index] = starts[index - 1] + chunks[index - 1].count
+        }
+        if !starts.isEmpty { starts[0] = 0 }
+    }
+}
+
+extension WireMap: Hashable {
+    public static func == (left: WireMap, right: WireMap) -> Bool {
+        left.count == right.count && left.elementsEqual(right)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for pair in self { hasher.combine(pair) }
+    }
+}
 
 extension WireMap: RandomAccessCollection {
-    public var startIndex: Int { pairs.startIndex }
-    public var endIndex: Int { pairs.endIndex }
-    public subscript(position: Int) -> Pair { pairs[position] }
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { count }
+
+    /// *Cost*: O(log n).
+    public subscript(position: Int) -> Pair {
+        let chunk =
+            chunks.count == 1 ? 0 : Self.firstIndex(starts.count) { starts[$0] > position } - 1
+        return chunks[chunk][position - starts[chunk]]
+    }
+
+    public func makeIterator() -> FlattenSequence<[[Pair]]>.Iterator {
+        chunks.joined().makeIterator()
+    }
 }
 
 extension WireMap: ExpressibleByDictionaryLiteral {

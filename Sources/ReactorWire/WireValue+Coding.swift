@@ -87,8 +87,8 @@ extension WireValue: WireCodable {
 
 extension WireMap: WireCodable {
     public func encode(into writer: inout WireWriter) {
-        writer.map(count: pairs.count)
-        for pair in pairs {
+        writer.map(count: count)
+        for pair in self {
             writer.text(pair.key.text)
             pair.value.encode(into: &writer)
         }

@@ -128,6 +128,7 @@ extension FrameBody {
             "subscribe-resume",
             Subscribe(
                 path: "/visits", mode: .replica, from: Revision(epoch: epoch, sequence: 44))),
+        FrameBody("subscribe-patches", Subscribe(path: "/settings", patches: true)),
         FrameBody("subscribed", subscribed(.snapshot, 45)),
         FrameBody("subscribed-deltas", subscribed(.deltas, 44)),
         FrameBody("subscribed-unchanged", subscribed(.unchanged, 45)),
@@ -136,6 +137,9 @@ extension FrameBody {
             "delta-several", Origin(client: 7, ordinal: 8), ["added": 1] as WireValue,
             ["cleared": [:]] as WireValue),
         FrameBody("delta-daemon", Origin.daemon, ["added": 1] as WireValue),
+        FrameBody(
+            "value-patch", [["entries", "theme"], "dark"] as WireValue,
+            [["entries", "font"]] as WireValue),
     ]
 
     private static func subscribed(_ start: Subscribed.Start, _ sequence: UInt64) -> Subscribed {

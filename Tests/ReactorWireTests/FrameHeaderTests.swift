@@ -24,12 +24,12 @@ struct FrameHeaderTests {
 
     @Test("every field stands at its offset, little-endian")
     func layout() throws {
-        let header = try read("44332200 0a 1f 0000 78563412 f0debc9a78563412", bytesMax: .max)
+        let header = try read("44332200 0a 3f 0000 78563412 f0debc9a78563412", bytesMax: .max)
         #expect(
             header
                 == FrameHeader(
                     length: 0x0022_3344, kind: .ping,
-                    flags: [.more, .fresh, .absent, .options, .structural], id: 0x1234_5678,
+                    flags: [.more, .fresh, .absent, .options, .structural, .patch], id: 0x1234_5678,
                     number: 0x1234_5678_9abc_def0))
     }
 
@@ -54,7 +54,7 @@ struct FrameHeaderTests {
 
     @Test("W20: each unknown flag and each reserved bit is refused")
     func reserved() {
-        for bit in 5..<8 {
+        for bit in 6..<8 {
             let flags = [UInt8(1 << bit)].hex
             #expect(condition("00000000 0a \(flags) 0000 \(rest)") == .reservedBits)
         }

@@ -7,7 +7,7 @@ struct RequestsTests {
     func subscribeDefaults() throws {
         let request: WireValue = ["path": "/visits"]
         #expect(try Subscribe(wireBytes: request.wireBytes()) == Subscribe(path: "/visits"))
-        #expect(Subscribe(path: "/").mode == .value)
+        #expect(Subscribe(path: "/").mode == .value && !Subscribe(path: "/").patches)
     }
 
     @Test("a mode that this side does not know is refused with the known ones")

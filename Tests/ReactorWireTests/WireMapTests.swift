@@ -28,6 +28,37 @@ struct WireMapTests {
         }
     }
 
+    @Test("a map of many keys behaves as a sorted list does, over random changes and copies")
+    func many() throws {
+        for start in Seed.starts(4) {
+            var seed = RandomValue(start).seed
+            var model = (0..<700).map { WireMap.Pair(key: WireKey("k\($0 * 7)"), value: 0) }
+                .sorted { $0.key < $1.key }
+            var map = try WireMap(model.shuffled(using: &seed))
+            for round in 0..<4_000 {
+                let key = WireKey("k\(Int.random(in: 0..<6_000, using: &seed))")
+                let value: WireValue? =
+                    Int.random(in: 0..<3, using: &seed) == 0 ? nil : .text("\(round)")
+                let copy = map
+                let before = map.count
+                map[key] = value
+                let index = model.firstIndex { !($0.key < key) } ?? model.count
+                let isThere = index < model.count && model[index].key == key
+                if isThere { model.remove(at: index) }
+                if let value { model.insert(WireMap.Pair(key: key, value: value), at: index) }
+                #expect(copy.count == before && map.count == model.count)
+                #expect(map[key] == value, "seed \(start)")
+            }
+            #expect(map.pairs == model && Array(map) == model, "seed \(start)")
+            #expect(map.indices.allSatisfy { map[$0] == model[$0] }, "seed \(start)")
+            let rebuilt = try WireMap(model)
+            #expect(rebuilt == map && rebuilt.hashValue == map.hashValue, "seed \(start)")
+            #expect(rebuilt.wireBytes() == map.wireBytes(), "seed \(start)")
+            for pair in model { map[pair.key] = nil }
+            #expect(map.isEmpty && map == WireMap() && map.first == nil, "seed \(start)")
+        }
+    }
+
     @Test("W17: a map is not made of pairs with the same key")
     func duplicates() {
         #expect(throws: WireMap.DuplicateKey(key: "a")) {

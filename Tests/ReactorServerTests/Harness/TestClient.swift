@@ -98,10 +98,11 @@ final class TestClient {
 
     @discardableResult
     func subscribe(
-        _ path: String, _ mode: SubscriptionMode = .replica, from: Revision? = nil
+        _ path: String, _ mode: SubscriptionMode = .replica, from: Revision? = nil,
+        patches: Bool = false
     ) -> UInt64 {
         lastRequest += 1
-        let body = Subscribe(path: path, mode: mode, from: from).wireBytes()
+        let body = Subscribe(path: path, mode: mode, from: from, patches: patches).wireBytes()
         send(.subscribe, number: lastRequest, body)
         return lastRequest
     }

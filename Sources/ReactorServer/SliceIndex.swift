@@ -1,0 +1,86 @@
+import ReactorWire
+
+/// The value slices of one node, found by what they show of it.
+///
+/// Slices are told apart by the first two components of their fields: a field of the state and a
+/// key inside it, or a child and what it has. So whoever touches one key of many pays for those
+/// alone who watch that key, or all of them.
+struct SliceIndex {
+    /// The slice of the whole node.
+    private var whole: Slice?
+    private var byName: [WireKey: Named] = [:]
+
+    /// The slices below one name.
+    private struct Named {
+        /// The slice of the name itself.
+        var own: Slice?
+        /// The slices further below, by the second component.
+        var byKey: [WireKey: [Slice]] = [:]
+
+        var isEmpty: Bool { own == nil && byKey.isEmpty }
+    }
+
+    var isEmpty: Bool { whole == nil && byName.isEmpty }
+
+    /// All slices.
+    var all: [Slice] { slices(showing: []) }
+
+    /// The slice of exactly `field`.
+    func slice(at field: ArraySlice<WireKey>) -> Slice? {
+        guard let name = field.first else { return whole }
+        guard let key = field.dropFirst().first else { return byName[name]?.own }
+        return byName[name]?.byKey[key]?.first { $0.field == field }
+    }
+
+    mutating func insert(_ slice: Slice) {
+        guard let name = slice.field.first else {
+            whole = slice
+            return
+        }
+        if let key = slice.field.dropFirst().first {
+            byName[name, default: Named()].byKey[key, default: []].append(slice)
+        } else {
+            byName[name, default: Named()].own = slice
+        }
+    }
+
+    mutating func remove(_ slice: Slice) {
+        guard let name = slice.field.first else {
+            whole = nil
+            return
+        }
+        if let key = slice.field.dropFirst().first {
+            byName[name]?.byKey[key]?.removeAll { $0 === slice }
+            if byName[name]?.byKey[key]?.isEmpty ?? false { byName[name]?.byKey[key] = nil }
+        } else {
+            byName[name]?.own = nil
+        }
+        if byName[name]?.isEmpty ?? false { byName[name] = nil }
+    }
+
+    /// The slices that may show something else when what stands at `place` changed: those above it,
+    /// at it, and below it.
+    func slices(showing place: [WireKey]) -> [Slice] {
+        var found: [Slice] = whole.map { [$0] } ?? []
+        guard let name = place.first else {
+            for named in byName.values { Self.append(named, to: &found) }
+            return found
+        }
+        guard let named = byName[name] else { return found }
+        guard place.count > 1 else {
+            Self.append(named, to: &found)
+            return found
+        }
+        if let own = named.own { found.append(own) }
+        for slice in named.byKey[place[1]] ?? []
+        where zip(slice.field, place).allSatisfy({ $0 == $1 }) {
+            found.append(slice)
+        }
+        return found
+    }
+
+    private static func append(_ named: Named, to found: inout [Slice]) {
+        if let own = named.own { found.append(own) }
+        for slices in named.byKey.values { found += slices }
+    }
+}

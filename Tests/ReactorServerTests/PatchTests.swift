@@ -1,0 +1,287 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// What changes of a value, for those who have the value before.
+@Suite("Patches of values")
+struct PatchTests {
+    private func writer(_ harness: ServerHarness) -> TestClient {
+        let client = harness.client()
+        client.open("/ledger", as: 0)
+        client.open("/house", as: 1)
+        harness.turn()
+        _ = client.frames()
+        return client
+    }
+
+    private func value(_ harness: ServerHarness, _ path: String) throws -> WireValue {
+        try WireValue(wireBytes: harness.value(path))
+    }
+
+    @Test("F54, F58: whoever asks for patches gets the changed fields and keys alone")
+    func fieldsAndKeys() throws {
+        let harness = ServerHarness.ledger(20)
+        let writer = writer(harness)
+        var watcher = try PatchedWatcher(harness, "/ledger")
+        #expect(watcher.patches == 0 && watcher.sizes.count == 1)
+        writer.dispatch(Ledger.Action.put(key: "key3", value: "three"))
+        writer.dispatch(Ledger.Action.drop(key: "key4"))
+        writer.dispatch(Ledger.Action.title("books"))
+        harness.settle()
+        try watcher.look()
+        let expected: [WireValue] = [
+            [["entries", "key3"], "three"], [["entries", "key4"]], [["title"], "books"],
+        ]
+        #expect(watcher.patches == 1)
+        #expect(watcher.sizes == [expected.flatMap { $0.wireBytes() }.count])
+        #expect(try watcher.value == value(harness, "/ledger"))
+    }
+
+    @Test("F54: what is set to an equal value, or does not travel, is not sent")
+    func unchanged() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        var patched = try PatchedWatcher(harness, "/ledger")
+        var whole = try PatchedWatcher(harness, "/ledger", patches: false)
+        for action in [Ledger.Action.leaf(0), .title(""), .cache] {
+            writer.dispatch(action)
+            harness.settle()
+        }
+        try patched.look()
+        try whole.look()
+        #expect(patched.sizes.isEmpty && whole.sizes.isEmpty)
+    }
+
+    @Test("a simple client keeps whole values, beside one that takes patches")
+    func mixed() throws {
+        let harness = ServerHarness.ledger(20)
+        let writer = writer(harness)
+        var patched = try PatchedWatcher(harness, "/ledger")
+        var whole = try PatchedWatcher(harness, "/ledger", patches: false)
+        writer.dispatch(Ledger.Action.leaf(5))
+        harness.settle()
+        try patched.look()
+        try whole.look()
+        #expect(patched.patches == 1 && whole.patches == 0 && whole.sizes.count == 1)
+        #expect(try whole.value == value(harness, "/ledger") && patched.value == whole.value)
+    }
+
+    @Test("all subscribers of a slice share one encoding a turn")
+    func shared() throws {
+        let harness = ServerHarness.ledger(20)
+        let writer = writer(harness)
+        var watchers = try (0..<5).map { _ in try PatchedWatcher(harness, "/ledger") }
+        let before = harness.server.statistics
+        writer.dispatch(Ledger.Action.leaf(5))
+        harness.settle()
+        for index in watchers.indices {
+            try watchers[index].look()
+            #expect(try watchers[index].value == value(harness, "/ledger"))
+        }
+        let after = harness.server.statistics
+        #expect(after.patchesEncoded == before.patchesEncoded + 1)
+        #expect(after.valuesEncoded == before.valuesEncoded)
+        #expect(after.valueBytesEncoded - before.valueBytesEncoded == UInt64(watchers[0].sizes[0]))
+    }
+
+    @Test("R107: one leaf of a state of 100 MiB changes, and the leaf alone is encoded and sent")
+    func huge() throws {
+        let block = WireValue.bytes([UInt8](repeating: 1, count: 1 << 20))
+        let harness = ServerHarness.ledger(100, value: { _ in block })
+        let writer = writer(harness)
+        let reader = harness.client()
+        reader.subscribe("/ledger", .value, patches: true)
+        harness.settle()
+        #expect(reader.socket.received.count > 100 << 20)
+        let before = harness.server.statistics
+        let received = reader.socket.received.count
+        writer.dispatch(Ledger.Action.leaf(1))
+        harness.settle()
+        writer.dispatch(Ledger.Action.put(key: "key7", value: "small"))
+        harness.settle()
+        let after = harness.server.statistics
+        #expect(after.valuesEncoded == before.valuesEncoded)
+        #expect(after.snapshotsEncoded == before.snapshotsEncoded)
+        #expect(after.valueBytesEncoded - before.valueBytesEncoded < 64)
+        #expect(reader.socket.received.count - received < 256)
+        #expect(reader.socket.received.count > received)
+    }
+
+    @Test(
+        "a live watcher of a value with 40,000 keys costs writers what they change, not the value")
+    func manyKeys() throws {
+        let harness = ServerHarness.ledger(40_000)
+        let writer = writer(harness)
+        var node = try PatchedWatcher(harness, "/ledger")
+        var field = try PatchedWatcher(harness, "/ledger/entries")
+        let before = harness.server.statistics
+        for round in 0..<50 {
+            writer.dispatch(
+                Ledger.Action.put(key: WireKey("key\(round * 700)"), value: "round"))
+            harness.settle()
+        }
+        let after = harness.server.statistics
+        try node.look()
+        try field.look()
+        #expect(node.patches == 50 && field.patches == 50)
+        #expect(after.valuesEncoded == before.valuesEncoded)
+        #expect(after.valueBytesEncoded - before.valueBytesEncoded < 100 * 40)
+        #expect(try node.value == value(harness, "/ledger"))
+        #expect(try field.value == value(harness, "/ledger/entries"))
+    }
+
+    @Test("a stopped reader of a large value costs no encoding")
+    func stopped() throws {
+        for patches in [false, true] {
+            let harness = ServerHarness.ledger(2_000, change: { $0.queueBytesMax = 64 << 10 })
+            let writer = writer(harness)
+            var watcher = try PatchedWatcher(harness, "/ledger", patches: patches)
+            watcher.client.socket.room = 0
+            var rounds = 0
+            while harness.server.statistics.conflations == 0, rounds < 1_000 {
+                rounds += 1
+                writer.dispatch(
+                    Ledger.Action.put(
+                        key: "key1", value: .text(String(repeating: "x", count: 500 + rounds))))
+                harness.settle()
+            }
+            let before = harness.server.statistics
+            #expect(before.conflations == 1)
+            for round in 0..<100 {
+                writer.dispatch(Ledger.Action.leaf(round))
+                harness.settle()
+            }
+            let after = harness.server.statistics
+            #expect(after.valueBytesEncoded == before.valueBytesEncoded)
+            #expect(after.valuesEncoded == before.valuesEncoded)
+            watcher.client.take()
+            harness.settle()
+            watcher.client.take()
+            try watcher.look()
+            #expect(try watcher.value == value(harness, "/ledger"), "patches: \(patches)")
+        }
+    }
+
+    @Test("F54: a change of one key costs the watchers of another nothing, and tells them nothing")
+    func keys() throws {
+        let harness = ServerHarness.ledger(10)
+        let writer = writer(harness)
+        var watchers = try (0..<10).map {
+            try PatchedWatcher(harness, "/ledger/entries/key\($0)", patches: $0 % 2 == 0)
+        }
+        let before = harness.server.statistics
+        writer.dispatch(Ledger.Action.put(key: "key3", value: "new"))
+        writer.dispatch(Ledger.Action.leaf(2))
+        harness.settle()
+        let after = harness.server.statistics
+        #expect(after.valuesEncoded == before.valuesEncoded + 1)
+        for index in watchers.indices {
+            try watchers[index].look()
+            #expect(watchers[index].sizes.isEmpty == (index != 3))
+            #expect(watchers[index].patches == 0)
+        }
+        #expect(watchers[3].value == "new")
+        writer.dispatch(Ledger.Action.drop(key: "key4"))
+        harness.settle()
+        try watchers[4].look()
+        #expect(watchers[4].value == nil && watchers[4].sizes == [0])
+    }
+
+    @Test("children that come, change and go are keys of what is above them")
+    func children() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        var root = try PatchedWatcher(harness, "/")
+        var room = try PatchedWatcher(harness, "/house/rooms/a/count")
+        func check() throws {
+            harness.settle()
+            try root.look()
+            try room.look()
+            #expect(try root.value == value(harness, "/"))
+            #expect(root.patches == 1 && root.sizes.count == 1)
+        }
+        writer.dispatch(House.Action.build(name: "a"), to: 1)
+        writer.dispatch(House.Action.build(name: "b"), to: 1)
+        try check()
+        #expect(room.value == 0)
+        writer.open("/house/rooms/a", as: 2)
+        writer.add(4, to: 2)
+        writer.dispatch(Ledger.Action.title("x"))
+        try check()
+        #expect(room.value == 4)
+        writer.dispatch(House.Action.tear(name: "a"), to: 1)
+        writer.dispatch(House.Action.build(name: "a"), to: 1)
+        try check()
+        writer.dispatch(House.Action.tear(name: "b"), to: 1)
+        writer.dispatch(House.Action.build(name: "c"), to: 1)
+        writer.dispatch(House.Action.tear(name: "c"), to: 1)
+        try check()
+        #expect(root.value?["house"]?["rooms"]?.mapValue?.keys.map(\.text) == ["a"])
+    }
+
+    @Test("who does not know its changes, or lost its past, sends the whole")
+    func unknown() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        var watcher = try PatchedWatcher(harness, "/ledger")
+        writer.dispatch(Ledger.Action.reset)
+        harness.settle()
+        try watcher.look()
+        #expect(watcher.patches == 0 && watcher.sizes.count == 1)
+        #expect(try watcher.value == value(harness, "/ledger"))
+        writer.dispatch(Ledger.Action.put(key: "a", value: 1))
+        harness.settle()
+        try watcher.look()
+        #expect(try watcher.patches == 1 && watcher.value == value(harness, "/ledger"))
+    }
+
+    @Test("a patch above 64 KiB comes in parts, each of which says that it is one")
+    func parts() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        var watcher = try PatchedWatcher(harness, "/ledger")
+        writer.dispatch(Ledger.Action.blob(byteCount: 200_000))
+        harness.settle()
+        try watcher.look()
+        #expect(watcher.patches == 1 && watcher.sizes[0] > 200_000)
+        #expect(try watcher.value == value(harness, "/ledger"))
+    }
+
+    @Test("over random actions, pauses and new watchers, patched values are the daemon's")
+    func random() throws {
+        for seed in UInt64(1)...20 {
+            var random = SeededGenerator(seed: seed)
+            let harness = ServerHarness.ledger(30, change: { $0.queueBytesMax = 2_000 })
+            let writer = writer(harness)
+            var watchers = try ["/", "/ledger", "/ledger/entries", "/house"].map {
+                try PatchedWatcher(harness, $0)
+            }
+            for _ in 0..<200 {
+                let key = WireKey("key\(Int.random(in: 0..<40, using: &random))")
+                let name = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+                switch Int.random(in: 0..<9, using: &random) {
+                case 0...2: writer.dispatch(Ledger.Action.put(key: key, value: .text(key.text)))
+                case 3: writer.dispatch(Ledger.Action.drop(key: key))
+                case 4: writer.dispatch(Ledger.Action.title(key.text))
+                case 5: writer.dispatch(House.Action.build(name: name), to: 1)
+                case 6: writer.dispatch(House.Action.tear(name: name), to: 1)
+                case 7:
+                    let index = Int.random(in: 0..<watchers.count, using: &random)
+                    watchers[index].client.take(Bool.random(using: &random) ? 0 : 5_000)
+                default: harness.settle()
+                }
+            }
+            harness.settle()
+            for (index, path) in ["/", "/ledger", "/ledger/entries", "/house"].enumerated() {
+                for _ in 0..<3 {
+                    watchers[index].client.take()
+                    harness.settle()
+                }
+                try watchers[index].look()
+                #expect(try watchers[index].value == value(harness, path), "seed \(seed) \(path)")
+            }
+        }
+    }
+}

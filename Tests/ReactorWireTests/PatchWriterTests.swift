@@ -1,0 +1,86 @@
+import ReactorWire
+import Testing
+
+@Suite("Patches")
+struct PatchWriterTests {
+    private let value: WireValue = [
+        "count": 1, "entries": ["a": 1, "b": ["x": 2]], "rooms": ["hall": ["chairs": 4]],
+    ]
+
+    private func patch(_ changes: [(path: [WireKey], value: WireValue?)]) -> [UInt8] {
+        var patch = PatchWriter()
+        for change in changes {
+            patch.append(change.path[...]) { writer in
+                guard let value = change.value else { return .absent }
+                value.encode(into: &writer)
+                return .found
+            }
+        }
+        return patch.bytes
+    }
+
+    @Test("changes are made one after the other, at any depth")
+    func applied() throws {
+        let bytes = patch([
+            (["count"], 2), (["entries", "a"], nil), (["entries", "c"], [1]),
+            (["entries", "b", "x"], "deep"), (["rooms", "cellar"], [:]),
+            (["rooms", "cellar", "chairs"], 0), (["entries", "never"], nil),
+        ])
+        var patched = value
+        #expect(try patched.apply(patch: bytes.span))
+        #expect(
+            patched == [
+                "count": 2, "entries": ["b": ["x": "deep"], "c": [1]],
+                "rooms": ["hall": ["chairs": 4], "cellar": ["chairs": 0]],
+            ])
+    }
+
+    @Test("a patch that says what is so already makes no difference")
+    func same() throws {
+        var patched = value
+        let bytes = patch([(["count"], 1), (["entries", "b"], ["x": 2]), (["entries", "z"], nil)])
+        #expect(try !patched.apply(patch: bytes.span) && patched == value)
+        #expect(try !patched.apply(patch: [UInt8]().span))
+    }
+
+    @Test("what can never be at a path is no change")
+    func impossible() {
+        var patch = PatchWriter()
+        patch.append(["cache"]) { writer in
+            writer.null()
+            return .impossible
+        }
+        #expect(patch.isEmpty && patch.bytes.isEmpty)
+    }
+
+    @Test("C94: a patch of what is not there, or that is none, is refused by its place")
+    func refused() {
+        for changes: [(path: [WireKey], value: WireValue?)] in [
+            [(["missing", "a"], 1)], [(["count", "a"], 1)], [([], 1)],
+            [(["entries", "a", "b"], nil)],
+        ] {
+            var patched = value
+            #expect(throws: WireError.self) {
+                _ = try patched.apply(patch: patch(changes).span)
+            }
+        }
+        for item: WireValue in [1, [], [[1]], [["a"], 1, 2], ["a", 1]] {
+            var patched = value
+            #expect(throws: WireError.self) {
+                _ = try patched.apply(patch: item.wireBytes().span)
+            }
+        }
+    }
+
+    @Test("W1: no prefix of a patch is taken for the whole, but where a change ends")
+    func prefixes() {
+        let first = patch([(["entries", "a"], "long enough")])
+        let bytes = first + patch([(["count"], 3)])
+        for count in 1..<bytes.count where count != first.count {
+            var patched = value
+            #expect(throws: WireError.self) {
+                _ = try patched.apply(patch: Array(bytes[..<count]).span)
+            }
+        }
+    }
+}

@@ -43,7 +43,9 @@ extension ClientMachine {
         let frame = outgoing.beginFrame(.subscribe, number: number)
         let isKnown = subscription.wasLive && !subscription.needsSnapshot
         Subscribe(
-            path: subscription.path, mode: subscription.mode, from: isKnown ? revision : nil
+            path: subscription.path, mode: subscription.mode, from: isKnown ? revision : nil,
+            patches: subscription.mode == .value
+                && subscription.sinks.allSatisfy { $0.takesPatches }
         ).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
     }
@@ -150,6 +152,7 @@ extension ClientMachine {
             subscription.floor = revision.sequence
             subscription.last = revision.sequence
         }
+        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
         moveMismatched(subscription, subscribed)
     }
 
@@ -312,16 +315,25 @@ extension ClientMachine {
     private func stage(
         value header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription
     ) throws(ClientFault) {
-        arrived.append(subscription)
+        let isPatch = header.flags.contains(.patch)
+        // because a patch is nothing to a sink that has just joined: that one needs a value still
+        if !isPatch { arrived.append(subscription) }
         for sink in subscription.sinks {
             do throws(WireError) {
-                try sink.stage(
-                    value: body, isAbsent: header.flags.contains(.absent),
-                    sequence: header.number)
+                if isPatch {
+                    try sink.stage(patch: body, sequence: header.number)
+                    subscription.faultCount = 0
+                } else {
+                    try sink.stage(
+                        value: body, isAbsent: header.flags.contains(.absent),
+                        sequence: header.number)
+                }
                 touch(sink)
             } catch {
                 // because a replica has the types that the daemon has: it was the bytes
-                guard subscription.mode == .value else { return try giveUp(subscription, error) }
+                guard subscription.mode == .value, !isPatch else {
+                    return try giveUp(subscription, error)
+                }
                 leave(sink)
                 sink.discard()
                 sink.fail(.incompatible(path: subscription.path, error))

@@ -18,8 +18,10 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     public let path: String
     @usableFromInline let replica: Guarded<Replica<R>>
     let phaseNow: Guarded<ClientPhase>
-    /// Tells that the state, or how current it is, has changed.
-    @usableFromInline let changed = ChangeSignal()
+    let idNow = Guarded<ReactorID?>(nil)
+    /// Tell that the state, a field of it, or how current it is, has changed.
+    @usableFromInline let notices = MirrorNotices(R._trackedFields)
+    @usableFromInline var changed: ChangeSignal { notices.changed }
     let board: MirrorBoard
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
@@ -47,12 +49,17 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         return replica.withLock { $0.state }
     }
 
-    /// A field of the state.
+    /// A field of the state. Who observes it is woken when this field changes, where the state is a
+    /// ``TrackedState``, and else at each change.
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
-        changed.access()
+        notices.access(field)
         return replica.withLock { $0.state[keyPath: field] }
     }
+
+    /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where
+    /// the mirror follows the value, because the daemon's types differ.
+    public var id: ReactorID? { idNow.withLock { $0 } }
 
     /// The revision that the state is of; the same for all mirrors of a client.
     public var revision: Revision {
@@ -99,4 +106,10 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
             }
         }
     }
+}
+
+extension Mirror: Hashable {
+    public static func == (left: Mirror, right: Mirror) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

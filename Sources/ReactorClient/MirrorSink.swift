@@ -8,7 +8,9 @@ final class MirrorSink<R: Reactor>: SliceSink {
     private(set) weak var mirror: Mirror<R>?
     private let replica: Replica<R>
     private let phase: Guarded<ClientPhase>
-    private let changed: ChangeSignal
+    private let notices: MirrorNotices
+    /// What took effect and was not announced yet.
+    private var changes = StateChanges.fields([])
     private let board: MirrorBoard
     private var isLive = false
     private var starting: Starting?
@@ -26,12 +28,24 @@ final class MirrorSink<R: Reactor>: SliceSink {
         self.replica = replica
         self.mirror = mirror
         phase = mirror.phaseNow
-        changed = mirror.changed
+        notices = mirror.notices
         board = mirror.board
         starting = Starting(mirror: mirror, completions: [ready])
     }
 
     var isReleased: Bool { mirror == nil }
+
+    // because its state is read from the whole value, where it does not run `reduce`
+    var takesPatches: Bool { false }
+
+    func granted(_ slice: UInt32, epoch: UInt64) {
+        // because the slices of values have numbers of their own, from here on
+        guard slice < 1 << 31 else { return }
+        mirror?.idNow.withLock { $0 = ReactorID(epoch: epoch, node: slice) }
+    }
+
+    // because what others asked for while this one waited for its first value is nothing to it
+    func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {}
 
     /// Tells `completion` as soon as the mirror shows the daemon's state; answers false where
     /// nobody holds it any more.
@@ -64,13 +78,18 @@ final class MirrorSink<R: Reactor>: SliceSink {
 
     func commit(epoch: UInt64) {
         replica.commit()
+        changes = changes.union(replica.drainChanges())
         guard replica.hasState, !isLive else { return }
         isLive = true
         phase.whileLocked { $0 = .live }
+        // because who reads the phase is told with the rest
+        changes = .all
     }
 
     func announce() {
-        changed.publish()
+        let changes = changes
+        self.changes = .fields([])
+        notices.publish(changes)
         guard replica.hasState, let starting else { return }
         self.starting = nil
         for completion in starting.completions { completion(.success(starting.mirror)) }
@@ -80,7 +99,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         guard replica.hasState, isLive != self.isLive else { return }
         self.isLive = isLive
         phase.withLock { $0 = isLive ? .live : .connecting }
-        changed.publish()
+        notices.publishPhase()
         // because who waits for a revision waits for the connection as well
         board.moved.publish()
     }
@@ -88,7 +107,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func fail(_ error: ClientError) {
         isLive = false
         phase.withLock { $0 = .failed(error) }
-        changed.publish(isLast: true)
+        notices.publishEnd()
         board.moved.publish()
         guard let starting else { return }
         self.starting = nil

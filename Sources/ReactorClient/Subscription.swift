@@ -50,8 +50,14 @@ protocol SliceSink: AnyObject {
     var fingerprint: UInt64 { get }
     /// Whether nobody holds what shows the slice any more.
     var isReleased: Bool { get }
+    /// Whether it brings its value up to date by patches.
+    var takesPatches: Bool { get }
+    /// The daemon granted the slice, by the number `slice`.
+    func granted(_ slice: UInt32, epoch: UInt64)
     /// Reads the slice's whole state or value; `nil` if nothing stands there.
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
+    /// Reads what changed of the slice's value since the last update.
+    func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError)
     /// Reads the mutations of one transaction; `offset` is where they start.
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
     /// Forgets what was staged.

@@ -30,21 +30,48 @@ public struct Watch: AsyncSequence, Sendable {
                 let now = feed.state.withLock { $0 }
                 if now.count > seen, let revision = now.revision {
                     seen = now.count
-                    return (revision, try Self.read(now.bytes))
+                    return (revision, try now.held.value())
                 }
                 if let error = now.error { throw error }
                 await feed.changed.change(after: version)
             }
             return nil
         }
+    }
+}
 
-        private static func read(_ bytes: [UInt8]?) throws(ClientError) -> WireValue? {
-            guard let bytes else { return nil }
-            do throws(WireError) {
-                return try WireValue(wireBytes: bytes)
-            } catch {
-                throw .daemonFault("value: \(error)")
-            }
+/// The value of a slice, as it came or as patches made it.
+enum HeldValue: Sendable {
+    case absent
+    // because a value that is replaced before anybody reads it need not be read at all
+    case bytes([UInt8])
+    case value(WireValue)
+
+    func value() throws(ClientError) -> WireValue? {
+        do throws(WireError) {
+            return try decoded()
+        } catch {
+            throw .daemonFault("value: \(error)")
+        }
+    }
+
+    func decoded() throws(WireError) -> WireValue? {
+        switch self {
+        case .absent: nil
+        case .bytes(let bytes): try WireValue(wireBytes: bytes)
+        case .value(let value): value
+        }
+    }
+
+    /// Whether both are the same, as far as that can be told without an error.
+    func isSame(as other: HeldValue) -> Bool {
+        switch (self, other) {
+        case (.absent, .absent): return true
+        case (.bytes(let left), .bytes(let right)): return left == right
+        case (.absent, _), (_, .absent): return false
+        default:
+            guard let left = try? decoded(), let right = try? other.decoded() else { return false }
+            return left == right
         }
     }
 }
@@ -59,7 +86,7 @@ final class WatchFeed: Sendable {
         /// Values so far.
         var count: UInt64 = 0
         var revision: Revision?
-        var bytes: [UInt8]?
+        var held = HeldValue.absent
         var error: ClientError?
     }
 
@@ -73,7 +100,16 @@ final class WatchSink: SliceSink {
     let id: UInt64
     let fingerprint: UInt64 = 0
     private weak var feed: WatchFeed?
-    private var staged: (bytes: [UInt8]?, sequence: UInt64)?
+    /// What took effect last; `nil` before the first value.
+    private var held: HeldValue?
+    private var staged: Staged?
+
+    private struct Staged {
+        var held: HeldValue
+        var sequence: UInt64
+        /// Whether it differs from what took effect last, where that is known.
+        var isDifferent: Bool?
+    }
 
     init(_ id: UInt64, _ feed: WatchFeed) {
         self.id = id
@@ -82,10 +118,27 @@ final class WatchSink: SliceSink {
 
     var isReleased: Bool { feed == nil }
 
+    var takesPatches: Bool { true }
+
+    func granted(_ slice: UInt32, epoch: UInt64) {}
+
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         var copy: [UInt8] = []
         copy.append(contentsOf: value, 0..<value.count)
-        staged = (isAbsent ? nil : copy, sequence)
+        staged = Staged(held: isAbsent ? .absent : .bytes(copy), sequence: sequence)
+    }
+
+    func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
+        // because one who joined others gets a value of its own, after what is on its way
+        guard let base = staged?.held ?? held else { return }
+        guard var value = try base.decoded() else {
+            throw WireError(.mismatch(expected: "a value to patch", got: "nothing"), at: 0)
+        }
+        let wasDifferent = staged.map { $0.isDifferent } ?? false
+        let isDifferent = try value.apply(patch: patch)
+        staged = Staged(
+            held: .value(value), sequence: sequence,
+            isDifferent: wasDifferent.map { $0 || isDifferent })
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {}
@@ -95,12 +148,14 @@ final class WatchSink: SliceSink {
     func commit(epoch: UInt64) {
         guard let staged else { return }
         self.staged = nil
+        // because a new connection tells again what the last one had told
+        let isNews = staged.isDifferent ?? !(held.map { $0.isSame(as: staged.held) } ?? false)
+        held = staged.held
         feed?.state.withLock { state in
-            // because a new connection tells again what the last one had told
-            if state.revision != nil, state.bytes == staged.bytes { return }
+            state.held = staged.held
+            if state.revision != nil, !isNews { return }
             state.count += 1
             state.revision = Revision(epoch: epoch, sequence: staged.sequence)
-            state.bytes = staged.bytes
         }
     }
 

@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorServer
 import ReactorThreads
 import StockReactors
 import Testing
@@ -108,7 +109,7 @@ struct WatchTests {
         try client.machine.dispatch(Counter.Action.increment(by: 3), to: node)
         rig.run()
         #expect(feeds[0].state.withLock { $0.count } == 0)
-        #expect(feeds[1].state.withLock { $0.bytes } == [3])
+        #expect(try feeds[1].state.withLock { $0.held }.value() == 3)
     }
 
     @Test("it goes on across a restart of the daemon")
@@ -124,5 +125,143 @@ struct WatchTests {
         #expect(change?.value == 0 && change?.revision == Revision(epoch: 8, sequence: 0))
         client.close()
         second.stop()
+    }
+
+    @Test("F53: whoever subscribes is given the current value first, without a change")
+    func replay() async throws {
+        let server = try LiveServer(Album(pageCount: 3))
+        let client = try await Client.connect(to: server.path)
+        _ = try await client.dispatch("/", Album.Action.title("before"))
+        var values = values(client.watch("/"))
+        #expect(try await values.next()?.value?["title"] == "before")
+        let album = try await client.mirror(Album(pageCount: 3), at: "/")
+        var titles = album.states(\.title).makeAsyncIterator()
+        #expect(await titles.next() == "before")
+        client.close()
+    }
+}
+
+// MARK: - Patches
+extension WatchTests {
+    /// A client that watches an album of many pages, and another that writes to it.
+    private func pair(_ pageCount: Int = 100) throws -> (
+        rig: Rig, reader: Rig.Joined, feed: WatchFeed, write: (Album.Action) throws -> Void
+    ) {
+        let rig = Rig(tree: Tree(Album(pageCount: pageCount), epoch: 7))
+        let reader = rig.client()
+        let writer = rig.client()
+        let node = try writer.open("/", rig)
+        let feed = WatchFeed(onEnd: {})
+        reader.machine.follow("/", .value, WatchSink(1, feed))
+        rig.run()
+        return (
+            rig, reader, feed,
+            { action in
+                try writer.machine.dispatch(action, to: node)
+                rig.run()
+            }
+        )
+    }
+
+    private func value(_ rig: Rig) throws -> WireValue {
+        var writer = WireWriter()
+        rig.server.tree.root.encodeValue(into: &writer)
+        return try WireValue(wireBytes: writer.bytes)
+    }
+
+    @Test("F58: it asks for patches, and makes of them the value that the daemon has")
+    func patches() throws {
+        let (rig, reader, feed, write) = try pair()
+        var sizes: [Int] = []
+        reader.onDown = { frames in
+            sizes += frames.filter { $0.kind == .value }.map(\.body.count)
+            return frames.bytes
+        }
+        for action: Album.Action in [
+            .put(key: "new", value: 5), .drop(key: "page7"), .title("x"), .alert("y"), .noise(3),
+            .put(key: "new", value: 6),
+        ] {
+            try write(action)
+            #expect(try feed.state.withLock { $0.held }.value() == value(rig), "\(action)")
+        }
+        #expect(sizes.count == 6 && sizes.allSatisfy { $0 < 60 })
+    }
+
+    @Test("F54: what is the same as before is no new value, though a patch came")
+    func samePatch() throws {
+        let (_, _, feed, write) = try pair()
+        try write(.put(key: "page3", value: 33))
+        let count = feed.state.withLock { $0.count }
+        try write(.put(key: "page3", value: 33))
+        #expect(feed.state.withLock { $0.count } == count)
+        try write(.put(key: "page3", value: 34))
+        #expect(feed.state.withLock { $0.count } == count + 1)
+    }
+
+    @Test("patches go on across a lost connection, whether the value changed meanwhile or not")
+    func lostConnection() throws {
+        let (rig, reader, feed, write) = try pair()
+        try write(.count(1))
+        rig.cut(reader)
+        rig.run()
+        try write(.count(2))
+        #expect(try feed.state.withLock { $0.held }.value() == value(rig))
+        rig.cut(reader)
+        try write(.count(3))
+        try write(.put(key: "a", value: 4))
+        #expect(try feed.state.withLock { $0.held }.value() == value(rig))
+    }
+
+    @Test("who joins a watched path gets a value of its own, with a patch on the way or without")
+    func joining() throws {
+        let (rig, reader, feed, write) = try pair()
+        try write(.count(1))
+        let late = WatchFeed(onEnd: {})
+        reader.machine.follow("/", .value, WatchSink(2, late))
+        #expect(late.state.withLock { $0.count } == 0)
+        try write(.count(2))
+        try write(.put(key: "b", value: 1))
+        for feed in [feed, late] {
+            #expect(try feed.state.withLock { $0.held }.value() == value(rig))
+        }
+    }
+
+    @Test("C94: a patch of what is not there costs the connection, and then comes a value")
+    func badPatch() throws {
+        let (rig, reader, feed, write) = try pair()
+        var isSpoiled = false
+        reader.onDown = { frames in
+            var frames = frames
+            for index in frames.indices
+            where frames[index].header.flags.contains(.patch) && !isSpoiled {
+                isSpoiled = true
+                var patch = PatchWriter()
+                patch.append(["nowhere", "at", "all"]) { _ in .absent }
+                frames[index] = Frame(frames[index].header, patch.bytes)
+            }
+            return frames.bytes
+        }
+        try write(.count(5))
+        rig.run()
+        #expect(isSpoiled && reader.connectCount == 2)
+        #expect(try feed.state.withLock { $0.held }.value() == value(rig))
+        try write(.count(6))
+        #expect(try feed.state.withLock { $0.held }.value() == value(rig))
+    }
+
+    @Test(
+        "a typed mirror that follows the value gets whole ones, beside a watcher of the same path")
+    func typed() throws {
+        let (rig, reader, _, write) = try pair(3)
+        var result: Result<ReactorClient.Mirror<Album>, ClientError>?
+        let replica = Replica(Album())
+        let mirror = ReactorClient.Mirror<Album>(
+            replica, at: "/", on: reader.machine.board, nil, nil)
+        reader.machine.follow("/", .value, MirrorSink(replica, mirror) { result = $0 })
+        try write(.count(8))
+        try write(.put(key: "z", value: 1))
+        let shown = try #require(try result?.get())
+        #expect(shown.count == 8 && shown.pages["z"] == 1 && shown.id == nil)
+        _ = rig
     }
 }

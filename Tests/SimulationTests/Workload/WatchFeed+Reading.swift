@@ -11,5 +11,5 @@ extension WatchFeed {
     var hasFailed: Bool { state.withLock(\.error) != nil }
 
     /// The value that is shown; `nil` if nothing stands there.
-    var bytes: [UInt8]? { state.withLock(\.bytes) }
+    var bytes: [UInt8]? { (try? state.withLock(\.held).decoded())??.wireBytes() }
 }

@@ -1,0 +1,65 @@
+public import ReactorCore
+import ReactorThreads
+
+extension Mirror {
+    /// The values of a ``Pulse`` (`\.$alert`) or a ``Stamped`` (`\.report`) each time that they are
+    /// assigned from now on, even if to the same.
+    ///
+    /// Who starts late, or comes back after a lost connection, is not told again of what was before;
+    /// who is slow gets the latest. What a daemon with another history holds is where that one
+    /// starts, and no pulse.
+    public func pulse<Pulsing: Counted & Sendable>(
+        _ field: any KeyPath<R.State, Pulsing> & Sendable
+    ) -> MirrorPulses<R, Pulsing> {
+        MirrorPulses(mirror: self, field: field)
+    }
+}
+
+/// The values of a counted field over time, one for each time that it was assigned.
+public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequence, Sendable {
+    let mirror: Mirror<R>
+    let field: any KeyPath<R.State, Pulsing> & Sendable
+
+    /// Starts now: what was assigned before is not told.
+    public func makeAsyncIterator() -> Iterator { Iterator(mirror: mirror, field: field) }
+
+    /// One reader's place.
+    public struct Iterator: AsyncIteratorProtocol {
+        let mirror: Mirror<R>
+        let field: any KeyPath<R.State, Pulsing> & Sendable
+        private var last: (epoch: UInt64, count: UInt64)
+
+        init(mirror: Mirror<R>, field: any KeyPath<R.State, Pulsing> & Sendable) {
+            self.mirror = mirror
+            self.field = field
+            let now = Self.read(mirror, field)
+            last = (now.epoch, now.pulse.count)
+        }
+
+        private static func read(
+            _ mirror: Mirror<R>, _ field: any KeyPath<R.State, Pulsing> & Sendable
+        ) -> (epoch: UInt64, pulse: Pulsing) {
+            mirror.replica.withLock { replica in
+                // because one lock guards both
+                (mirror.board.revision.whileLocked { $0.epoch }, replica.state[keyPath: field])
+            }
+        }
+
+        /// The next value, once it is assigned; `nil` at the end, or if the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> Pulsing.Value? {
+            while !Task.isCancelled {
+                let version = mirror.changed.version
+                let isEnded = mirror.changed.isEnded
+                let now = Self.read(mirror, field)
+                let isPulse = now.epoch == last.epoch && now.pulse.count != last.count
+                last = (now.epoch, now.pulse.count)
+                if isPulse { return now.pulse.value }
+                if isEnded { return nil }
+                await mirror.changed.change(after: version)
+            }
+            return nil
+        }
+    }
+}

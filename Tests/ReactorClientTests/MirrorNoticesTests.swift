@@ -1,0 +1,151 @@
+import Observation
+import ReactorCore
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+/// Counts how often something was told, from any thread.
+private final class Bells: Sendable {
+    private let rung = Notes<String>()
+
+    var all: [String] { rung.all }
+
+    /// Rings once when what `read` reads changes next.
+    func hang(_ name: String, _ read: () -> Void) {
+        withObservationTracking(read) { [rung] in rung.add(name) }
+    }
+}
+
+@Suite("MirrorNotices", .timeLimit(.minutes(1)))
+struct MirrorNoticesTests {
+    @Test("F56: who reads a field is woken when that field changes, and by no other")
+    func fields() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album.self, at: "/")
+        let bells = Bells()
+        bells.hang("title") { _ = album.title }
+        bells.hang("count") { _ = album.count }
+        bells.hang("pages") { _ = album.pages }
+        bells.hang("artist") { _ = album.cover.artist }
+        bells.hang("state") { _ = album.state }
+        _ = await album.dispatch(.count(1))
+        #expect(bells.all.sorted() == ["count", "state"])
+        _ = await album.dispatch(.put(key: "a", value: 1))
+        #expect(bells.all.sorted() == ["count", "pages", "state"])
+        _ = await album.dispatch(.title("new"))
+        _ = await album.dispatch(.cover(Album.Cover(artist: "x")))
+        #expect(bells.all.sorted() == ["artist", "count", "pages", "state", "title"])
+        client.close()
+    }
+
+    @Test("F56: a field that is set to an equal value wakes nobody")
+    func equal() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album.self, at: "/")
+        let bells = Bells()
+        bells.hang("title") { _ = album.title }
+        bells.hang("state") { _ = album.state }
+        _ = await album.dispatch(.title(""))
+        #expect(bells.all.isEmpty)
+        client.close()
+    }
+
+    @Test("F57: an ignored field is read without registering, and its changes wake nobody")
+    func ignored() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album.self, at: "/")
+        let bells = Bells()
+        bells.hang("noise") { _ = album.noise }
+        bells.hang("state") { _ = album.state }
+        _ = await album.dispatch(.noise(5))
+        #expect(bells.all.isEmpty && album.noise == 5)
+        _ = await album.dispatch(.count(1))
+        #expect(bells.all == ["state"])
+        client.close()
+    }
+
+    @Test("F57: a field that is not transmitted is each process's own")
+    func notTransmitted() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let first = try await client.mirror(Album.self, at: "/")
+        _ = await first.dispatch(.count(1))
+        let other = try await Client.connect(to: server.path)
+        let late = try await other.mirror(Album.self, at: "/")
+        _ = await first.dispatch(.count(2))
+        #expect(first.cache == 2 && first.count == 2)
+        try await late.reached(first.revision)
+        #expect(late.cache == 1 && late.count == 2)
+        client.close()
+        other.close()
+    }
+
+    @Test("F56: a snapshot after a lost connection, and the end, wake the readers of every field")
+    func whole() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path, options: .brisk)
+        let album = try await client.mirror(Album.self, at: "/")
+        _ = await album.dispatch(.title("old"))
+        let bells = Bells()
+        bells.hang("title") { _ = album.title }
+        server.stop()
+        let next = try LiveServer(in: server.folder, epoch: 8, Album())
+        await album.until { $0.revision.epoch == 8 }
+        #expect(bells.all == ["title"] && album.title == "")
+        bells.hang("count") { _ = album.count }
+        client.close()
+        await album.until { _ in bells.all.count == 2 }
+        #expect(bells.all == ["title", "count"])
+        next.stop()
+    }
+
+    @Test("a state that records nothing wakes the readers of any field at each change, as ever")
+    func untracked() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(StockReactors.Counter.self, at: "/visits")
+        let bells = Bells()
+        bells.hang("count") { _ = visits.count }
+        _ = await visits.dispatch(.increment(by: 0))
+        #expect(bells.all == ["count"])
+        client.close()
+    }
+
+    @Test("F61: fields are read by their names, nested ones too, a pulse by its value")
+    func dynamicMembers() async throws {
+        let server = try LiveServer(Album(pageCount: 2))
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album(pageCount: 2), at: "/")
+        _ = await album.dispatch(.alert("hello"))
+        _ = await album.dispatch(.cover(Album.Cover(artist: "x")))
+        #expect(album.alert == "hello" && album.$alert.count == 1)
+        #expect(album.cover.size.width == 1 && album.pages["page1"] == 1)
+        #expect(album.title == album.state.title)
+        client.close()
+    }
+
+    @Test("F62: mirrors of one reactor have one identity; another reactor, or epoch, another")
+    func identity() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path, options: .brisk)
+        let other = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(StockReactors.Counter.self, at: "/visits")
+        let again = try await client.mirror(StockReactors.Counter.self, at: "/visits")
+        let far = try await other.mirror(StockReactors.Counter.self, at: "/visits")
+        let beside = try await client.mirror(StockReactors.Counter.self, at: "/other")
+        #expect(visits == again && visits != far && Set([visits, again, far]).count == 2)
+        let id = try #require(visits.id)
+        #expect(far.id == id && id.epoch == 7 && beside.id != id)
+        server.stop()
+        let next = try LiveServer(in: server.folder, epoch: 8)
+        await visits.until { $0.revision.epoch == 8 }
+        #expect(visits.id?.epoch == 8)
+        client.close()
+        other.close()
+        next.stop()
+    }
+}

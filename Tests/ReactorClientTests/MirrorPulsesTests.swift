@@ -1,0 +1,84 @@
+import ReactorCore
+import Testing
+
+@testable import ReactorClient
+
+@Suite("MirrorPulses", .timeLimit(.minutes(1)))
+struct MirrorPulsesTests {
+    @Test("F59: a pulse is told at each assignment, even of the same, and at no other change")
+    func told() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album.self, at: "/")
+        var alerts = album.pulse(\.$alert).makeAsyncIterator()
+        var reports = album.pulse(\.report).makeAsyncIterator()
+        for _ in 0..<2 {
+            _ = await album.dispatch(.count(1))
+            _ = await album.dispatch(.alert("same"))
+            #expect(await alerts.next() == "same")
+        }
+        _ = await album.dispatch(.report("done"))
+        #expect(await reports.next() == "done")
+        client.close()
+        #expect(await alerts.next() == .none)
+    }
+
+    @Test("F59: who comes late, or comes back, is not told of what was before")
+    func replay() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path, options: .brisk)
+        let album = try await client.mirror(Album.self, at: "/")
+        _ = await album.dispatch(.alert("first"))
+        var late = album.pulse(\.$alert).makeAsyncIterator()
+        await server.cut()
+        _ = await album.dispatch(.count(2))
+        _ = await album.dispatch(.alert("second"))
+        #expect(await late.next() == "second")
+        let other = try await Client.connect(to: server.path)
+        let newcomer = try await other.mirror(Album.self, at: "/")
+        #expect(newcomer.alert == "second")
+        var alerts = newcomer.pulse(\.$alert).makeAsyncIterator()
+        _ = await newcomer.dispatch(.alert("third"))
+        #expect(await alerts.next() == "third")
+        client.close()
+        other.close()
+    }
+
+    @Test("F59: a pulse that was missed while the connection was lost is told once")
+    func missed() async throws {
+        let rig = Rig(tree: Tree(Album(), epoch: 7))
+        let (reader, writer) = (rig.client(), rig.client())
+        var result: Result<ReactorClient.Mirror<Album>, ClientError>?
+        reader.machine.mirror(Album(), at: "/") { result = $0 }
+        let node = try writer.open("/", rig)
+        let album = try #require(try result?.get())
+        var alerts = album.pulse(\.$alert).makeAsyncIterator()
+        rig.cut(reader)
+        try writer.machine.dispatch(Album.Action.alert("while away"), to: node)
+        rig.run()
+        #expect(await alerts.next() == "while away")
+    }
+
+    @Test("F59: another history's count is where it starts from, and no pulse")
+    func otherHistory() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path, options: .brisk)
+        let album = try await client.mirror(Album.self, at: "/")
+        _ = await album.dispatch(.alert("old"))
+        let alerts = album.pulse(\.$alert)
+        let first = Task {
+            for await alert in alerts { return alert }
+            return nil
+        }
+        server.stop()
+        let next = try LiveServer(in: server.folder, epoch: 8, Album())
+        await album.until { $0.revision.epoch == 8 && $0.isCurrent }
+        _ = await album.dispatch(.count(1))
+        var later = album.pulse(\.$alert).makeAsyncIterator()
+        _ = await album.dispatch(.alert("new"))
+        #expect(await first.value == "new")
+        #expect(await later.next() == "new")
+        client.close()
+        next.stop()
+    }
+}

@@ -48,6 +48,7 @@ public struct Lock {
     }
 
     /// The state of a lock.
+    @ReactorState
     public struct State: Equatable, Sendable {
         /// Who holds the lock; null where it is free.
         public var holder: Holder?

@@ -53,6 +53,7 @@ public struct Map {
     }
 
     /// The state of a map.
+    @ReactorState
     public struct State: Equatable, Sendable {
         /// The values by their keys, which are compared byte by byte.
         public var entries: Keyed<WireKey, WireValue> = [:]

@@ -50,6 +50,7 @@ public struct Presence {
     }
 
     /// The state of a presence.
+    @ReactorState
     public struct State: Equatable, Sendable {
         /// The members by the numbers of their connections.
         public var members: Keyed<UInt64, Member> = [:]

@@ -75,6 +75,7 @@ public struct Queue {
     }
 
     /// The state of a queue.
+    @ReactorState
     public struct State: Equatable, Sendable {
         /// Jobs that nobody works on, the next one first.
         public var waiting: SlidingArray<Job> = []

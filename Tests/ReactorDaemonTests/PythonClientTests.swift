@@ -7,7 +7,8 @@ struct PythonClientTests {
     /// The checks of the script, each with a daemon of its own.
     static let checks = [
         "handshake", "dispatch_and_get", "forms_of_actions", "pipelined_runs", "value_mode",
-        "composed_value", "replica_mode", "own_write_is_shown_before_its_outcome", "rejection",
+        "patches", "composed_value", "replica_mode", "own_write_is_shown_before_its_outcome",
+        "rejection",
         "decode_errors_leave_the_connection", "any_well_formed_cbor", "tags",
         "values_of_any_shape", "parts", "batch", "conflict", "refusals",
         "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome", "questions",

@@ -85,6 +85,40 @@ def check_value_mode(path):
     assert [(f.kind, f.flags) for f in turn] == [(VALUE, ABSENT)]
 
 
+def check_patches(path):
+    client, writer = Client(path), Client(path)
+    for key in ("a", "b"):
+        sequence_of(writer.dispatch("/settings", {"set": {"key": key, "value": key * 100}}))
+    slices = [client.subscribe(place, patches=True)[0] for place in ("/", "/settings")]
+    values, flags = {}, []
+
+    def follow(until):
+        while last_of[0] < until:
+            turn, last_of[0] = client.next_turn()
+            for frame in turn:
+                values[frame.id] = patched(values.get(frame.id), frame)
+                flags.append(frame.flags & PATCH)
+                sizes.append(len(frame.body))
+
+    last_of, sizes = [-1], []
+    while len(values) < 2:
+        follow(last_of[0] + 1)
+    assert flags == [0, 0]
+    flags.clear(), sizes.clear()
+    actions = [
+        ("/settings", {"set": {"key": "b", "value": {"x": [1, None]}}}),
+        ("/settings", {"remove": {"key": "a"}}),
+        ("/settings", {"merge": {"entries": {"c": 1, "d": 2}}}),
+        ("/visits", {"increment": {"by": 2}}),
+        ("/settings", {"clear": {}}),
+        ("/settings", {"set": {"key": "e", "value": 5}}),
+    ]
+    for place, action in actions:
+        follow(sequence_of(writer.dispatch(place, action)))
+        assert values[slices[0]] == client.get("/") and values[slices[1]] == client.get("/settings")
+    assert all(flags) and max(sizes) < 60
+
+
 def check_composed_value(path):
     client = Client(path)
     client.dispatch("/visits", {"increment": {"by": 3}})

@@ -21,7 +21,7 @@ WELCOME, CLOSING, OPENED, REFUSED, APPLIED, OUTCOME = 0x41, 0x42, 0x43, 0x44, 0x
 SUBSCRIBED, SNAPSHOT, DELTA, VALUE, MARK, GONE = 0x47, 0x48, 0x49, 0x4A, 0x4B, 0x4C
 ANSWER, PONG, LAG, NOTICE = 0x4D, 0x4E, 0x4F, 0x80
 
-MORE, FRESH, ABSENT, OPTIONS, STRUCTURAL = 0x01, 0x02, 0x04, 0x08, 0x10
+MORE, FRESH, ABSENT, OPTIONS, STRUCTURAL, PATCH = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
 
 
 class Frame:
@@ -59,6 +59,21 @@ class Closed(Exception):
         self.reason = reason
 
 
+def patched(value, frame):
+    """The value of a slice after a `value` frame: a patch of `value`, or another."""
+    if not frame.flags & PATCH:
+        return frame.item() if frame.body else None
+    for place, *rest in frame.items():
+        map = value
+        for key in place[:-1]:
+            map = map[key]
+        if rest:
+            map[place[-1]] = rest[0]
+        else:
+            map.pop(place[-1], None)
+    return value
+
+
 class Connection:
     """A socket with frames on it."""
 
@@ -80,7 +95,7 @@ class Connection:
         """The next whole frame; the parts of a value are joined into one."""
         while True:
             length, kind, flags, reserved, id, number = HEADER.unpack(self.read(HEADER.size))
-            assert reserved == 0 and flags & ~0x1F == 0, "reserved bits are set"
+            assert reserved == 0 and flags & ~0x3F == 0, "reserved bits are set"
             assert length <= FRAME_BYTES_MAX, f"a body of {length} bytes"
             body = self.read(length)
             if kind >= 0x80 and kind != NOTICE:
@@ -182,9 +197,11 @@ class Client:
             self.nodes[path] = id
         return self.nodes[path]
 
-    def subscribe(self, path, mode="value", since=None):
+    def subscribe(self, path, mode="value", since=None, patches=None):
         """The slice's id, and what `subscribed` says of it."""
         body = {"path": path, "mode": mode}
+        if patches is not None:
+            body["patches"] = patches
         if since is not None:
             body["from"] = [self.epoch, since]
         frame = self.grant(SUBSCRIBE, body)

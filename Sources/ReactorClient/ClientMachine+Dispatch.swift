@@ -173,6 +173,7 @@ extension ClientMachine {
         }
         let count = UInt64(header.id)
         try checkOrdinal(header.number, count)
+        processed = max(processed, header.number &+ (count &- 1))
         guard !mustHold else {
             return try hold(.run(ordinal: header.number, count: count, sequence: sequence))
         }
@@ -188,6 +189,7 @@ extension ClientMachine {
             throw ClientFault("outcome of action \(header.number): \(error)")
         }
         try checkOrdinal(header.number, 1)
+        processed = max(processed, header.number)
         guard !mustHold else { return try hold(.single(ordinal: header.number, outcome)) }
         conclude(header.number, outcome)
     }

@@ -102,6 +102,7 @@ extension ClientMachine {
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0
         confirmed = pending.contiguous
+        if isResumed { processed = max(processed, greeting.ordinal) }
         stage = .live
         reopen()
         resubscribe()
@@ -109,6 +110,7 @@ extension ClientMachine {
         askAgain()
         window = max(1, min(options.inFlightMax, Int(greeting.limits.inFlightMax)))
         releaseWaiting()
+        renewLeases()
         onPhase?(.live)
         if let starting {
             self.starting = nil
@@ -136,6 +138,7 @@ extension ClientMachine {
         if wasLive { _ = takeOutgoing() }
         outgoing.removeAll()
         dropConnectionRequests()
+        loseLeases()
         suspendSlices()
         let isFirst = welcome == nil
         if let error = finalError(isFirst: isFirst) { return fail(error) }
@@ -186,6 +189,7 @@ extension ClientMachine {
         giveUpSent()
         giveUpWaiting(error)
         failRequests(error)
+        failLeases(error)
         failSlices(error)
         if let starting {
             self.starting = nil

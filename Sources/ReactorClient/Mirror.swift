@@ -40,18 +40,18 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
 
     deinit { board.noteRelease() }
 
-    /// The state, as of ``revision``.
+    /// The state, as of ``revision``, with this client's own actions on top that it previews.
     @inlinable
     public var state: R.State {
         changed.access()
-        return replica.withLock { $0.state }
+        return replica.withLock { $0.shown }
     }
 
     /// A field of the state.
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
         changed.access()
-        return replica.withLock { $0.state[keyPath: field] }
+        return replica.withLock { $0.shown[keyPath: field] }
     }
 
     /// The revision that the state is of; the same for all mirrors of a client.

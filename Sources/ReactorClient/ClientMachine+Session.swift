@@ -93,6 +93,8 @@ extension ClientMachine {
         outputs.append(.stopTimer)
         let isFirst = welcome == nil
         let isResumed = greeting.isResumed && session != nil
+        // because a program that goes on with an earlier one's session goes on with its numbers
+        if isResumed, isFirst { goOn(after: greeting.ordinal) }
         // because outcomes that were held back are of the history that is known so far
         if isResumed { held = [] } else if !isFirst { giveUpSent() }
         // because the completions above may have ended the client

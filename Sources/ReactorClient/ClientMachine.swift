@@ -105,6 +105,7 @@ public final class ClientMachine {
         random: @escaping () -> UInt64
     ) {
         self.options = options
+        session = options.session
         self.random = random
         board = MirrorBoard(wake: wake)
     }

@@ -53,17 +53,4 @@ extension Store {
         StoreBinding(
             get: { self.state[keyPath: field] }, set: { self.inject(mutation($0)) })
     }
-
-    /// Applies a mutation as a transaction of its own; from inside another, once that is complete.
-    private func inject(_ mutation: R.Mutation) {
-        guard core.enter() else {
-            core.waiting.append { [node] tree in
-                node.commit(Mutations(mutation), tree.turn)
-                tree.finishEmission()
-            }
-            return
-        }
-        node.commit(Mutations(mutation), core.turn)
-        core.complete()
-    }
 }

@@ -11,11 +11,19 @@ public final class Replica<R: Reactor> {
     private var snapshot: R.State?
     /// Whether a whole state has taken effect: mutations before it mean nothing.
     public private(set) var hasState = false
+    /// What its client asked for and has no answer to; absent before the first of it.
+    @usableFromInline var overlay: Overlay<R>?
+    /// What is shown instead of the state; absent where its reactor shows it as it is.
+    @usableFromInline let presenter: StatePresenter<R.State>?
+    /// Whether actions can be previewed.
+    var isPreviewable = true
 
     /// Starts with the state of `reactor` before its first mutation.
     public init(_ reactor: R) {
         self.reactor = reactor
-        place = Place(reactor.initialState)
+        let state = reactor.initialState
+        place = Place(state)
+        presenter = StatePresenter(reactor.transform(state: Transform()), state)
     }
 
     /// The state, as of the last ``commit()``.
@@ -42,12 +50,14 @@ public final class Replica<R: Reactor> {
 
     /// Makes effective what was staged.
     public func commit() {
+        overlay?.invalidate()
         if let snapshot {
             place.value = snapshot
             self.snapshot = nil
             hasState = true
         }
         R._commit(self)
+        presenter?.take(place.value)
     }
 
     /// What of the state was changed since the last call.

@@ -1,0 +1,100 @@
+import Testing
+
+/// Every public symbol says what it is.
+struct DocumentationTests {
+    /// Public symbols in `files` that say nothing, and whose meaning is not written elsewhere
+    /// either: at a requirement that they fulfil, at a declaration that they override.
+    static func findings(in files: [SourceFile], witnesses: Set<String>) -> [Finding] {
+        let protocols = files.map(\.protocols).reduce(into: [:]) { all, more in
+            all.merge(more) { first, _ in first }
+        }
+        return files.flatMap { file in
+            file.publicSymbols.filter { symbol in
+                !symbol.isDocumented && !symbol.isOverride && !symbol.name.hasPrefix("_")
+                    && !witnesses.contains(symbol.name)
+                    && !symbol.owners.contains { asks($0, for: symbol.name, protocols) }
+            }
+            .map { symbol in
+                file.finding(
+                    at: symbol.line, "\(symbol.name) is public and says nothing",
+                    remedy: "write what it is, in a sentence that starts with three slashes")
+            }
+        }
+    }
+
+    /// Whether a protocol, or one that it refines, has a requirement of that name.
+    private static func asks(
+        _ name: String, for requirement: String, _ protocols: [String: ProtocolRequirements],
+        depth: Int = 0
+    ) -> Bool {
+        guard let known = protocols[name], depth < 8 else { return false }
+        return known.names.contains(requirement)
+            || known.parents.contains {
+                $0 != name && asks($0, for: requirement, protocols, depth: depth + 1)
+            }
+    }
+
+    @Test("every public symbol has a comment for documentation, or fulfils what has one")
+    func tree() {
+        let found = Self.findings(
+            in: Repository.current.files(in: "Sources"), witnesses: Documentation.witnesses)
+        expectNone(found.filter { !Documentation.owed.contains($0.path) })
+        for path in Documentation.owed.sorted() {
+            #expect(found.contains { $0.path == path }, "\(path) owes no comment: strike it out")
+        }
+    }
+
+    @Test("a public symbol that says nothing is found, however it is declared")
+    func planted() {
+        let text = """
+            public import Wire
+            public struct A {
+                public var a = 0
+                @inlinable public static func b() {}
+                /// Documented.
+                @discardableResult
+                public mutating func c() -> Int { 0 }
+                public init(d: Int) {}
+                var hidden = 0
+                public subscript(e: Int) -> Int { 0 }
+            }
+            open class F {
+                public override func g() {}
+            }
+            """
+        let file = SourceFile(path: "Sources/ReactorWire/A.swift", text: text)
+        let found = Self.findings(in: [file], witnesses: [])
+        #expect(found.map(\.line) == [2, 3, 4, 8, 10, 12])
+    }
+
+    @Test("what a protocol of ours, or one that it refines, asks for is written there")
+    func witnesses() {
+        let text = """
+            /// Documented.
+            public protocol Base {
+                /// Documented.
+                var first: Int { get }
+                /// Documented.
+                func second(
+                    a: Int
+                )
+            }
+            /// Documented.
+            public protocol Refined: Base {}
+            extension Base {
+                public var first: Int { 1 }
+            }
+            /// Documented.
+            public struct A: Sendable,
+                Refined
+            {
+                public func second(a: Int) {}
+                public func third() {}
+                public static func == (left: A, right: A) -> Bool { true }
+            }
+            """
+        let file = SourceFile(path: "Sources/ReactorWire/A.swift", text: text)
+        let found = Self.findings(in: [file], witnesses: ["=="])
+        #expect(found.map(\.what) == ["third is public and says nothing"])
+    }
+}

@@ -135,7 +135,7 @@ struct EffectsGuideTests {
             while clock.sleeperCount < 3 { await Task.yield() }
             clock.set(HandClock.Instant(offset: .milliseconds(300)))
         }
-        try await store.perform(.find("swift"))  // returns when the effects of this action have ended
+        try await store.perform(.find("swift"))  // returns when its effects have ended
         await time.value
         #expect(store.state.results == ["about swift"])
     }

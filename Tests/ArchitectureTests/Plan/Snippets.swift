@@ -14,6 +14,7 @@ enum Snippets {
         article("ComingFromReducer"): [guide("ComingFromReducerTests")],
         article("ComingFromAsyncReactor"): [guide("ComingFromAsyncReactorTests")],
         article("ComingFromSwiftState"): [guide("ComingFromSwiftStateTests")],
+        article("ComingFromSwiftReactor"): [guide("ComingFromSwiftReactorTests")],
     ]
 
     private static func article(_ name: String) -> String {

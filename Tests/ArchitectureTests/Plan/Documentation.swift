@@ -2,12 +2,12 @@
 enum Documentation {
     /// Names that protocols of the tool chain ask for: what they mean is written there.
     static let witnesses: Set = [
-        "==", "<", "hash", "description", "debugDescription", "rawValue", "hashValue",
-        "makeAsyncIterator", "AsyncIterator", "makeIterator", "next", "Element",
-        "startIndex", "endIndex", "minimumResolution", "advanced", "duration",
-        "wrappedValue", "projectedValue", "main", "init(rawValue", "init(arrayLiteral",
-        "init(booleanLiteral", "init(dictionaryLiteral", "init(floatLiteral",
-        "init(integerLiteral", "init(stringLiteral",
+        "==", "<", "hash", "hashValue", "description", "debugDescription", "rawValue", "Element",
+        "makeIterator", "makeAsyncIterator", "AsyncIterator", "next", "startIndex", "endIndex",
+        "now", "sleep", "minimumResolution", "advanced", "duration", "enqueue", "wrappedValue",
+        "projectedValue", "main", "init(rawValue", "init(arrayLiteral", "init(booleanLiteral",
+        "init(dictionaryLiteral", "init(floatLiteral", "init(integerLiteral",
+        "init(stringLiteral",
     ]
 
     /// Files in which comments are still owed; one that owes none must leave this list.

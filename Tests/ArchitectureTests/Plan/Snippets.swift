@@ -18,7 +18,7 @@ enum Snippets {
     ]
 
     private static func article(_ name: String) -> String {
-        "Sources/ReactorCore/ReactorCore.docc/\(name).md"
+        "Sources/ReactorCore/ReactorCore.docc/\(name)" + Document.suffix
     }
 
     private static func guide(_ name: String) -> String {

@@ -5,14 +5,14 @@ struct DocumentationTests {
     /// Public symbols in `files` that say nothing, and whose meaning is not written elsewhere
     /// either: at a requirement that they fulfil, at a declaration that they override.
     static func findings(in files: [SourceFile], witnesses: Set<String>) -> [Finding] {
-        let protocols = files.map(\.protocols).reduce(into: [:]) { all, more in
-            all.merge(more) { first, _ in first }
+        let outlines = files.map(\.outlines).reduce(into: [:]) { all, more in
+            all.merge(more) { $0.joined(with: $1) }
         }
         return files.flatMap { file in
             file.publicSymbols.filter { symbol in
                 !symbol.isDocumented && !symbol.isOverride && !symbol.name.hasPrefix("_")
                     && !witnesses.contains(symbol.name)
-                    && !symbol.owners.contains { asks($0, for: symbol.name, protocols) }
+                    && !asks(symbol.owners, for: symbol.name, outlines)
             }
             .map { symbol in
                 file.finding(
@@ -22,16 +22,19 @@ struct DocumentationTests {
         }
     }
 
-    /// Whether a protocol, or one that it refines, has a requirement of that name.
+    /// Whether one of these types, or of those in their headers, is a protocol with a requirement
+    /// of that name.
     private static func asks(
-        _ name: String, for requirement: String, _ protocols: [String: ProtocolRequirements],
-        depth: Int = 0
+        _ types: Set<String>, for requirement: String, _ outlines: [String: TypeOutline]
     ) -> Bool {
-        guard let known = protocols[name], depth < 8 else { return false }
-        return known.names.contains(requirement)
-            || known.parents.contains {
-                $0 != name && asks($0, for: requirement, protocols, depth: depth + 1)
-            }
+        var seen: Set<String> = []
+        var next = types
+        while let type = next.popFirst() {
+            guard seen.insert(type).inserted, let outline = outlines[type] else { continue }
+            if outline.requirements.contains(requirement) { return true }
+            next.formUnion(outline.parents)
+        }
+        return false
     }
 
     @Test("every public symbol has a comment for documentation, or fulfils what has one")

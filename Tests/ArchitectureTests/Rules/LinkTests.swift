@@ -55,7 +55,7 @@ struct LinkTests {
     @Test("a link to nothing is found")
     func planted() {
         let text = "``A/b(_:)`` and ``C``\n```swift\n``D``\n```\n<doc:E> <doc:F>\n"
-        let document = Document(path: "a.docc/a.md", text: text)
+        let document = Document(path: "a.docc/a", text: text)
         let found = Self.findings(in: document, declared: ["b"], articles: ["E"])
         #expect(found.map(\.line) == [1, 5])
     }

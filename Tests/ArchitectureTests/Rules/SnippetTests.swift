@@ -87,7 +87,7 @@ struct SnippetTests {
     @Test("a line that nobody compiles is found")
     func planted() {
         let text = "# A\n```swift\nlet a = 1   // one\nlet b = 2\n```\n```sh\nlet c\n```\n"
-        let document = Document(path: "a.md", text: text)
+        let document = Document(path: "a", text: text)
         let found = Self.uncompiled(in: document, but: "    let a = 1\n", compiledBy: ["b.swift"])
         #expect(found.map(\.line) == [4])
     }
@@ -106,7 +106,7 @@ struct SnippetTests {
             import Known
             ```
             """
-        let document = Document(path: "a.md", text: text)
+        let document = Document(path: "a", text: text)
         let found = Self.uncompiled(
             in: document, but: "", compiledBy: [], foreign: Self.modules(of: document))
         #expect(found.map(\.line) == [9])

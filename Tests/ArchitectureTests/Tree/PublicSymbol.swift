@@ -13,12 +13,19 @@ struct PublicSymbol {
     let owners: Set<String>
 }
 
-/// What a protocol asks for.
-struct ProtocolRequirements {
-    /// Its own requirements.
-    var names: Set<String> = []
-    /// The names in its header, among them the protocols that it refines.
+/// What a type's header and body say of it.
+struct TypeOutline {
+    /// What it asks for, if it is a protocol.
+    var requirements: Set<String> = []
+    /// The names in its header, among them the protocols that it conforms to or refines.
     var parents: Set<String> = []
+
+    /// What is said of this type or of another of its name: which one is meant is not known.
+    func joined(with other: TypeOutline) -> TypeOutline {
+        TypeOutline(
+            requirements: requirements.union(other.requirements),
+            parents: parents.union(other.parents))
+    }
 }
 
 extension SourceFile {
@@ -37,23 +44,29 @@ extension SourceFile {
         }
     }
 
-    /// What the protocols that are declared here ask for.
-    var protocols: [String: ProtocolRequirements] {
-        var found: [String: ProtocolRequirements] = [:]
+    /// The types that are declared here, by their names.
+    var outlines: [String: TypeOutline] {
+        var found: [String: TypeOutline] = [:]
         for declaration in declarations where declaration.kind == .type {
-            guard words(in: declaration.line).contains("protocol") else { continue }
-            var requirements = ProtocolRequirements(parents: header(from: declaration.line))
-            let indent = indent(of: declaration.line)
-            for line in (declaration.line + 1)..<code.count {
-                if code[line].hasPrefix(String(repeating: " ", count: indent) + "}") { break }
-                guard self.indent(of: line) == indent + 4 else { continue }
-                if let name = Self.declaredName(words(in: line)[...]) {
-                    requirements.names.insert(name)
-                }
+            var outline = TypeOutline(parents: header(from: declaration.line))
+            if words(in: declaration.line).contains("protocol") {
+                outline.requirements = requirements(ofProtocolAt: declaration.line)
             }
-            found[declaration.name] = requirements
+            found[declaration.name] = outline
         }
         return found
+    }
+
+    private func requirements(ofProtocolAt start: Int) -> Set<String> {
+        var names: Set<String> = []
+        let indent = indent(of: start)
+        let end = String(repeating: " ", count: indent) + "}"
+        for line in (start + 1)..<code.count {
+            if code[line].hasPrefix(end) { break }
+            guard self.indent(of: line) == indent + 4 else { continue }
+            if let name = Self.declaredName(words(in: line)[...]) { names.insert(name) }
+        }
+        return names
     }
 
     /// The name that words declare, from the first that is no modifier on.

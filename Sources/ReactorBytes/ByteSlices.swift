@@ -31,6 +31,7 @@ extension ByteSlices: RandomAccessCollection {
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { count }
 
+    /// The slice at a place, counted from 0.
     @inlinable
     public subscript(index: Int) -> ByteSlice {
         if index == 0, let first { return first }

@@ -12,7 +12,9 @@ public enum ClientOutput: Equatable, Sendable {
 
 /// Bytes for the socket: a range of an array, which the machine keeps to send again if need be.
 public struct OutgoingBytes: Sendable {
+    /// The array that holds them.
     public let bytes: [UInt8]
+    /// Where in it they stand.
     public let range: Range<Int>
 }
 

@@ -32,6 +32,7 @@ open class BaseReactor<Action: Sendable, Mutation: Sendable, State: Sendable> {
     /// The state before the first mutation.
     public let initialState: State
 
+    /// Starts from `initialState`.
     public init(initialState: State) { self.initialState = initialState }
 
     /// Decides what an action does; passes it through where it is the mutation, and does nothing

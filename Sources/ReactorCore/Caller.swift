@@ -6,9 +6,12 @@ public final class Caller: Sendable {
     public let client: UInt64
     /// User, group and process at the time of the connect (`SO_PEERCRED`).
     public let uid: UInt32
+    /// Group.
     public let gid: UInt32
+    /// Process.
     public let pid: Int32
 
+    /// Names a caller.
     public init(connection: UInt64, client: UInt64, uid: UInt32, gid: UInt32, pid: Int32) {
         self.connection = connection
         self.client = client
@@ -28,6 +31,7 @@ public struct Owned: Sendable {
     /// The keys that were owned, in the order in which they were taken.
     public let keys: [WireKey]
 
+    /// Names what a connection owned.
     public init(connection: UInt64, keys: [WireKey]) {
         self.connection = connection
         self.keys = keys
@@ -39,8 +43,10 @@ public struct Owned: Sendable {
 public struct ReplyTicket: Hashable, Sendable {
     /// The client's public number.
     public var client: UInt64
+    /// The number that the client gave to the action.
     public var ordinal: UInt64
 
+    /// Names the action that is to be answered.
     public init(client: UInt64, ordinal: UInt64) {
         self.client = client
         self.ordinal = ordinal
@@ -49,6 +55,8 @@ public struct ReplyTicket: Hashable, Sendable {
 
 /// The answer to an action whose reply was deferred.
 public struct Resolution: Sendable {
+    /// Which action is answered.
     public var ticket: ReplyTicket
+    /// The answer.
     public var outcome: Outcome
 }

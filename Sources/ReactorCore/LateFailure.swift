@@ -1,13 +1,16 @@
 /// What went wrong for an action after its outcome was decided, for the client that sent it.
 public struct LateFailure: Sendable, Equatable {
+    /// Which client's which action it was.
     public var origin: Origin
     /// The kind: ``effectFailedCode``, or a ``FaultCode``.
     public var code: String
+    /// What went wrong, for people.
     public var message: String
 
     /// The code of an effect that threw.
     public static let effectFailedCode = "effectFailed"
 
+    /// Tells of a failure.
     public init(origin: Origin, code: String, message: String) {
         self.origin = origin
         self.code = code

@@ -9,6 +9,7 @@ public struct Rejection: Error, Equatable, Sendable {
     /// For people: what is in the way, and what to do.
     public var message: String
 
+    /// A rejection by a reactor.
     public init(_ code: String, _ message: String) {
         self.code = code
         self.message = message

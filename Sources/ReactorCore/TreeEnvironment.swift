@@ -7,6 +7,7 @@ public struct TreeEnvironment: Sendable {
     /// The time by which everything in the tree waits.
     public var clock: TreeClock
 
+    /// Makes a world of the way onto the isolation, the way off it, and the time.
     public init(
         post: @escaping @Sendable (@escaping @Sendable (Tree) -> Void) -> Void,
         spawn:

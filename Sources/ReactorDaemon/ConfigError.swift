@@ -2,6 +2,7 @@ import ReactorWire
 
 /// One mistake in a configuration: where, under which key, and what was expected instead.
 public struct ConfigProblem: Error, Hashable, Sendable {
+    /// Where in the file it stands.
     public var place: ConfigPlace
     /// The key's path from the top of the file, such as `limits.frameBytesMax`; empty for the file.
     public var key: String

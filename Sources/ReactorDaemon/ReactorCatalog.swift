@@ -64,6 +64,7 @@ public struct ReactorCatalog<Product> {
 
 /// A node of the tree that a ``ReactorCatalog`` made.
 public struct MadeReactor<Product> {
+    /// Its name among its siblings.
     public let name: String
     /// Nil for a mere group.
     public let reactor: Product?

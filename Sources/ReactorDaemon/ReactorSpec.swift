@@ -17,6 +17,7 @@ public struct ReactorSpec: Equatable, Sendable {
     public var mark: ConfigPlace
     /// Where the kind stands, and each option by its name.
     public var kindMark: ConfigPlace
+    /// Where each option stands, by its name.
     public var optionMarks: [String: ConfigPlace]
     /// The path of the node's key in the file, such as `reactors.team.children.lock`.
     public var key: String

@@ -15,6 +15,7 @@ public protocol Journal: AnyObject {
 public struct JournalBatch: Equatable, Sendable {
     /// The turn, for ``Journal/onAppended``.
     public var turn: UInt64
+    /// The history that the sequences are of.
     public var epoch: UInt64
     /// Sequence before the batch's first transaction.
     public var after: UInt64
@@ -22,8 +23,10 @@ public struct JournalBatch: Equatable, Sendable {
     public var sequence: UInt64
     /// Buffer that holds the delta frames at ``range``.
     public var bytes: [UInt8]
+    /// Where in ``bytes`` the frames stand.
     public var range: Range<Int>
 
+    /// Makes a batch of a turn's delta frames.
     public init(
         turn: UInt64, epoch: UInt64, after: UInt64, sequence: UInt64, bytes: [UInt8],
         range: Range<Int>

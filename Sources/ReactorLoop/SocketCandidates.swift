@@ -69,7 +69,9 @@ public struct SocketCandidate: Equatable, Sendable {
         case temporary
     }
 
+    /// Where a socket may be.
     public let path: String
+    /// Why it may be there.
     public let reason: Reason
     /// Why no socket can be there, or nil.
     public let refusal: SocketPathError?
@@ -119,7 +121,9 @@ public struct SocketPathError: Error, Equatable, Sendable {
         case directory
     }
 
+    /// The path that cannot be used.
     public let path: String
+    /// What is wrong with it.
     public let condition: Condition
 
     /// What is wrong with a path, or nil if nothing is.

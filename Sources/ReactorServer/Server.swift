@@ -13,7 +13,9 @@ import ReactorWire
 /// Within a turn, actions are applied as they are received; what they cause leaves after
 /// ``endTurn(at:)``, once the turn's batch and all before it are appended.
 public final class Server {
+    /// The reactors that are served.
     public let tree: Tree
+    /// What one client, and all together, may take.
     public let limits: ServerLimits
     let random: () -> UInt64
     /// Name and version, for the welcome.
@@ -51,6 +53,7 @@ public final class Server {
     // MARK: Turns that wait for their batches
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0
+    /// Whether the server is about to end, and lets nobody in any more.
     public internal(set) var isDraining = false
 
     /// A turn whose outputs have not left.

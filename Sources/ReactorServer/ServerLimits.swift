@@ -66,6 +66,7 @@ public struct ServerLimits: Equatable, Sendable {
     /// and counted only.
     public var loggedFaultsMax = 256
 
+    /// The limits that hold where nothing else is said.
     public init() {}
 
     /// Every limit by its name, for the answer to ``Ask/limits``.

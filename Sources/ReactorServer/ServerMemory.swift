@@ -3,11 +3,15 @@
 /// *Place*: the answer to ``Ask/stats`` has some of them; a simulation compares them with the
 /// limits after every step. *Cost*: O(connections and sessions, and what they have queued).
 public struct ServerMemory: Equatable, Sendable {
+    /// Connections that are open.
     public var connections = 0
     /// Connections that have not said hello.
     public var silentConnections = 0
+    /// Sessions, connected or remembered.
     public var sessions = 0
+    /// Slices that somebody is subscribed to.
     public var slices = 0
+    /// Subscriptions to them.
     public var subscriptions = 0
     /// Bytes that all connections keep alive: buffers that their queues point into, and input.
     public var keptBytes = 0
@@ -26,6 +30,7 @@ public struct ServerMemory: Equatable, Sendable {
     /// Encoded snapshots kept for the next who asks.
     public var snapshotBytes = 0
 
+    /// Nothing at all.
     public init() {}
 }
 

@@ -5,15 +5,20 @@ public import ReactorWire
 public struct ConnectionID: Hashable, Sendable {
     public let rawValue: UInt64
 
+    /// Names the socket with this number.
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Who is at the other end of a socket, as the kernel says (`SO_PEERCRED`).
 public struct Peer: Equatable, Sendable {
+    /// The user.
     public var uid: UInt32
+    /// The group.
     public var gid: UInt32
+    /// The process.
     public var pid: Int32
 
+    /// Names a peer.
     public init(uid: UInt32, gid: UInt32, pid: Int32) {
         self.uid = uid
         self.gid = gid
@@ -25,6 +30,7 @@ public struct Peer: Equatable, Sendable {
 public struct Batch: Sendable {
     /// Turn that the batch is of; ``Server/appended(_:at:)`` is told it.
     public let turn: UInt64
+    /// The history that the sequences are of.
     public let epoch: UInt64
     /// Sequence of the last transaction before the batch.
     public let after: UInt64

@@ -9,6 +9,7 @@ public struct MemoryAudit: Sendable {
     /// Bytes of one turn's deltas and outcomes at most.
     public var turnBytesMax: Int
 
+    /// Makes an audit against `limits`.
     public init(_ limits: ServerLimits, stateBytesMax: Int, turnBytesMax: Int) {
         self.limits = limits
         self.stateBytesMax = stateBytesMax

@@ -18,6 +18,7 @@ public struct Hello: Equatable, Sendable {
     /// Name of the program, for people who look at the daemon; at most 64 bytes.
     public var program: String = ""
 
+    /// Makes a greeting.
     public init(
         versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
         session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = ""
@@ -49,8 +50,10 @@ public struct Welcome: Equatable, Sendable {
     public var client: UInt64
     /// Highest ordinal that the session has seen; 0 if none.
     public var ordinal: UInt64
+    /// What this connection may take.
     public var limits: Limits
 
+    /// Makes an answer to a greeting.
     public init(
         version: UInt16, daemon: String, epoch: UInt64, sequence: UInt64, session: [UInt8],
         isResumed: Bool, client: UInt64, ordinal: UInt64, limits: Limits
@@ -79,6 +82,7 @@ public struct Welcome: Equatable, Sendable {
         /// Most subscriptions at a time.
         public var subscriptionsMax: UInt32
 
+        /// Makes limits.
         public init(
             frameBytesMax: UInt32, inFlightMax: UInt32, nodesMax: UInt32, subscriptionsMax: UInt32
         ) {
@@ -93,7 +97,9 @@ public struct Welcome: Equatable, Sendable {
 /// Why the daemon closes a connection.
 @WireCodable
 public struct Closing: Equatable, Sendable {
+    /// Why, for programs.
     public var code: FaultCode
+    /// Why, for people.
     public var message: String
     /// Byte offset in the client's stream of the frame that caused it.
     public var offset: UInt64?
@@ -102,6 +108,7 @@ public struct Closing: Equatable, Sendable {
     /// For ``FaultCode/version``: the end of that range.
     public var versionMax: UInt16?
 
+    /// Makes a farewell.
     public init(
         _ code: FaultCode, _ message: String, offset: UInt64? = nil, versionMin: UInt16? = nil,
         versionMax: UInt16? = nil

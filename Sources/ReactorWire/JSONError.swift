@@ -1,17 +1,20 @@
 /// What is wrong with a JSON text, and where.
 public struct JSONError: Error, Equatable, Sendable {
+    /// What is wrong.
     public var condition: Condition
     /// Line, from 1.
     public var line: Int
     /// Column in Unicode scalars, from 1.
     public var column: Int
 
+    /// Makes an error at a place.
     public init(condition: Condition, line: Int, column: Int) {
         self.condition = condition
         self.line = line
         self.column = column
     }
 
+    /// What can be wrong with a JSON text.
     public enum Condition: Equatable, Sendable {
         /// Something else than what JSON allows here.
         case unexpected(String, expected: String)

@@ -3,7 +3,9 @@
 /// *Place*: for runs of frames that nearly always are the same: what this is not, is left to
 /// ``FrameHeader/decode(_:at:frameBytesMax:)``, which says why.
 public struct PlainFrame: Equatable, Sendable {
+    /// Number of the node or the subscription.
     public var id: UInt32
+    /// The frame's ordinal or sequence.
     public var number: UInt64
     /// Where the body stands.
     public var range: Range<Int>

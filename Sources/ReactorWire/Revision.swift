@@ -8,6 +8,7 @@ public struct Revision: Hashable, Sendable {
     /// 0 is the initial state.
     public var sequence: UInt64
 
+    /// Names a point in a history.
     @inlinable
     public init(epoch: UInt64, sequence: UInt64) {
         self.epoch = epoch

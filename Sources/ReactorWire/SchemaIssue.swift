@@ -9,6 +9,7 @@ public struct SchemaIssue: Equatable, Sendable {
     /// The known name that may have been meant.
     public var nearest: String?
 
+    /// Says what was found where something else belongs.
     public init(path: [String], expected: String, got: String, nearest: String? = nil) {
         self.path = path
         self.expected = expected

@@ -3,11 +3,13 @@
 /// Written `/inventory/items/42/qty`; `/` alone is the root. A component is percent-encoded where
 /// it holds `/` or `%`, so that any key of a map can be named.
 public struct SlicePath: Hashable, Sendable {
+    /// The names, from the root on; none is the root itself.
     public var components: [WireKey]
 
     /// The root.
     public static let root = SlicePath([])
 
+    /// The path of these names.
     public init(_ components: [WireKey]) { self.components = components }
 
     /// Reads a path.
@@ -92,11 +94,14 @@ extension SlicePath: CustomStringConvertible {
 
 /// Why a text is not a slice path.
 public struct SlicePathError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What can be wrong with the text of a path.
     public enum Condition: Equatable, Sendable {
         case relative, emptyComponent, forbiddenComponent, badPercent, notText, tooLong
     }
 
+    /// What is wrong.
     public var condition: Condition
+    /// The text.
     public var text: String
 
     init(_ condition: Condition, in text: String) {

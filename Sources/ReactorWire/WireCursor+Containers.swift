@@ -14,6 +14,7 @@ public struct WireContainer: Sendable {
 
 /// The place of a name in the decoded bytes, its head already read.
 public struct WireName: Sendable {
+    /// Place of its first byte.
     public var start: Int
     /// Length in bytes.
     public var count: Int
@@ -24,6 +25,7 @@ public struct WireName: Sendable {
         self.count = count
     }
 
+    /// Where its bytes stand.
     @inlinable public var range: Range<Int> { start..<(start &+ count) }
 }
 

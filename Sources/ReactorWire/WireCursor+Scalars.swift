@@ -12,6 +12,7 @@ extension WireCursor {
         return (head.major == 1, head.argument)
     }
 
+    /// Reads an integer from 0 on.
     @inlinable
     public mutating func unsigned(in bytes: Span<UInt8>) throws(WireError) -> UInt64 {
         let start = offset
@@ -22,6 +23,7 @@ extension WireCursor {
         return magnitude
     }
 
+    /// Reads `true` or `false`.
     @inlinable
     public mutating func bool(in bytes: Span<UInt8>) throws(WireError) -> Bool {
         let start = offset

@@ -8,6 +8,7 @@ public struct WireCursor: Sendable {
     /// Levels of nesting still allowed; starts at ``WireLimits/depthMax``.
     public var depthLeft: Int
 
+    /// Starts to read at `offset`.
     @inlinable
     public init(offset: Int = 0) {
         self.offset = offset
@@ -24,6 +25,7 @@ public struct WireHead: Sendable {
     /// The value, the length, the count, the tag or the bits of a float.
     public var argument: UInt64
 
+    /// Makes a head of its parts.
     @inlinable
     public init(major: UInt8, info: UInt8, argument: UInt64) {
         self.major = major
@@ -31,6 +33,7 @@ public struct WireHead: Sendable {
         self.argument = argument
     }
 
+    /// Whether the item says where it ends instead of how long it is.
     @inlinable public var isIndefinite: Bool { info == 31 }
 
     /// What the item is, for an error's sentence.

@@ -3,12 +3,14 @@
 /// The peer's fault, never ours: the session that sent the bytes gets this error, and no other
 /// session notices.
 public struct WireError: Error, Equatable, Sendable {
+    /// What is wrong.
     public var condition: Condition
     /// Byte offset into the decoded span at which the offending item starts.
     public var offset: Int
     /// Names from the outermost value down to the offending one, such as `["increment", "by"]`.
     public var path: [String]
 
+    /// Makes an error at a place.
     public init(_ condition: Condition, at offset: Int, path: [String] = []) {
         self.condition = condition
         self.offset = offset
@@ -20,6 +22,7 @@ public struct WireError: Error, Equatable, Sendable {
         WireError(condition, at: offset, path: [name] + path)
     }
 
+    /// What can be wrong with bytes.
     public enum Condition: Equatable, Sendable {
         /// The bytes end inside a value.
         case truncated

@@ -2,6 +2,7 @@
 public struct WireInteger: Hashable, Sendable {
     /// Whether the number is `-1 - magnitude` instead of `magnitude`.
     public let isNegative: Bool
+    /// The number, or what is one less than its distance from 0.
     public let magnitude: UInt64
 
     /// Makes `magnitude`, or `-1 - magnitude` if `isNegative`.

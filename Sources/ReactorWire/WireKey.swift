@@ -3,8 +3,10 @@
 /// Swift's `String` regards "é" in its two Unicode forms as one string; a key that came from
 /// another language must not meet another key that way.
 public struct WireKey: Sendable {
+    /// The key as text.
     public var text: String
 
+    /// Makes a key.
     @inlinable
     public init(_ text: String) {
         self.text = text

@@ -22,10 +22,14 @@ public indirect enum WireSchema: Equatable, Sendable {
 
     /// A struct: a map with known keys.
     public struct Record: Equatable, Sendable {
+        /// Name of the type.
         public var name: String
+        /// What the type is for; empty if nobody wrote it.
         public var doc: String
+        /// Its fields, in the order of their declaration.
         public var fields: [Field]
 
+        /// Describes a struct.
         public init(name: String, doc: String = "", fields: [Field]) {
             self.name = name
             self.doc = doc
@@ -35,13 +39,18 @@ public indirect enum WireSchema: Equatable, Sendable {
 
     /// A field of a record, or a labelled associated value of a case.
     public struct Field: Equatable, Sendable {
+        /// Its name on the wire.
         public var name: String
+        /// Its type.
         public var schema: WireSchema
         /// Whether the field may be absent: it has a default.
         public var isOptional: Bool
+        /// What it is for; empty if nobody wrote it.
         public var doc: String
+        /// Other names under which it is read.
         public var aliases: [String]
 
+        /// Describes a field.
         public init(
             name: String, schema: WireSchema, isOptional: Bool = false, doc: String = "",
             aliases: [String] = []
@@ -56,10 +65,14 @@ public indirect enum WireSchema: Equatable, Sendable {
 
     /// An enum: a map with one key, the name of the case.
     public struct Choice: Equatable, Sendable {
+        /// Name of the type.
         public var name: String
+        /// What the type is for; empty if nobody wrote it.
         public var doc: String
+        /// Its cases, in the order of their declaration.
         public var cases: [Case]
 
+        /// Describes an enum.
         public init(name: String, doc: String = "", cases: [Case]) {
             self.name = name
             self.doc = doc
@@ -69,11 +82,16 @@ public indirect enum WireSchema: Equatable, Sendable {
 
     /// One case of a choice with the form of its payload.
     public struct Case: Equatable, Sendable {
+        /// Its name on the wire.
         public var name: String
+        /// The form of what it holds.
         public var payload: Payload
+        /// What it is for; empty if nobody wrote it.
         public var doc: String
+        /// Other names under which it is read.
         public var aliases: [String]
 
+        /// Describes a case.
         public init(
             name: String, payload: Payload, doc: String = "", aliases: [String] = []
         ) {
@@ -84,6 +102,7 @@ public indirect enum WireSchema: Equatable, Sendable {
         }
     }
 
+    /// The forms that a case's values have on the wire.
     public enum Payload: Equatable, Sendable {
         /// `{"reset":{}}`, or `"reset"` alone.
         case none

@@ -117,6 +117,7 @@ extension WireWriter {
         }
     }
 
+    /// Appends an integer from 0 on.
     @inlinable public mutating func unsigned(_ value: UInt64) { head(major: 0, value) }
 
     /// Appends a signed integer.
@@ -136,8 +137,10 @@ extension WireWriter {
     /// encoded keys.
     @inlinable public mutating func map(count: Int) { head(major: 5, UInt64(count)) }
 
+    /// Appends `true` or `false`.
     @inlinable public mutating func bool(_ value: Bool) { byte(value ? 0xf5 : 0xf4) }
 
+    /// Appends `null`.
     @inlinable public mutating func null() { byte(0xf6) }
 
     /// Appends a text string.

@@ -5,6 +5,7 @@ public import ReactorCore
 /// Rejections: `overflow` for what would take the count beyond 64 bits.
 @Reactor
 public struct Counter {
+    /// A counter that starts at 0.
     public init() {}
 
     /// What a client may ask of a counter.
@@ -30,8 +31,10 @@ public struct Counter {
         /// Where the count stands.
         public var count: Int64 = 0
 
+        /// A count of 0.
         public init() {}
 
+        /// A count.
         public init(count: Int64) { self.count = count }
     }
 

@@ -50,6 +50,7 @@ public struct List {
         /// The items, the oldest first.
         public var items: SlidingArray<WireValue> = []
 
+        /// An empty list.
         public init() {}
     }
 

@@ -11,6 +11,7 @@ extension Lock {
         /// Its process.
         public var pid: Int32
 
+        /// Names a party.
         public init(connection: UInt64, uid: UInt32, pid: Int32) {
             self.connection = connection
             self.uid = uid
@@ -30,6 +31,7 @@ extension Lock {
         /// To whom.
         public var client: Client
 
+        /// Names a holder.
         public init(token: UInt64, client: Client) {
             self.token = token
             self.client = client
@@ -44,6 +46,7 @@ extension Lock {
         /// Who waits.
         public var client: Client
 
+        /// Names one who waits.
         public init(ticket: ReplyTicket, client: Client) {
             self.ticket = ticket
             self.client = client

@@ -45,6 +45,7 @@ public struct MemberSet {
         /// The members in ascending order of their bytes, each once.
         public var members: [WireKey] = []
 
+        /// An empty set.
         public init() {}
     }
 

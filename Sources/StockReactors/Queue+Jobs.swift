@@ -11,6 +11,7 @@ extension Queue {
         /// How often it failed.
         public var failures: Int = 0
 
+        /// Makes a job that waits.
         public init(id: UInt64, job: WireValue, failures: Int = 0) {
             self.id = id
             self.job = job
@@ -28,6 +29,7 @@ extension Queue {
         /// Its process.
         public var pid: Int32
 
+        /// Names a worker.
         public init(connection: UInt64, uid: UInt32, pid: Int32) {
             self.connection = connection
             self.uid = uid
@@ -49,6 +51,7 @@ extension Queue {
         /// Who works on it.
         public var client: Client
 
+        /// Makes a job that is worked on.
         public init(job: WireValue, failures: Int, client: Client) {
             self.job = job
             self.failures = failures

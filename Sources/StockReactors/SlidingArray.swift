@@ -48,6 +48,7 @@ extension SlidingArray: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { storage.count - head }
 
+    /// The element at a place, counted from the oldest.
     public subscript(position: Int) -> Element {
         guard let element = storage[head + position] else {
             preconditionFailure("no element stands before the head")

@@ -5,6 +5,7 @@ public import ReactorCore
 /// Rejects nothing.
 @Reactor
 public struct Value {
+    /// A place for a value, empty at first.
     public init() {}
 
     /// What a client may ask of a value; it is applied as it was asked.
@@ -20,8 +21,10 @@ public struct Value {
         /// What was set last; null at first.
         public var value: WireValue = .null
 
+        /// No value: `null`.
         public init() {}
 
+        /// A value.
         public init(value: WireValue) { self.value = value }
     }
 

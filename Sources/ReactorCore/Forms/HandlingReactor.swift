@@ -30,6 +30,7 @@ public typealias AsyncHandler<State: WireCodable & Sendable> =
 
 /// A state as a handler has written it.
 public struct WrittenState<State> {
+    /// The whole state.
     public let state: State
 
     init(_ state: State) { self.state = state }

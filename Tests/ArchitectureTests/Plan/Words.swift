@@ -70,7 +70,7 @@ struct WordRule {
             name: "waiting in tests", scope: ["Tests"],
             // because a reactor under test may wait by the clock that the test turns
             needles: [
-                Needle(" sleep("), Needle("Task.sleep("), Needle("Thread.sleep("),
+                Needle("sleep(", isFree: true), Needle("Task.sleep("), Needle("Thread.sleep("),
                 Needle("ContinuousClock().sleep("), Needle("usleep("), Needle("nanosleep("),
             ],
             remedy: "await the event itself, or turn a manual clock"),

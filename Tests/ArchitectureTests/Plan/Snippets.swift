@@ -1,0 +1,27 @@
+/// Which files compile the Swift that documents show.
+enum Snippets {
+    /// Files by document: each line of Swift in it stands in one of these.
+    static let compiled: [String: [String]] = [
+        "README.md": ["Tests/ReactorClientTests/ReadmeTests.swift"],
+        "Sources/ReactorWire/ReactorWire.docc/ReactorWire.md": [
+            "Tests/ReactorWireTests/Guides/ReactorWireGuideTests.swift"
+        ],
+        article("ReactorCore"): [guide("ReactorCoreGuideTests")],
+        article("Execution"): [guide("ExecutionGuideTests")],
+        article("Effects"): [guide("EffectsGuideTests")],
+        article("Pipeline"): [guide("PipelineGuideTests")],
+        article("ComingFromReactorKit"): [guide("ComingFromReactorKitTests")],
+        article("ComingFromReducer"): [guide("ComingFromReducerTests")],
+        article("ComingFromAsyncReactor"): [guide("ComingFromAsyncReactorTests")],
+        article("ComingFromSwiftState"): [guide("ComingFromSwiftStateTests")],
+        article("ComingFromSwiftReactor"): [guide("ComingFromSwiftReactorTests")],
+    ]
+
+    private static func article(_ name: String) -> String {
+        "Sources/ReactorCore/ReactorCore.docc/\(name)" + Document.suffix
+    }
+
+    private static func guide(_ name: String) -> String {
+        "Tests/ReactorCoreTests/Guides/\(name).swift"
+    }
+}

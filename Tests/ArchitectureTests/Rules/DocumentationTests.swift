@@ -1,0 +1,103 @@
+import Testing
+
+/// Every public symbol says what it is.
+struct DocumentationTests {
+    /// Public symbols in `files` that say nothing, and whose meaning is not written elsewhere
+    /// either: at a requirement that they fulfil, at a declaration that they override.
+    static func findings(in files: [SourceFile], witnesses: Set<String>) -> [Finding] {
+        let outlines = files.map(\.outlines).reduce(into: [:]) { all, more in
+            all.merge(more) { $0.joined(with: $1) }
+        }
+        return files.flatMap { file in
+            file.publicSymbols.filter { symbol in
+                !symbol.isDocumented && !symbol.isOverride && !symbol.name.hasPrefix("_")
+                    && !witnesses.contains(symbol.name)
+                    && !asks(symbol.owners, for: symbol.name, outlines)
+            }
+            .map { symbol in
+                file.finding(
+                    at: symbol.line, "\(symbol.name) is public and says nothing",
+                    remedy: "write what it is, in a sentence that starts with three slashes")
+            }
+        }
+    }
+
+    /// Whether one of these types, or of those in their headers, is a protocol with a requirement
+    /// of that name.
+    private static func asks(
+        _ types: Set<String>, for requirement: String, _ outlines: [String: TypeOutline]
+    ) -> Bool {
+        var seen: Set<String> = []
+        var next = types
+        while let type = next.popFirst() {
+            guard seen.insert(type).inserted, let outline = outlines[type] else { continue }
+            if outline.requirements.contains(requirement) { return true }
+            next.formUnion(outline.parents)
+        }
+        return false
+    }
+
+    @Test("every public symbol has a comment for documentation, or fulfils what has one")
+    func tree() {
+        let found = Self.findings(
+            in: Repository.current.files(in: "Sources"), witnesses: Documentation.witnesses)
+        expectNone(found.filter { !Documentation.owed.contains($0.path) })
+        for path in Documentation.owed.sorted() {
+            #expect(found.contains { $0.path == path }, "\(path) owes no comment: strike it out")
+        }
+    }
+
+    @Test("a public symbol that says nothing is found, however it is declared")
+    func planted() {
+        let text = """
+            public import Wire
+            public struct A {
+                public var a = 0
+                @inlinable public static func b() {}
+                /// Documented.
+                @discardableResult
+                public mutating func c() -> Int { 0 }
+                public init(d: Int) {}
+                var hidden = 0
+                public subscript(e: Int) -> Int { 0 }
+            }
+            open class F {
+                public override func g() {}
+            }
+            """
+        let file = SourceFile(path: "Sources/ReactorWire/A.swift", text: text)
+        let found = Self.findings(in: [file], witnesses: [])
+        #expect(found.map(\.line) == [2, 3, 4, 8, 10, 12])
+    }
+
+    @Test("what a protocol of ours, or one that it refines, asks for is written there")
+    func witnesses() {
+        let text = """
+            /// Documented.
+            public protocol Base {
+                /// Documented.
+                var first: Int { get }
+                /// Documented.
+                func second(
+                    a: Int
+                )
+            }
+            /// Documented.
+            public protocol Refined: Base {}
+            extension Base {
+                public var first: Int { 1 }
+            }
+            /// Documented.
+            public struct A: Sendable,
+                Refined
+            {
+                public func second(a: Int) {}
+                public func third() {}
+                public static func == (left: A, right: A) -> Bool { true }
+            }
+            """
+        let file = SourceFile(path: "Sources/ReactorWire/A.swift", text: text)
+        let found = Self.findings(in: [file], witnesses: ["=="])
+        #expect(found.map(\.what) == ["third is public and says nothing"])
+    }
+}

@@ -1,0 +1,152 @@
+/// A declaration that other modules see.
+struct PublicSymbol {
+    /// Its name; `subscript` is its own, an initializer's is `init(label`.
+    let name: String
+    /// Line, counted from 0.
+    let line: Int
+    /// Whether a comment for documentation stands above it; attributes may stand between.
+    let isDocumented: Bool
+    /// Whether it overrides one that is documented where it was declared.
+    let isOverride: Bool
+    /// The names in the header of the type or extension that holds it: its own, and those of the
+    /// protocols that it conforms to there.
+    let owners: Set<String>
+}
+
+/// What a type's header and body say of it.
+struct TypeOutline {
+    /// What it asks for, if it is a protocol.
+    var requirements: Set<String> = []
+    /// The names in its header, among them the protocols that it conforms to or refines.
+    var parents: Set<String> = []
+
+    /// What is said of this type or of another of its name: which one is meant is not known.
+    func joined(with other: TypeOutline) -> TypeOutline {
+        TypeOutline(
+            requirements: requirements.union(other.requirements),
+            parents: parents.union(other.parents))
+    }
+}
+
+extension SourceFile {
+    /// The declarations that are `public` or `open`, in order; imports aside.
+    var publicSymbols: [PublicSymbol] {
+        code.indices.compactMap { line in
+            let words = words(in: line)
+            guard
+                let access = words.firstIndex(where: { $0 == "public" || $0 == "open" }),
+                words[..<access].allSatisfy(Self.standsBeforeAccess),
+                let name = Self.declaredName(words[(access + 1)...])
+            else { return nil }
+            return PublicSymbol(
+                name: name, line: line, isDocumented: isDocumented(line),
+                isOverride: words.contains("override"), owners: header(around: line))
+        }
+    }
+
+    /// The types that are declared here, by their names.
+    var outlines: [String: TypeOutline] {
+        var found: [String: TypeOutline] = [:]
+        for declaration in declarations where declaration.kind == .type {
+            var outline = TypeOutline(parents: header(from: declaration.line))
+            if words(in: declaration.line).contains("protocol") {
+                outline.requirements = requirements(ofProtocolAt: declaration.line)
+            }
+            found[declaration.name] = outline
+        }
+        return found
+    }
+
+    private func requirements(ofProtocolAt start: Int) -> Set<String> {
+        var names: Set<String> = []
+        let indent = indent(of: start)
+        let end = String(repeating: " ", count: indent) + "}"
+        for line in (start + 1)..<code.count {
+            if code[line].hasPrefix(end) { break }
+            guard self.indent(of: line) == indent + 4 else { continue }
+            if let name = Self.declaredName(words(in: line)[...]) { names.insert(name) }
+        }
+        return names
+    }
+
+    /// The name that words declare, from the first that is no modifier on.
+    private static func declaredName(_ words: ArraySlice<Substring>) -> String? {
+        var words = words
+        while let word = words.popFirst() {
+            // because a literal's initializer is told from others by its label
+            if word == "init" || word.starts(with: /init[(<?]/) {
+                return String(word.prefix { $0 != ":" })
+            }
+            if word.hasPrefix("subscript") { return "subscript" }
+            guard keywords.contains(String(word)), let next = words.first else {
+                if word.hasPrefix("@") || modifiers.contains(String(word.prefix { $0 != "(" })) {
+                    continue
+                }
+                return nil
+            }
+            // because `class func` is a modifier and a keyword
+            if word == "class", keywords.contains(String(next)) { continue }
+            let name = next.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "`" }
+            return String(name.isEmpty ? next.prefix { $0 != "(" } : name)
+        }
+        return nil
+    }
+
+    private static func standsBeforeAccess(_ word: Substring) -> Bool {
+        word.hasPrefix("@") || modifiers.contains(String(word.prefix { $0 != "(" }))
+    }
+
+    private func words(in line: Int) -> [Substring] { code[line].split(separator: " ") }
+
+    private func indent(of line: Int) -> Int { code[line].prefix { $0 == " " }.count }
+
+    private func isDocumented(_ line: Int) -> Bool {
+        var above = line - 1
+        while above >= 0 {
+            let text = lines[above].drop { $0 == " " }
+            if text.hasPrefix("///") { return true }
+            guard text.hasPrefix("@") || text.hasPrefix("//") || text.hasPrefix("#if") else {
+                return false
+            }
+            above -= 1
+        }
+        return false
+    }
+
+    /// The names in the header of what holds a line.
+    private func header(around line: Int) -> Set<String> {
+        let own = indent(of: line)
+        let above = code[..<line].indices.reversed().first { candidate in
+            indent(of: candidate) < own
+                && words(in: candidate).contains { Self.holders.contains(String($0)) }
+        }
+        return above.map { header(from: $0) } ?? []
+    }
+
+    /// The names in a header that begins at a line, from the attributes above it to its brace.
+    private func header(from start: Int) -> Set<String> {
+        var names: Set<String> = []
+        var first = start
+        while first > 0, code[first - 1].drop(while: { $0 == " " }).hasPrefix("@") { first -= 1 }
+        for line in first..<code.count {
+            let text = code[line].prefix { $0 != "{" }
+            let parts = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            names.formUnion(parts.map(String.init))
+            if code[line].contains("{"), line >= start { break }
+        }
+        return names
+    }
+
+    private static let holders: Set = ["struct", "class", "enum", "actor", "protocol", "extension"]
+
+    private static let keywords = holders.union([
+        "func", "var", "let", "typealias", "associatedtype", "macro",
+    ])
+
+    private static let modifiers: Set = [
+        "static", "final", "override", "mutating", "nonmutating", "nonisolated", "isolated",
+        "indirect", "lazy", "weak", "unowned", "required", "convenience", "prefix", "postfix",
+        "infix", "dynamic", "internal", "private", "fileprivate", "package", "unsafe", "consuming",
+        "borrowing", "public", "open",
+    ]
+}

@@ -1,0 +1,49 @@
+import ReactorCore
+import Testing
+
+// What the guide for those who come from AsyncReactor shows, line for line.
+
+@Reactor
+struct Account: HandlingReactor {
+    enum Action: Equatable {
+        case rename(String)
+        case load
+    }
+    struct State: Equatable {
+        var name = ""
+        var isLoading = false
+    }
+
+    let fetch: @Sendable () async throws -> String
+
+    func handle(_ action: Action, state: inout State) throws(Rejection) {
+        switch action {
+        case .rename(let name): state.name = name
+        case .load: state.isLoading = true
+        }
+    }
+
+    func handler(for action: Action) -> AsyncHandler<State>? {
+        guard action == .load else { return nil }
+        return { [fetch] write in
+            let name = try await fetch()
+            write { state in
+                state.name = name
+                state.isLoading = false
+            }
+        }
+    }
+}
+
+@Suite("guide: coming from AsyncReactor")
+struct ComingFromAsyncReactorTests {
+    @Test("F15, F16, F47: a handler writes at once, and later, and perform waits for it")
+    func page() async throws {
+        let fetch: @Sendable () async throws -> String = { "Ada" }
+        let store = Store(Account(fetch: fetch))
+        store.send(.rename("Ann"))  // applied when it returns
+        #expect(store.state.name == "Ann")
+        try await store.perform(.load)  // returns when its handler has ended
+        #expect(store.state == Account.State(name: "Ada", isLoading: false))
+    }
+}

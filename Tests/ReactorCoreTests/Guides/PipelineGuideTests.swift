@@ -1,0 +1,134 @@
+import ReactorCore
+import Testing
+
+// What the guide on pipelines shows, line for line.
+
+@Reactor
+struct Till {
+    enum Action: Equatable {
+        case add(Int)
+        case addTwice(Int)
+        case discount
+    }
+    enum Mutation: Equatable { case added(Int) }
+    struct State: Equatable { var total = 0 }
+
+    let prices: AsyncStream<Action>
+
+    func transform(action: Transform<Action>) -> Transform<Action> {
+        action
+            .filter { $0 != .add(0) }
+            .flatMap { action in
+                guard case .addTwice(let amount) = action else { return [action] }
+                return [.add(amount), .add(amount)]
+            }
+            .merging(prices)
+    }
+
+    func transform(mutation: Transform<Mutation>) -> Transform<Mutation> {
+        mutation.filter { $0 != .added(0) }
+    }
+
+    func transform(state: Transform<State>) -> Transform<State> {
+        state.map { State(total: $0.total / 10 * 10) }  // shown in tens
+    }
+
+    var middleware: [Middleware<Till>] {
+        [
+            Middleware { getState, action, dispatch in
+                if getState().total > 100, action != .discount { dispatch(.discount) }
+            }
+        ]
+    }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let amount): [.added(amount)]
+        case .addTwice: .none
+        case .discount: [.added(-state.total / 10)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount): state.total += amount
+        }
+    }
+}
+
+/// The till's stream form alone.
+struct LateTill: Reactor {
+    typealias Action = Till.Action
+    typealias State = Till.State
+
+    let initialState = State()
+
+    func transform(action: Transform<Action>) -> Transform<Action> {
+        action.stream { actions in actions.dropFirst() }
+    }
+
+    func reduce(state: inout State, mutation: Action) {
+        if case .add(let amount) = mutation { state.total += amount }
+    }
+}
+
+@Suite("guide: pipelines")
+struct PipelineGuideTests {
+    private let prices = AsyncStream.makeStream(of: Till.Action.self)
+    private var bench: StoreBench<Till> { StoreBench(Till(prices: prices.stream)) }
+
+    @Test("F22, F24: actions are dropped and multiplied; what is shown is not what is reduced")
+    func transforms() throws {
+        let bench = bench
+        try bench.send(.add(0))
+        try bench.send(.addTwice(6))
+        #expect(bench.store.sequence == 2)
+        #expect(bench.state.total == 10)
+        try bench.send(.add(8))
+        #expect(bench.state.total == 20)
+    }
+
+    @Test("F25: a merged source comes in behind the stages before it")
+    func source() {
+        let bench = bench
+        prices.continuation.yield(.add(30))
+        prices.continuation.yield(.addTwice(30))
+        prices.continuation.finish()
+        bench.settle()
+        #expect(bench.state.total == 30)
+    }
+
+    @Test("F27: what middleware dispatches follows")
+    func middleware() throws {
+        let bench = bench
+        try bench.send(.add(200))
+        #expect(bench.state.total == 180)
+        #expect(bench.store.sequence == 2)
+    }
+
+    @Test("F28, F30: a store's middleware looks on until its token goes")
+    func addedMiddleware() throws {
+        let bench = bench
+        let store = bench.store
+        var lines: [String] = []
+        let log = Middleware<Till> { getState, action, _ in
+            lines.append("\(action): \(getState().total)")
+        }
+        let token = store.addMiddleware(log.filter { $0 != .discount })
+        try store.dispatch(.add(200))
+        #expect(lines == ["add(200): 200"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F22: what a stream lets through are transactions of their own")
+    func stream() throws {
+        let bench = StoreBench(LateTill())
+        try bench.store.dispatch(.add(1))
+        try bench.store.dispatch(.add(2))
+        #expect(bench.state.total == 0)
+        #expect(bench.store.sequence == 2)
+        bench.settle()
+        #expect(bench.state.total == 2)
+        #expect(bench.store.sequence == 3)
+    }
+}

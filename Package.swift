@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "ReactorCore", targets: ["ReactorCore"]),
         .library(name: "ReactorClient", targets: ["ReactorClient"]),
         .library(name: "ReactorDaemon", targets: ["ReactorDaemon"]),
+        .library(name: "ReactorDaemonCommand", targets: ["ReactorDaemonCommand"]),
         .library(name: "ReactorWire", targets: ["ReactorWire"]),
         .library(name: "ReactorBytes", targets: ["ReactorBytes"]),
         .library(name: "ReactorServer", targets: ["ReactorServer"]),
@@ -106,13 +107,17 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The roof. Argument parsing and little more.
-        .executableTarget(
-            name: "reactord",
+        // Fifth floor. A daemon as a program: its command line. Must not know what it serves.
+        .target(
+            name: "ReactorDaemonCommand",
             dependencies: [
                 "ReactorDaemon", "ReactorCore", "StockReactors", argumentParser, logging,
             ],
             swiftSettings: strict),
+
+        // The roof. Argument parsing and little more.
+        .executableTarget(
+            name: "reactord", dependencies: ["ReactorDaemonCommand"], swiftSettings: strict),
         .executableTarget(
             name: "reactorctl",
             dependencies: [
@@ -129,6 +134,30 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The garden. Programs of authors, written with what every author has.
+        .target(
+            name: "LoginExample", dependencies: ["ReactorCore"],
+            path: "Sources/Examples/Login/LoginExample", swiftSettings: strict),
+        .executableTarget(
+            name: "login-daemon", dependencies: ["LoginExample", "ReactorDaemonCommand"],
+            path: "Sources/Examples/Login/login-daemon", swiftSettings: strict),
+        .executableTarget(
+            name: "login-demo",
+            dependencies: ["LoginExample", "ReactorClient", "ReactorCore", argumentParser],
+            path: "Sources/Examples/Login/login-demo", swiftSettings: strict),
+        .target(
+            name: "TrackerExample", dependencies: ["ReactorCore"],
+            path: "Sources/Examples/Tracker/TrackerExample", swiftSettings: strict),
+        .executableTarget(
+            name: "tracker-daemon", dependencies: ["TrackerExample", "ReactorDaemonCommand"],
+            path: "Sources/Examples/Tracker/tracker-daemon", swiftSettings: strict),
+        .executableTarget(
+            name: "tracker",
+            dependencies: ["TrackerExample", "ReactorClient", "ReactorCore", argumentParser],
+            path: "Sources/Examples/Tracker/tracker", swiftSettings: strict),
+
+        // Programs that tests start, for the tests of several rooms.
+        .target(name: "TestPrograms", path: "Tests/TestPrograms", swiftSettings: strict),
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [
@@ -165,17 +194,25 @@ let package = Package(
         .testTarget(
             name: "ReactorClientTests",
             dependencies: [
-                "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorLoop", "ReactorServer",
-                "ReactorThreads", "ReactorWire", "StockReactors",
+                "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorDaemon",
+                "ReactorDaemonCommand", "ReactorLoop", "ReactorServer", "ReactorThreads",
+                "ReactorWire", "StockReactors",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
                 "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorWire", "StockReactors",
-                "reactord", "reactorctl",
+                "TestPrograms", "reactord", "reactorctl",
             ],
             resources: [.copy("Python")], swiftSettings: strict),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: [
+                "LoginExample", "TrackerExample", "ReactorClient", "ReactorCore", "TestPrograms",
+                "login-daemon", "login-demo", "tracker", "tracker-daemon", "reactorctl",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorLoop
 import ReactorThreads
 
-/// The way from any thread to a client's own thread.
+/// The way from any thread to a client's own thread; the client ends when nobody holds it.
 final class ActionPort: Sendable {
     let handle: LoopHandle
     let core: Confined<LoopClient>
@@ -19,6 +19,8 @@ final class ActionPort: Sendable {
         self.core = Confined(core)
         self.isForked = isForked
     }
+
+    deinit { end() }
 
     /// Runs `job` on the client's thread; answers false if that has ended or is not there.
     func post(_ job: @escaping @Sendable (LoopClient) -> Void) -> Bool {

@@ -10,7 +10,7 @@ import ReactorThreads
 ///
 /// When the connection is lost it connects again, with pauses, and goes on where it was: mirrors
 /// catch up, actions without an outcome are sent again under their old numbers and are applied
-/// once. It ends with ``close()``, or when nobody holds it any more.
+/// once. It ends with ``close()``, or when nobody holds it any more, nor a mirror of it.
 ///
 /// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread; a process
 /// that was forked after ``connect(to:options:)`` is refused, ``ClientError/forked(pid:)``.
@@ -32,8 +32,6 @@ public final class Client: Sendable {
         self.welcome = welcome
         self.socketPath = socketPath
     }
-
-    deinit { port.end() }
 
     /// Connects to the daemon at the socket `path`, or to the first that accepts at one of the
     /// usual places.
@@ -72,8 +70,10 @@ public final class Client: Sendable {
             let core = try LoopClient(on: loop, to: path, options: options)
             core.machine.report(to: notices)
             let port = ActionPort(core, isForked: isForked)
+            // because the port ends the thread when nobody holds it any more
+            let confined = port.core
             _ = try WorkThread(name: "reactor-client") {
-                let loop = port.core.open().loop
+                let loop = confined.open().loop
                 loop.run()
                 loop.close()
             }

@@ -33,12 +33,13 @@ public final class Daemon {
     /// The socket's path.
     public var socketPath: String { home.address.path }
 
-    /// Opens the socket and mounts `root`; nothing is served before ``run()``.
+    /// Opens the socket and mounts `root`; nothing is served before ``run()``. `name` is what
+    /// clients are told that they talk to.
     ///
     /// *Throws*: ``DaemonError`` with what is in the way and the remedy.
     public init(
-        root: some Reactor, config: DaemonConfig, environment: [String: String], uid: UInt32,
-        logger: Logger
+        root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
+        environment: [String: String], uid: UInt32, logger: Logger
     ) throws(DaemonError) {
         self.logger = logger
         var limits = config.limits
@@ -54,7 +55,7 @@ public final class Daemon {
         let tree = Tree(
             root, epoch: generator.next(), recordsDeltas: true, environment: inbox.environment)
         server = Server(
-            tree, limits: limits, daemonName: "reactord \(Self.version)", ownerUID: uid,
+            tree, limits: limits, daemonName: name, ownerUID: uid,
             random: { generator.next() })
         journal = MemoryJournal()
     }

@@ -18,6 +18,7 @@ extension DaemonConfig {
             lines.append("  " + row(entry.name, isDefault ? text : "\(text) (set)", width: 32))
         }
         lines.append("reactors")
+        if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
         for spec in reactors { append(spec, under: .root, to: &lines) }
         return lines.joined(separator: "\n")
     }

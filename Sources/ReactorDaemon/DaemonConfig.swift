@@ -17,26 +17,38 @@ public struct DaemonConfig: Equatable, Sendable {
     public var limits = ServerLimits()
     /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
-    /// The reactors below the root, in the order of the file; never empty.
-    public var reactors: [ReactorSpec]
+    /// The reactors below the root, in the order of the file; none if they stand in code.
+    public var reactors: [ReactorSpec] = []
+
+    /// Where the tree of reactors is described.
+    public enum ReactorsPlace: Sendable {
+        /// In the file: `reactors:` names at least one.
+        case inFile
+        /// In the daemon's code: `reactors:` in the file is a mistake.
+        case inCode
+    }
 
     /// Longest time that the loop may be told to poll.
     static let spinMax = Duration.milliseconds(10)
     private static let keys = ["socket", "log", "limits", "loop", "reactors"]
 
+    /// The defaults, for a daemon without a file whose reactors stand in its code.
+    public init() { file = "none" }
+
     /// Reads the configuration in the file at a path.
     ///
     /// *Throws*: ``ConfigError`` with every mistake in the file, each with its line and column.
-    public init(file: String) throws(ConfigError) {
-        try self.init(yaml: try ConfigFile.text(at: file), file: file)
+    public init(file: String, reactors place: ReactorsPlace = .inFile) throws(ConfigError) {
+        try self.init(yaml: try ConfigFile.text(at: file), file: file, reactors: place)
     }
 
     /// Reads a configuration from YAML text; `file` is the name that errors give it.
     ///
     /// *Throws*: as ``init(file:)``.
-    public init(yaml text: String, file: String) throws(ConfigError) {
+    public init(
+        yaml text: String, file: String, reactors place: ReactorsPlace = .inFile
+    ) throws(ConfigError) {
         self.file = file
-        reactors = []
         let document = try ConfigDocument(text: text, file: file)
         let top: ConfigSection
         do throws(ConfigProblem) {
@@ -53,11 +65,19 @@ public struct DaemonConfig: Equatable, Sendable {
             }
         }
         let entry = top.entries.first { $0.name == "reactors" }
-        if reactors.isEmpty, problems.isEmpty {
+        switch place {
+        case .inFile where reactors.isEmpty && problems.isEmpty:
             problems.append(
                 ConfigProblem(
                     "expected at least one reactor, such as `visits: { kind: counter }`",
                     key: "reactors", at: entry?.place ?? ConfigPlace(file: file)))
+        case .inCode:
+            guard let entry else { break }
+            problems.append(
+                ConfigProblem(
+                    "the reactors of this daemon stand in its code: take the section out",
+                    key: "reactors", at: entry.place))
+        case .inFile: break
         }
         guard problems.isEmpty else { throw ConfigError(problems) }
     }

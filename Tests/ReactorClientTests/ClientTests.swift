@@ -93,8 +93,21 @@ struct ClientTests {
     @Test("a client that nobody holds any more ends")
     func release() async throws {
         let server = try LiveServer()
-        let visits = try await mirror(of: server)
-        await visits.until { $0.phase == .failed(.ended) }
+        _ = try await Client.connect(to: server.path)
+        await server.until { $0.connectionCount == 0 }
+    }
+
+    @Test("a mirror keeps its client for as long as somebody holds the mirror")
+    func keptByMirror() async throws {
+        let server = try LiveServer()
+        do {
+            let visits = try await mirror(of: server)
+            guard case .applied = await visits.dispatch(.increment(by: 5)) else {
+                Issue.record("the client has ended")
+                return
+            }
+            #expect(visits.state.count == 5)
+        }
         await server.until { $0.connectionCount == 0 }
     }
 

@@ -1,5 +1,7 @@
 import ReactorClient
 import ReactorCore
+import ReactorDaemon
+import ReactorDaemonCommand
 import Testing
 
 // What the README shows, line for line: another test holds the two together.
@@ -35,6 +37,14 @@ struct Tally {
     }
 }
 
+struct TallyDaemon: DaemonCommand {
+    static var reactors: DaemonReactors {
+        var catalog = ReactorCatalog.stock
+        catalog.register("tally") { _ in Tally() }
+        return .configured(catalog)
+    }
+}
+
 /// What the README does with it, where a daemon is.
 private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
     let client = try await Client.connect()
@@ -62,5 +72,16 @@ struct ReadmeTests {
         }
         #expect(rejection.code == "not_positive")
         client.close()
+    }
+
+    @Test("its daemon mounts it where the configuration says, beside the ready-made kinds")
+    func daemon() throws {
+        guard case .configured(let catalog) = TallyDaemon.reactors else {
+            Issue.record("the daemon's reactors stand in its code")
+            return
+        }
+        let config = try DaemonConfig(
+            yaml: "reactors: { tally: { kind: tally }, visits: { kind: counter } }", file: "r.yaml")
+        #expect(try config.root(from: catalog).members.map(\.name) == ["tally", "visits"])
     }
 }

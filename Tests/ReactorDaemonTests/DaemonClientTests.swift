@@ -1,6 +1,7 @@
 import Foundation
 import ReactorCore
 import StockReactors
+import TestPrograms
 import Testing
 
 @testable import ReactorClient

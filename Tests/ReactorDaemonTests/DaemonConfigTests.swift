@@ -85,6 +85,21 @@ struct DaemonConfigTests {
         #expect(lines.first?.contains("reactors: expected at least one reactor") == true)
     }
 
+    @Test("a daemon whose reactors stand in its code refuses others, and needs none")
+    func reactorsInCode() throws {
+        let error = #expect(throws: ConfigError.self) {
+            try DaemonConfig(yaml: "log: {}\n" + oneReactor, file: "r.yaml", reactors: .inCode)
+        }
+        #expect(
+            error?.description
+                == "r.yaml:2:1: reactors: the reactors of this daemon stand in its code: "
+                + "take the section out")
+        let config = try DaemonConfig(yaml: "log: {}", file: "r.yaml", reactors: .inCode)
+        #expect(config.reactors.isEmpty)
+        #expect(config.summary.contains("(in the daemon's code)"))
+        #expect(DaemonConfig().limits == config.limits)
+    }
+
     @Test("a value from the file cannot write to the terminal")
     func escapes() {
         let lines = refusals("log: { level: \"\\e[2J\" }\n" + oneReactor)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ReactorWire
+import TestPrograms
 import Testing
 
 /// Many clients at the door of a real daemon.

@@ -1,4 +1,5 @@
 import ReactorWire
+import TestPrograms
 import Testing
 
 /// A daemon that may open no more files.

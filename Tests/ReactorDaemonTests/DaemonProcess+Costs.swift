@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// What a daemon costs the machine, as the kernel says.
 extension DaemonProcess {

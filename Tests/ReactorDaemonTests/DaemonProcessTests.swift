@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import Testing
 
 /// The harness itself: a test that leans on it must not pass for the wrong reason.

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import Testing
 
 @Suite("The daemon's place on the machine", .timeLimit(.minutes(2)))

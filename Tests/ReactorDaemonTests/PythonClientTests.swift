@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import Testing
 
 /// A client that has only the article on the wire format: Python's standard library and `cbor2`.

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import Testing
 
 @Suite("reactorctl against a real daemon", .timeLimit(.minutes(3)))

@@ -82,13 +82,16 @@ enum Plan {
                 "ReactorWire", "ReactorThreads",
             ],
             products: ["Logging", "Yams"], system: ["Glibc", "Darwin", "Foundation"]),
-        // Argument parsing and little more.
+        // A daemon as a program: its command line; must not know what an author's serves.
         Room(
-            "reactord", floor: 5, rooms: ["ReactorDaemon", "ReactorCore", "StockReactors"],
+            "ReactorDaemonCommand", floor: 5,
+            rooms: ["ReactorDaemon", "ReactorCore", "StockReactors"],
             products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin", "Foundation"],
-            tests: ["ReactorDaemonTests"]),
+            tests: ["ReactorDaemonTests", "ExamplesTests"]),
+        // Argument parsing and little more.
+        Room("reactord", floor: 6, rooms: ["ReactorDaemonCommand"], tests: ["ReactorDaemonTests"]),
         Room(
-            "reactorctl", floor: 5,
+            "reactorctl", floor: 6,
             rooms: ["ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire"],
             products: ["ArgumentParser", "Subprocess"],
             system: ["Glibc", "Darwin", "Foundation", "Synchronization"],
@@ -100,10 +103,29 @@ enum Plan {
                 "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
             ],
             tests: ["SimulationTests"]),
+        // Programs of authors; must know nothing but what an author does.
+        Room("LoginExample", floor: 6, rooms: ["ReactorCore"], tests: ["ExamplesTests"]),
+        Room(
+            "login-daemon", floor: 7, rooms: ["LoginExample", "ReactorDaemonCommand"],
+            tests: ["ExamplesTests"]),
+        Room(
+            "login-demo", floor: 7, rooms: ["LoginExample", "ReactorClient", "ReactorCore"],
+            products: ["ArgumentParser"], system: ["Foundation"],
+            tests: ["ExamplesTests"]),
+        Room("TrackerExample", floor: 6, rooms: ["ReactorCore"], tests: ["ExamplesTests"]),
+        Room(
+            "tracker-daemon", floor: 7, rooms: ["TrackerExample", "ReactorDaemonCommand"],
+            tests: ["ExamplesTests"]),
+        Room(
+            "tracker", floor: 7, rooms: ["TrackerExample", "ReactorClient", "ReactorCore"],
+            products: ["ArgumentParser"], system: ["Foundation"],
+            tests: ["ExamplesTests"]),
+        // Programs that tests start; its files stand beside the tests.
+        Room("TestPrograms", floor: 0, tests: []),
     ]
 
     /// Test targets that belong to no single room.
-    static let houseTests: Set = ["SimulationTests", "ArchitectureTests"]
+    static let houseTests: Set = ["SimulationTests", "ArchitectureTests", "ExamplesTests"]
 
     /// What may stand at the top, besides names that begin with a dot.
     static let topLevel: Set = [

@@ -2,7 +2,10 @@
 enum Snippets {
     /// Files by document: each line of Swift in it stands in one of these.
     static let compiled: [String: [String]] = [
-        "README.md": ["Tests/ReactorClientTests/ReadmeTests.swift"],
+        "README.md": [
+            "Tests/ReactorClientTests/ReadmeTests.swift",
+            "Sources/Examples/Tracker/tracker-daemon/TrackerDaemon.swift",
+        ],
         "Sources/ReactorWire/ReactorWire.docc/ReactorWire.md": [
             "Tests/ReactorWireTests/Guides/ReactorWireGuideTests.swift"
         ],

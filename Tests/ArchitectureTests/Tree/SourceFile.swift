@@ -20,8 +20,11 @@ struct SourceFile {
 
     /// The top folder: `Sources` or `Tests`, say.
     var wing: String { components.first ?? "" }
-    /// The target that holds the file: `ReactorWire`.
-    var room: String { components.count > 2 ? components[1] : "" }
+    /// The target that holds the file: `ReactorWire`, or `tracker` below `Examples/Tracker`.
+    var room: String {
+        if components.count > 4, components[1] == "Examples" { return components[3] }
+        return components.count > 2 ? components[1] : ""
+    }
     /// The file's name without the extension: `WireCursor+Containers`.
     var name: String { String((components.last ?? "").dropLast(".swift".count)) }
     /// The type whose file it is: `WireCursor`.

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 
 /// A directory of one test's own, mode 0700, removed with all that is in it.
-final class TestDirectory: Sendable {
-    let path: String
+package final class TestDirectory: Sendable {
+    package let path: String
 
-    init() {
+    package init() {
         // because a socket's path is at most 107 bytes long, it is made where paths are short
         var template = Array("/tmp/reactord-test-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
@@ -17,17 +17,17 @@ final class TestDirectory: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// The path of `name` inside it.
-    func path(_ name: String) -> String { path + "/" + name }
+    package func path(_ name: String) -> String { path + "/" + name }
 
     /// Writes `text` into the file `name`, and says where that is.
-    func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         let path = path(name)
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
 
     /// What the file `name` holds; nothing if there is none.
-    func read(_ name: String) -> String {
+    package func read(_ name: String) -> String {
         (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
     }
 }

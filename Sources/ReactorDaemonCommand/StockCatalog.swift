@@ -1,10 +1,10 @@
-import ReactorCore
-import ReactorDaemon
+public import ReactorCore
+public import ReactorDaemon
 import StockReactors
 
 extension ReactorCatalog<any Reactor> {
-    /// The ready-made kinds, with their options.
-    static var stock: ReactorCatalog<any Reactor> {
+    /// The ready-made kinds, with their options; register kinds of your own beside them.
+    public static var stock: ReactorCatalog<any Reactor> {
         var catalog = ReactorCatalog<any Reactor>()
         for kind in StockKind.allCases {
             catalog.register(kind.rawValue) { (options) throws(ConfigProblem) in

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A real `reactord`, started for one test, with a socket in a directory of its own.
+/// A real `reactord`, or another daemon, started for one test, with a socket in a directory of its own.
 ///
 ///     let daemon = try await DaemonProcess.start()
 ///     …
@@ -9,51 +9,53 @@ import Glibc
 ///
 /// It is killed when nobody refers to it any more. To start a second daemon in the place of a
 /// first, hand ``start(config:arguments:environment:in:)`` the first one's ``directory``.
-final class DaemonProcess: Sendable {
+package final class DaemonProcess: Sendable {
     /// Holds the configuration, the socket and the log; pass it on to start another daemon there.
-    let directory: TestDirectory
-    let socketPath: String
+    package let directory: TestDirectory
+    package let socketPath: String
     private let process: ChildProcess
 
     /// Starts a daemon, and returns once its socket accepts.
     ///
     /// *Throws*: ``Failure`` if it ends instead, with its exit code and what it said.
-    static func start(
-        config: String = example, arguments: [String] = [], environment: [String: String] = [:],
-        in directory: TestDirectory = TestDirectory()
+    package static func start(
+        _ program: String = "reactord", config: String? = example, arguments: [String] = [],
+        environment: [String: String] = [:], in directory: TestDirectory = TestDirectory()
     ) async throws -> DaemonProcess {
-        let daemon = try DaemonProcess(config, arguments, environment, in: directory)
+        let daemon = try DaemonProcess(program, config, arguments, environment, in: directory)
         try await daemon.accept()
         return daemon
     }
 
     /// Runs a daemon that is expected to end by itself: how it ended, and what it said.
-    static func run(
-        config: String = example, arguments: [String] = [], environment: [String: String] = [:],
-        in directory: TestDirectory = TestDirectory()
+    package static func run(
+        _ program: String = "reactord", config: String? = example, arguments: [String] = [],
+        environment: [String: String] = [:], in directory: TestDirectory = TestDirectory()
     ) async throws -> (ending: ChildProcess.Ending, log: String, output: String) {
         let daemon = try DaemonProcess(
-            config, arguments, environment, in: directory, name: "reactord-run")
+            program, config, arguments, environment, in: directory, name: "\(program)-run")
         let ending = await daemon.process.ended()
         return (ending, daemon.log, daemon.process.output)
     }
 
     private init(
-        _ config: String, _ arguments: [String], _ environment: [String: String],
-        in directory: TestDirectory, name: String = "reactord"
+        _ program: String, _ config: String?, _ arguments: [String],
+        _ environment: [String: String], in directory: TestDirectory, name: String? = nil
     ) throws {
         self.directory = directory
-        let configPath = try directory.write(config, to: "\(name).yaml")
+        let name = name ?? program
+        let configPath = try config.map { try directory.write($0, to: "\(name).yaml") }
         let socket = arguments.firstIndex(of: "--socket").map { arguments[$0 + 1] }
         socketPath = socket ?? directory.path("s")
         process = try ChildProcess(
-            Built.product("reactord"),
-            ["--config", configPath] + (socket == nil ? ["--socket", socketPath] : []) + arguments,
+            Built.product(program),
+            (configPath.map { ["--config", $0] } ?? [])
+                + (socket == nil ? ["--socket", socketPath] : []) + arguments,
             environment: environment, in: directory, name: name)
     }
 
     /// A counter, a map and a lock: enough for most tests.
-    static let example = """
+    package static let example = """
         reactors:
           visits:
             kind: counter
@@ -66,35 +68,41 @@ final class DaemonProcess: Sendable {
         """
 
     /// Why a daemon does not serve.
-    struct Failure: Error, CustomStringConvertible {
-        var reason: String
-        var log: String
-        var description: String { "reactord \(reason); it said:\n\(log)" }
+    package struct Failure: Error, CustomStringConvertible {
+        package var reason: String
+        package var log: String
+
+        package init(reason: String, log: String) {
+            self.reason = reason
+            self.log = log
+        }
+
+        package var description: String { "the daemon \(reason); it said:\n\(log)" }
     }
 
-    var pid: Int32 { process.pid }
+    package var pid: Int32 { process.pid }
 
     /// What it has written to standard error so far.
-    var log: String { process.errors }
+    package var log: String { process.errors }
 
     /// Ends it in the orderly way, and says how it ended: `.exited(0)` if all went well.
     @discardableResult
-    func stop() async -> ChildProcess.Ending {
+    package func stop() async -> ChildProcess.Ending {
         process.signal(SIGTERM)
         return await process.ended()
     }
 
     /// Ends it as a crash does: no more than the kernel cleans up after it.
-    func kill9() async {
+    package func kill9() async {
         process.signal(SIGKILL)
         _ = await process.ended()
     }
 
     /// Sends a signal and does not wait for what it does.
-    func signal(_ signal: Int32) { process.signal(signal) }
+    package func signal(_ signal: Int32) { process.signal(signal) }
 
     /// Waits until it has ended by itself.
-    func ended() async -> ChildProcess.Ending { await process.ended() }
+    package func ended() async -> ChildProcess.Ending { await process.ended() }
 }
 
 // MARK: - Waiting for the socket
@@ -111,21 +119,12 @@ extension DaemonProcess {
             guard ContinuousClock.now < deadline else {
                 throw Failure(reason: "does not accept at \(socketPath)", log: log)
             }
-            await Self.pause()
-        }
-    }
-
-    /// Lets the daemon have the processor for a moment before the next attempt.
-    private static func pause() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
-                continuation.resume()
-            }
+            await ChildProcess.pause()
         }
     }
 
     /// Whether somebody accepts connections at `path`.
-    static func accepts(_ path: String) -> Bool {
+    package static func accepts(_ path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

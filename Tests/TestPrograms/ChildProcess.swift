@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// Output goes to files, because a pipe that nobody empties stops its writer, and one that a
 /// sibling inherited never ends.
-final class ChildProcess: Sendable {
-    let pid: Int32
+package final class ChildProcess: Sendable {
+    package let pid: Int32
     /// Resolves when the process has ended; may be awaited any number of times.
     private let ending: Task<Ending, Never>
     private let end = End()
@@ -15,7 +15,7 @@ final class ChildProcess: Sendable {
     private let name: String
 
     /// How a process ended.
-    enum Ending: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
     }
@@ -24,7 +24,7 @@ final class ChildProcess: Sendable {
     ///
     /// `environment` is added to that of the tests, without the variables that lead to a daemon of
     /// the person who runs them.
-    init(
+    package init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         input: String = "", in directory: TestDirectory, name: String
     ) throws {
@@ -59,19 +59,40 @@ final class ChildProcess: Sendable {
     deinit { if isRunning { kill(pid, SIGKILL) } }
 
     /// What it has written to standard output so far.
-    var output: String { directory.read("\(name).out") }
+    package var output: String { directory.read("\(name).out") }
 
     /// What it has written to standard error so far.
-    var errors: String { directory.read("\(name).err") }
+    package var errors: String { directory.read("\(name).err") }
 
     /// Whether it has not ended yet.
-    var isRunning: Bool { !end.hasCome.load(ordering: .acquiring) }
+    package var isRunning: Bool { !end.hasCome.load(ordering: .acquiring) }
 
     /// Waits for the end.
-    func ended() async -> Ending { await ending.value }
+    package func ended() async -> Ending { await ending.value }
+
+    /// Waits until it has written `text` to standard output; false if it does not within a minute.
+    package func says(_ text: String) async -> Bool {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !output.contains(text) {
+            // because what was written last is read once more when it has ended
+            if !isRunning { return output.contains(text) }
+            if ContinuousClock.now > deadline { return false }
+            await Self.pause()
+        }
+        return true
+    }
+
+    /// Lets others have the processor for a moment before the next look.
+    static func pause() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                continuation.resume()
+            }
+        }
+    }
 
     /// Sends a signal, unless it has ended.
-    func signal(_ signal: Int32) { if isRunning { kill(pid, signal) } }
+    package func signal(_ signal: Int32) { if isRunning { kill(pid, signal) } }
 
     // because the number of a process that has ended may be another's by now
     private final class End: Sendable {
@@ -105,13 +126,17 @@ final class ChildProcess: Sendable {
 }
 
 /// Where things are that tests run.
-enum Built {
-    /// The path of a product of this package, beside the test bundle.
-    static func product(_ name: String) -> String {
-        Bundle.module.bundleURL.deletingLastPathComponent().appending(path: name).path()
+package enum Built {
+    // because the runner of the tests is a product too, and all of them are in one folder
+    private static let folder = (Bundle.main.executableURL ?? Bundle.main.bundleURL)
+        .deletingLastPathComponent()
+
+    /// The path of a product of this package.
+    package static func product(_ name: String) -> String {
+        folder.appending(path: name).path()
     }
 
     /// The package's own folder.
-    static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    package static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path()
 }

@@ -1,0 +1,19 @@
+import ArgumentParser
+import Foundation
+
+/// `login-demo`: one process types into a login form, another shows it.
+@main
+struct LoginDemo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login-demo",
+        abstract: "A login form that two processes share; login-daemon holds it.",
+        discussion: """
+            Run `login-demo show` in one terminal and `login-demo type` in another.
+            """,
+        subcommands: [TypeCommand.self, ShowCommand.self])
+
+    /// Writes a line to standard output, at once.
+    static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import LoginExample
+import ReactorClient
+
+/// `login-demo show`: draws the form whenever it changes, until somebody is let in.
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the form live, whoever types.")
+
+    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    var socket: String?
+
+    func run() async throws {
+        let client = try await Client.connect(to: socket)
+        let form = try await client.mirror(Login.self, at: "/")
+        for await state in form.states() {
+            LoginDemo.say(state.drawing)
+            if state.isLoggedIn { break }
+        }
+    }
+}
+
+extension Login.State {
+    fileprivate var drawing: String {
+        let dots = String(repeating: "•", count: passwordLength)
+        let verdict = isLoggedIn ? "welcome, \(user)" : message ?? "ready to log in"
+        return "user [\(user)]  password [\(dots)]  \(verdict)"
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import LoginExample
+import ReactorClient
+import ReactorCore
+
+/// `login-demo type`: each line of standard input goes into a field of the form.
+struct TypeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "type",
+        abstract: "Fill in the form: `user TEXT`, `password TEXT`, `login`.")
+
+    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    var socket: String?
+
+    func run() async throws {
+        let client = try await Client.connect(to: socket)
+        let form = try await client.mirror(Login.self, at: "/")
+        while let line = readLine() {
+            guard let action = Login.Action(line: line) else {
+                LoginDemo.say("type `user TEXT`, `password TEXT` or `login`")
+                continue
+            }
+            if case .rejected(let rejection) = await form.dispatch(action) {
+                LoginDemo.say("not yet: \(rejection.message)")
+            }
+        }
+    }
+}
+
+extension Login.Action {
+    /// What a line means; nil if it means nothing.
+    fileprivate init?(line: String) {
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        switch words.first {
+        case "user": self = .user(words.dropFirst().first ?? "")
+        case "password": self = .password(words.dropFirst().first ?? "")
+        case "login": self = .logIn
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import ReactorClient
+import TrackerExample
+
+/// `tracker close`: ends the work on an issue.
+struct CloseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "close", abstract: "Close an issue.")
+
+    @OptionGroup var connection: TrackerConnection
+    @Argument(help: "The issue's number.") var number: Int
+
+    func run() async throws {
+        _ = try await connection.issue(number).dispatch(.close).get()
+    }
+}

@@ -1,0 +1,17 @@
+import ArgumentParser
+import ReactorClient
+import TrackerExample
+
+/// `tracker comment`: says something about an issue.
+struct CommentCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "comment", abstract: "Comment on an issue.")
+
+    @OptionGroup var connection: TrackerConnection
+    @Argument(help: "The issue's number.") var number: Int
+    @Argument(help: "What to say.") var text: String
+
+    func run() async throws {
+        _ = try await connection.issue(number).dispatch(.comment(text)).get()
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import ReactorClient
+import ReactorCore
+import TrackerExample
+
+/// What every command has: where the daemon is, and the way to what it serves.
+struct TrackerConnection: ParsableArguments {
+    @Option(help: "The daemon's socket; without it the usual places are tried.")
+    var socket: String?
+
+    /// The tracker.
+    func tracker() async throws -> Mirror<Tracker> {
+        try await connect().mirror(Tracker.self, at: "/")
+    }
+
+    /// The issue with this number.
+    func issue(_ number: Int) async throws -> Mirror<Issue> {
+        let client = try await connect()
+        do {
+            return try await client.mirror(Issue.self, at: "/issues/\(number)")
+        } catch {
+            guard case .refused(let refusal) = error, refusal.code == .notFound else { throw error }
+            throw Complaint("no issue has the number \(number)")
+        }
+    }
+
+    private func connect() async throws(ClientError) -> Client {
+        try await Client.connect(to: socket, options: ClientOptions(program: "tracker"))
+    }
+}
+
+extension DispatchOutcome {
+    /// The reply to an action that was applied.
+    ///
+    /// *Throws*: why it was not.
+    func get() throws -> Reply? {
+        switch self {
+        case .applied(_, let reply), .ownerEnded(_, let reply): return reply
+        case .rejected(let rejection): throw Complaint(rejection.message)
+        case .failed(let message): throw Complaint(message)
+        case .unknown: throw Complaint("nobody can say what became of it; look")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+
+/// `tracker`: what people do with the issues that `tracker-daemon` serves.
+@main
+struct TrackerProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tracker",
+        abstract: "Opens, lists and follows issues.",
+        version: "1.0",
+        subcommands: [
+            OpenCommand.self, CommentCommand.self, CloseCommand.self, RemindCommand.self,
+            ListCommand.self, SearchCommand.self, WatchCommand.self,
+        ])
+
+    /// Writes a line to standard output, at once.
+    static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}

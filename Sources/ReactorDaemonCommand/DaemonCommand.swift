@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+import ReactorDaemon
+
+/// A daemon as a program, which takes every option of `reactord`.
+///
+///     @main
+///     struct TrackerDaemon: DaemonCommand {
+///         static var reactors: DaemonReactors { .root(Tracker()) }
+///     }
+///
+/// With kinds of one's own beside the ready-made ones, the configuration's `reactors:` say what
+/// stands where:
+///
+///     @main
+///     struct TeamDaemon: DaemonCommand {
+///         static var reactors: DaemonReactors {
+///             var catalog = ReactorCatalog.stock
+///             catalog.register("tracker") { _ in Tracker() }
+///             return .configured(catalog)
+///         }
+///     }
+public protocol DaemonCommand: SendableMetatype {
+    /// Which reactors it serves. Read once, at start.
+    static var reactors: DaemonReactors { get }
+
+    /// What it is called in its help and its log, and what its clients are told.
+    static var name: String { get }
+
+    /// What it is for, in a sentence.
+    static var abstract: String { get }
+
+    /// What `--version` prints.
+    static var version: String { get }
+}
+
+extension DaemonCommand {
+    /// The name of its executable.
+    public static var name: String { ProcessInfo.processInfo.processName }
+
+    public static var abstract: String { "Serves reactors over a Unix-domain socket." }
+
+    /// That of the library.
+    public static var version: String { Daemon.version }
+
+    /// Reads the command line, and serves until a signal ends it.
+    public static func main() { DaemonArguments<Self>.main() }
+}

@@ -1,0 +1,8 @@
+import ReactorDaemonCommand
+
+/// `reactord`: serves the tree of ready-made reactors that a configuration file describes.
+@main
+struct Reactord: DaemonCommand {
+    static let abstract = "Owns a tree of reactors and serves it over a Unix-domain socket."
+    static var reactors: DaemonReactors { .configured(.stock) }
+}

@@ -1,0 +1,35 @@
+import TestPrograms
+import Testing
+
+@Suite("login-demo, as two processes", .timeLimit(.minutes(3)))
+struct LoginDemoTests {
+    @Test("what one process types, the other shows at once, and never the password")
+    func shared() async throws {
+        let daemon = try await DaemonProcess.start("login-daemon", config: nil)
+        let demo = ClientProgram("login-demo", daemon: daemon)
+        let show = try demo.start(["show"], name: "show")
+        #expect(await show.says("user []"))
+
+        let short = try await demo("type", input: "user Ada\n")
+        #expect(short.code == 0, "\(short.errors)")
+        #expect(await show.says("user [Ada]  password []  the user name needs at least 7"))
+
+        let whole = try await demo(
+            "type", input: "user Ada Lovelace\npassword analytical\nlogin\npassword Analytical-1\n")
+        #expect(whole.lines == ["not yet: the password needs a capital"])
+        #expect(await show.says("password [••••••••••••]  ready to log in"))
+
+        #expect(try await demo("type", input: "login\n").output == "")
+        #expect(await show.ended() == .exited(0))
+        #expect(show.output.hasSuffix("welcome, Ada Lovelace\n"))
+        #expect(!show.output.contains("nalytical"))
+    }
+
+    @Test("a line that means nothing is answered with what would")
+    func nonsense() async throws {
+        let daemon = try await DaemonProcess.start("login-daemon", config: nil)
+        let demo = ClientProgram("login-demo", daemon: daemon)
+        let run = try await demo("type", input: "hello\n")
+        #expect(run.lines == ["type `user TEXT`, `password TEXT` or `login`"])
+    }
+}

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// A clock that stands still until a test lets all the time pass at once.
+final class StillClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+
+    private let state = Mutex<(isOver: Bool, sleepers: [AsyncStream<Void>.Continuation])>(
+        (false, []))
+
+    let now = ContinuousClock.now
+    let minimumResolution = Duration.zero
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let (end, sleeper) = AsyncStream<Void>.makeStream()
+        let isOver = state.withLock { state in
+            if !state.isOver { state.sleepers.append(sleeper) }
+            return state.isOver
+        }
+        if !isOver { for await _ in end {} }
+        try Task.checkCancellation()
+    }
+
+    /// Wakes everybody who sleeps, and whoever lies down from now on.
+    func run() {
+        let sleepers = state.withLock { state in
+            state.isOver = true
+            return state.sleepers
+        }
+        for sleeper in sleepers { sleeper.finish() }
+    }
+}

@@ -1,0 +1,80 @@
+import TestPrograms
+import Testing
+
+@Suite("tracker and tracker-daemon, as processes", .timeLimit(.minutes(3)))
+struct TrackerProgramTests {
+    @Test("an issue lives: opened, commented, watched by another, closed")
+    func life() async throws {
+        let tracker = try await tracker()
+        #expect(try await tracker("open", "Login is slow").output == "1\n")
+        #expect(try await tracker("open", "Logout hangs").output == "2\n")
+        let watch = try tracker.start(["watch", "1"], name: "watch")
+        #expect(await watch.says("Login is slow (open)"))
+
+        #expect(try await tracker("comment", "1", "here too").code == 0)
+        #expect(await watch.says("  here too\n"))
+        #expect(try await tracker("close", "1").code == 0)
+        #expect(await watch.ended() == .exited(0))
+        #expect(watch.output.contains("Login is slow (closed)"))
+
+        #expect(try await tracker("list").lines == ["2 open Logout hangs"])
+        let all = try await tracker("list", "--all")
+        #expect(all.lines == ["1 closed Login is slow", "2 open Logout hangs"])
+    }
+
+    @Test("a search finds the open issues with the text in their titles")
+    func search() async throws {
+        let tracker = try await tracker()
+        for title in ["Login is slow", "A crash", "After login: nothing"] {
+            _ = try await tracker("open", title)
+        }
+        #expect(
+            try await tracker("search", "login").lines
+                == ["1 Login is slow", "3 After login: nothing"])
+        #expect(try await tracker("search", "logout").output == "")
+    }
+
+    @Test("a reminder reaches who watches when its time has come")
+    func remind() async throws {
+        let tracker = try await tracker()
+        _ = try await tracker("open", "Login is slow")
+        let watch = try tracker.start(["watch", "1"], name: "watch")
+        #expect(try await tracker("remind", "1", "10ms", "ask Ada").code == 0)
+        #expect(await watch.says("reminder: ask Ada"))
+        let never = try await tracker("remind", "1", "soon", "ask Ada")
+        #expect(never.code == 64)
+        #expect(never.errors.contains("such as 5s"))
+    }
+
+    @Test("what cannot be done is said in a line")
+    func refusals() async throws {
+        let tracker = try await tracker()
+        #expect(try await tracker("close", "7").errors.contains("no issue has the number 7"))
+        _ = try await tracker("open", "A crash")
+        _ = try await tracker("close", "1")
+        let again = try await tracker("close", "1")
+        #expect(again.code != 0)
+        #expect(again.errors.contains("the issue is closed already"))
+    }
+
+    @Test("reactorctl knows the tracker's reactors as it knows the ready-made ones")
+    func reactorctl() async throws {
+        let reactorctl = ClientProgram(daemon: try await tracker().daemon)
+        let opened = try await reactorctl("dispatch", "/", #"{"open":{"title":"A crash"}}"#)
+        #expect(opened.output.contains(#""reply":{"number":1}"#))
+        let watch = try reactorctl.start(
+            ["watch", "/issues/1/comments", "--count", "2"], name: "watch")
+        #expect(await watch.says("[]"))
+        let comment = try await reactorctl("dispatch", "/issues/1", #"{"comment":"here too"}"#)
+        #expect(comment.code == 0)
+        #expect(await watch.ended() == .exited(0))
+        #expect(watch.output.contains(#"["here too"]"#))
+        #expect(try await reactorctl("describe", "/issues/1").output.contains("remind"))
+        #expect(try await reactorctl("get", "/lines/1/title").output == "\"A crash\"\n")
+    }
+
+    private func tracker() async throws -> ClientProgram {
+        ClientProgram(
+            "tracker", daemon: try await DaemonProcess.start("tracker-daemon", config: nil))
+    }
+}

@@ -1,0 +1,32 @@
+import ReactorCore
+import Testing
+
+@testable import TrackerExample
+
+@Suite("The tracker")
+struct TrackerTests {
+    @Test("it numbers the issues, and knows their titles")
+    func open() throws {
+        let store = Store(Tracker())
+        try store.dispatch(.open(title: "Login is slow"))
+        try store.dispatch(.open(title: "Logout hangs"))
+        #expect(store.state.numbers == [1, 2])
+        #expect(store.state.lines[2] == Tracker.Line(title: "Logout hangs"))
+        #expect(throws: Rejection.self) { try store.dispatch(.open(title: "")) }
+        #expect(store.state.lastNumber == 2)
+    }
+
+    @Test("of the searches that somebody types, only the last is made")
+    func search() async throws {
+        let desk = StoreDesk(Tracker())
+        try desk.store.dispatch(.open(title: "Login is slow"))
+        try desk.store.dispatch(.open(title: "Logout hangs"))
+        try desk.store.dispatch(.search("log"))
+        try desk.store.dispatch(.search("LOGIN"))
+        #expect(desk.store.state.search == Tracker.Search(text: "LOGIN"))
+        desk.clock.run()
+        await desk.until { $0.search.numbers != nil }
+        #expect(desk.store.state.search.numbers == [1])
+        #expect(desk.store.sequence == 5)
+    }
+}

@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "ReactorServer", targets: ["ReactorServer"]),
         .library(name: "ReactorLoop", targets: ["ReactorLoop"]),
         .library(name: "StockReactors", targets: ["StockReactors"]),
+        .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
         .executable(name: "reactord", targets: ["reactord"]),
         .executable(name: "reactorctl", targets: ["reactorctl"]),
     ],
@@ -126,6 +127,7 @@ let package = Package(
             name: "ReactorTesting",
             dependencies: [
                 "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+                "ReactorLoop", "ReactorThreads",
             ],
             swiftSettings: strict),
 
@@ -176,6 +178,13 @@ let package = Package(
                 "reactord", "reactorctl",
             ],
             resources: [.copy("Python")], swiftSettings: strict),
+        .testTarget(
+            name: "ReactorTestingTests",
+            dependencies: [
+                "ReactorTesting", "ReactorClient", "ReactorCore", "ReactorServer", "ReactorThreads",
+                "ReactorWire",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

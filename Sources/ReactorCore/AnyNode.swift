@@ -98,6 +98,18 @@ public class AnyNode {
     /// its children, which its structural deltas then add to and take from.
     public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
 
+    /// The encoded state that `mutations`, encoded one behind the other, make of an encoded
+    /// `state`; the node's own stays as it is.
+    ///
+    /// *Place*: audits of reducers in tests. *Cost*: decodes and encodes the whole state.
+    public func replay(
+        _ mutations: Span<UInt8>, on state: Span<UInt8>
+    ) throws(WireError) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(contentsOf: state, 0..<state.count)
+        return copy
+    }
+
     /// Appends what stands at `field` of the node's own state.
     func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         .impossible

@@ -98,8 +98,10 @@ enum Plan {
             "ReactorTesting", floor: 5,
             rooms: [
                 "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+                "ReactorLoop", "ReactorThreads",
             ],
-            tests: ["SimulationTests"]),
+            system: ["FoundationEssentials", "Testing"],
+            tests: ["ReactorTestingTests", "SimulationTests"]),
     ]
 
     /// Test targets that belong to no single room.

@@ -3,7 +3,9 @@ import Testing
 /// What the README shows in Swift is compiled and run somewhere.
 struct ReadmeTests {
     /// The lines of a text's Swift blocks that do not stand in `code`, blanks and comments aside.
-    static func uncompiled(in text: String, but code: String) -> [Finding] {
+    static func uncompiled(
+        in text: String, but code: String, path: String = "README.md", remedy: String = compiled
+    ) -> [Finding] {
         let known = Set(code.split(separator: "\n").map { bare($0) })
         var findings: [Finding] = []
         var isSwift = false
@@ -15,8 +17,8 @@ struct ReadmeTests {
             } else if isSwift, !bare(line).isEmpty, !known.contains(bare(line)) {
                 findings.append(
                     Finding(
-                        path: "README.md", line: number + 1, what: "\(line) is not compiled",
-                        remedy: "put the same line into \(compiled)"))
+                        path: path, line: number + 1, what: "\(line) is not compiled",
+                        remedy: "put the same line into \(remedy)"))
             }
         }
         return findings
@@ -27,7 +29,7 @@ struct ReadmeTests {
         return code.split(separator: " ").joined(separator: " ")
     }
 
-    private static let compiled = "Tests/ReactorClientTests/ReadmeTests.swift"
+    static let compiled = "Tests/ReactorClientTests/ReadmeTests.swift"
 
     @Test("every line of Swift in the README is compiled by a test")
     func tree() {

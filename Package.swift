@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "ReactorServer", targets: ["ReactorServer"]),
         .library(name: "ReactorLoop", targets: ["ReactorLoop"]),
         .library(name: "StockReactors", targets: ["StockReactors"]),
+        .library(name: "ReactorTesting", targets: ["ReactorTesting"]),
         .executable(name: "reactord", targets: ["reactord"]),
         .executable(name: "reactorctl", targets: ["reactorctl"]),
     ],
@@ -131,6 +132,7 @@ let package = Package(
             name: "ReactorTesting",
             dependencies: [
                 "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+                "ReactorLoop", "ReactorThreads",
             ],
             swiftSettings: strict),
 
@@ -211,6 +213,13 @@ let package = Package(
             dependencies: [
                 "LoginExample", "TrackerExample", "ReactorClient", "ReactorCore", "TestPrograms",
                 "login-daemon", "login-demo", "tracker", "tracker-daemon", "reactorctl",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReactorTestingTests",
+            dependencies: [
+                "ReactorTesting", "ReactorClient", "ReactorCore", "ReactorServer", "ReactorThreads",
+                "ReactorWire",
             ],
             swiftSettings: strict),
         .testTarget(

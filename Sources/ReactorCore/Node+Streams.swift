@@ -42,7 +42,7 @@ extension Node {
         guard let id = turn.tree.admitEffect(of: self) else { return }
         let tree = turn.tree
         tree.running[id] = RunningEffect(
-            origin: .daemon, sequence: turn.lastSequence &+ 1)
+            origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true)
         let post = tree.environment.post
         let deliver: @Sendable (Value) -> Void = { value in
             post { tree in

@@ -46,6 +46,17 @@ public final class Node<R: Reactor>: AnyNode {
         state.encode(into: &writer)
     }
 
+    public override func replay(
+        _ mutations: Span<UInt8>, on state: Span<UInt8>
+    ) throws(WireError) -> [UInt8] {
+        var copy = try R.State(wireBytes: state)
+        var cursor = WireCursor()
+        while cursor.offset < mutations.count {
+            reactor.reduce(state: &copy, mutation: try R.Mutation.decode(mutations, &cursor))
+        }
+        return copy.wireBytes()
+    }
+
     override func encodePresented(into writer: inout WireWriter) {
         if rules?.presented == nil { return state.encode(into: &writer) }
         presented.encode(into: &writer)

@@ -9,6 +9,8 @@ struct RunningEffect {
     /// The connection whose end ends it, if any does.
     var connection: UInt64?
     var isLifecycle = false
+    /// Whether it reads a source, or a stream of a transform, for as long as its reactor lives.
+    var isSource = false
     /// Ends its work; nothing before that has begun.
     var cancel: (@Sendable () -> Void)?
 }

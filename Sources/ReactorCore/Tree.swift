@@ -126,7 +126,7 @@ extension Tree {
 
     /// Takes a node with all below it out of the tree; ``forget(_:)`` makes that final.
     func unmount(_ node: AnyNode) {
-        for child in node.children.values { unmount(child) }
+        for child in node.orderedChildren { unmount(child) }
         node.hasLeft = true
         nodes[node.number] = nil
         turn.leaving.append(node)
@@ -226,7 +226,13 @@ extension AnyNode {
     /// Lets the node and all below it begin, in the transaction at hand.
     func beginAll(_ turn: Turn) {
         _ = begin(turn)
-        for child in children.values { child.beginAll(turn) }
+        for child in orderedChildren { child.beginAll(turn) }
+    }
+
+    // because what a run does, and a run that repeats it, may not depend on how keys are hashed
+    /// The children in ascending order of their names.
+    var orderedChildren: [AnyNode] {
+        children.isEmpty ? [] : children.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Refuses a child that cannot stand in this collection, in a tree of `nodeCount` nodes.

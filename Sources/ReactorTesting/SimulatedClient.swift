@@ -8,11 +8,11 @@ public final class SimulatedClient {
     public let machine: ClientMachine
     /// Called after everything that may have changed a mirror.
     public var onChange: (() -> Void)?
-    private let world: Simulation
+    private let world: SimulatedWorld
     private(set) var link: SimulatedLink?
     private var timer: UInt64 = 0
 
-    init(_ world: Simulation, _ options: ClientOptions) {
+    init(_ world: SimulatedWorld, _ options: ClientOptions) {
         self.world = world
         machine = ClientMachine(options) { [unowned world] in world.random.next() }
     }

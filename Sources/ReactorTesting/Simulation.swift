@@ -1,335 +1,312 @@
 import ReactorBytes
-public import ReactorClient
+import ReactorClient
 public import ReactorCore
 public import ReactorServer
 
-/// The real server and real clients in a world without sockets, disks and clocks, from one seed.
+/// A reactor, a daemon of it and several clients in bad weather, all from one seed.
 ///
-/// Bytes are split and delayed, readers stop, connections are reset, batches take their time, and
-/// the server may start anew without its past. The same seed gives the same storm.
+///     @Test(arguments: 0..<20 as Range<UInt64>)
+///     func storm(seed: UInt64) {
+///         let simulation = Simulation(seed: seed, clients: 5) { Till() }
+///         simulation.invariant("the till is never below zero") { $0.total >= 0 }
+///         simulation.run(steps: 200) { random in
+///             .put(Int.random(in: 1...9, using: &random))
+///         }
+///     }
 ///
-/// *Place*: a test makes one, adds clients with a workload, lets it ``run(for:)`` through a storm,
-/// lets it ``heal()``, runs on, and compares.
-public final class Simulation {
+/// The real server and the real client machines exchange bytes that are split, delayed and held up;
+/// connections break and come back, batches are appended late, and the daemon starts anew. Effects
+/// run too, repeatably where they keep to the clock and the executor that they are given. It is
+/// checked that
+///
+/// - each invariant holds after every transaction,
+/// - every mirror shows, at each revision, the state that the daemon had at that revision,
+/// - `reduce` is a function: run again on a copy, it leads to the same state,
+/// - no client goes back in time, and no transaction is two actions' outcome,
+/// - in the end every client is connected, has all its outcomes, and shows the daemon's state.
+///
+/// What breaks is told with the seed, which brings it again.
+///
+/// *Owner*: the test's isolation; one ``run(steps:fileID:filePath:line:column:_:)`` each.
+public final class Simulation<Root: Reactor> {
+    /// Where everything random comes from.
     public let seed: UInt64
-    public let timeline = Timeline()
-    public private(set) var server: Server
-    /// Everything random is drawn from here.
-    public var random: SeededRandom
-    /// Whether readers stop and connections are reset.
-    public private(set) var isStormy = true
-    /// What was found that must not be.
-    public private(set) var violations: [String] = []
-    /// Connections that were reset.
-    public private(set) var resets = 0
-    /// Connections whose end the server was told.
-    public private(set) var endedLinks = 0
-    /// How often the server was started anew.
-    public private(set) var restarts = 0
-    /// Bytes of a simulated socket's buffer.
-    public var bufferBytes = 4_096
-    /// Compares what the server keeps with its limits, after every step.
-    public var audit: MemoryAudit?
-    /// Called after every step of the server.
-    public var onStep: (() -> Void)?
-    private(set) var clients: [SimulatedClient] = []
-    var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient?)] = [:]
-    private var lastLink: UInt64 = 0
-    private var isTurnDue = false
-    private var appendDue: UInt64 = 0
-    private let saboteur: Saboteur?
-    private let secrets: SecretSource
+    /// How often the daemon starts anew, at most, without its past.
+    public var restartsMax = 1
+    /// Nanoseconds that it takes at most until a batch is appended.
+    public var journalDelayMax: UInt64 {
+        get { world.journalDelayMax }
+        set { world.journalDelayMax = newValue }
+    }
+    let world: SimulatedWorld
+    private let effects = ManualWorld()
+    private let makeRoot: () -> Root
+    private let report: FailureReport
+    private var ledger: StateLedger
+    private var history = StateHistory()
+    private var invariants: [(claim: String, holds: (Root.State) -> Bool)] = []
+    private var follows: [Follow] = []
+    private var traffic: [Traffic] = []
+    private var members: [Member] = []
+    private var mirrors: [Int: Mirror<Root>] = [:]
+    /// Revisions that were told as outcomes.
+    private var outcomes: Set<Revision> = []
+    private var sentCount = 0
 
-    /// Starts a server of `tree`; with `fault`, one that does something wrong.
+    /// Makes a daemon of what `root` makes, and `clients` clients; `report` is where it is told what
+    /// broke.
     public init(
-        seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
-        fault: PlantedFault? = nil
+        seed: UInt64, clients: Int = 3, limits: ServerLimits = ServerLimits(),
+        report: FailureReport = .standard, root: @escaping () -> Root
     ) {
         self.seed = seed
-        random = SeededRandom(seed: seed)
-        saboteur = fault.map { Saboteur($0) }
-        let secrets = SecretSource(seed: ~seed)
-        self.secrets = secrets
-        server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
-        tick()
-        storm()
+        self.report = report
+        makeRoot = root
+        let tree = Tree(root(), epoch: seed | 1, environment: effects.environment())
+        ledger = StateLedger(tree)
+        history.begin(tree)
+        world = SimulatedWorld(seed: seed, tree, limits: limits, effects: effects)
+        world.onBatch = { [unowned self] batch in look(at: batch) }
+        follow(root, at: "/") { [unowned self] index, mirror in mirrors[index] = mirror }
+        for _ in 0..<clients { members.append(Member(client: world.client(Self.options))) }
     }
 
-    /// Session secrets, which differ from one start of the server to the next.
-    private final class SecretSource {
-        private var random: SeededRandom
-
-        init(seed: UInt64) { random = SeededRandom(seed: seed) }
-
-        func next() -> UInt64 { random.next() }
-    }
-
-    /// Adds a client that connects soon.
-    public func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
-        var options = options
-        options.keepsTrying = true
-        let client = SimulatedClient(self, options)
-        clients.append(client)
-        client.act { $0.start() }
-        return client
-    }
-
-    /// Has a stranger of user `uid` connect, send `bytes`, and leave after `nanoseconds`.
-    public func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
-        let link = open(nil, uid: uid)
-        if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
-        noteServer()
-        timeline.after(nanoseconds) { [unowned self] in shut(link) }
-    }
-
-    /// Starts a server of `tree` in place of the one at hand, which is gone with all it knew.
-    public func restart(_ tree: Tree) {
-        restarts += 1
-        for (link, client) in sortedLinks {
-            link.isOpen = false
-            links[link.id] = nil
-            timeline.after(delay()) { client?.lose(link) }
-        }
-        appendDue = 0
-        let secrets = secrets
-        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
-    }
-
-    /// The epoch of a server that starts without the past of the one at hand.
-    public func newEpoch() -> UInt64 {
-        let epoch = random.next()
-        return saboteur?.fault == .keptEpoch ? server.tree.revision.epoch : epoch
-    }
-
-    /// Lets time pass.
-    public func run(for nanoseconds: UInt64) { timeline.run(until: timeline.now + nanoseconds) }
-
-    /// Ends the storm: readers read on, and nothing is reset any more.
-    public func heal() {
-        isStormy = false
-        for (link, _) in sortedLinks {
-            link.isStalled = false
-            scheduleDown(link)
-        }
-    }
-
-    /// Notes a violation unless `condition` holds.
-    public func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
-        guard !condition, violations.count < Self.violationsMax else { return }
-        violations.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
-    }
-
-    // because a run that goes wrong goes wrong at every step
-    /// Most violations that are noted.
-    private static let violationsMax = 200
-
-    /// Whether the server has been told of a connection and not of its end.
-    public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
-
-    /// A random delay of a message, in nanoseconds.
-    func delay() -> UInt64 { UInt64.random(in: 1_000...2_000_000, using: &random) }
-
-    private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient?)] {
-        links.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
-    }
-
-    // MARK: Weather
-
-    private func tick() {
-        timeline.after(1_000_000_000) { [unowned self] in
-            server.tick(at: timeline.now)
-            noteServer()
-            tick()
-        }
-    }
-
-    private func storm() {
-        timeline.after(UInt64.random(in: 1_000_000...30_000_000, using: &random)) {
-            [unowned self] in
-            guard isStormy else { return }
-            if let (link, client) = sortedLinks.randomElement(using: &random) {
-                switch Int.random(in: 0..<10, using: &random) {
-                case 0..<2: reset(link, client)
-                case 2..<6: link.isStalled = true
-                default:
-                    link.isStalled = false
-                    scheduleDown(link)
-                }
-            }
-            storm()
-        }
-    }
-
-    private func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
-        resets += 1
-        shut(link)
-        // because the two ends learn of it at different times
-        timeline.after(delay()) { client?.lose(link) }
+    private static var options: ClientOptions {
+        var options = ClientOptions()
+        options.pauseMin = 5_000_000
+        options.pauseMax = 100_000_000
+        return options
     }
 }
 
-// MARK: - Links
+/// Something that every client mirrors.
+private struct Follow {
+    var path: String
+    /// Begins to mirror for the client with a number; hands over how the state is read.
+    var begin: (Int, ClientMachine, @escaping (@escaping () -> [UInt8]) -> Void) -> Void
+}
+
+/// Actions for other nodes than the root.
+private struct Traffic {
+    var path: String
+    var percent: Int
+    var make: (inout SeededRandom) -> [UInt8]
+}
+
+/// One client of a simulation.
+private struct Member {
+    var client: SimulatedClient
+    var nodes: [String: NodeID] = [:]
+    /// Encoded states of the mirrors, by path.
+    var readers: [String: () -> [UInt8]] = [:]
+    var shown = Revision(epoch: 0, sequence: 0)
+}
+
+// MARK: - What is to hold
 extension Simulation {
-    func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
-        lastLink += 1
-        let link = SimulatedLink(ConnectionID(lastLink))
-        links[link.id] = (link, client)
-        let pid = Int32(truncatingIfNeeded: uid)
-        server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
-        noteServer()
-        return link
+    /// States what holds for the root's state after every transaction.
+    public func invariant(_ claim: String, _ holds: @escaping (Root.State) -> Bool) {
+        invariants.append((claim, holds))
     }
 
-    /// The client closed its end: what it had written still arrives.
-    func finish(_ link: SimulatedLink) {
-        link.isFinished = true
-        scheduleUp(link)
+    /// Has every client mirror the child at `path` as well, which is there from the beginning.
+    public func follow<C: Reactor>(_ make: @escaping () -> C, at path: String) {
+        follow(make, at: path) { _, _ in }
     }
 
-    func scheduleUp(_ link: SimulatedLink) {
-        guard link.isOpen, !link.isUpDue, !link.isPaused else { return }
-        link.isUpDue = true
-        timeline.after(delay()) { [unowned self] in
-            link.isUpDue = false
-            guard link.isOpen, !link.isPaused else { return }
-            let bytes = SimulatedLink.take(
-                random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random), from: &link.up)
-            if !bytes.isEmpty { receive(bytes, link) }
-            if !link.up.isEmpty {
-                scheduleUp(link)
-            } else if link.isFinished {
-                shut(link)
-            }
-            noteServer()
-        }
+    /// Has clients send to the node at `path` as well, in `percent` of all cases.
+    public func traffic(
+        to path: String, percent: Int, _ make: @escaping (inout SeededRandom) -> some WireCodable
+    ) {
+        traffic.append(Traffic(path: path, percent: percent) { make(&$0).wireBytes() })
     }
 
-    private func receive(_ bytes: [UInt8], _ link: SimulatedLink) {
-        if let saboteur, let client = links[link.id]?.client {
-            for again in saboteur.sees(bytes, on: link.id, of: client) {
-                server.perform { tree in
-                    guard let path = try? SlicePath(again.path), let node = tree.node(at: path)
-                    else { return }
-                    let caller = Caller(
-                        connection: link.id.rawValue, client: 0, uid: 0, gid: 0, pid: 0)
-                    _ = tree.dispatch(to: node, again.action.span, by: caller, ordinal: 0)
+    private func follow<C: Reactor>(
+        _ make: @escaping () -> C, at path: String, _ keep: @escaping (Int, Mirror<C>) -> Void
+    ) {
+        follows.append(
+            Follow(path: path) { index, machine, then in
+                machine.mirror(make(), at: path) { result in
+                    guard let mirror = try? result.get() else { return }
+                    keep(index, mirror)
+                    then { mirror.state.wireBytes() }
                 }
-            }
-        }
-        server.receive(link.id, bytes.span, at: timeline.now)
-    }
-
-    func scheduleDown(_ link: SimulatedLink) {
-        guard link.isOpen, !link.isDownDue, !link.isStalled else { return }
-        link.isDownDue = true
-        timeline.after(delay()) { [unowned self] in
-            link.isDownDue = false
-            guard link.isOpen, !link.isStalled else { return }
-            let client = links[link.id]?.client
-            let bytes = SimulatedLink.take(
-                random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random), from: &link.down)
-            if link.fill(bufferBytes) {
-                server.written(link.id, at: timeline.now)
-                noteServer()
-            }
-            if !link.down.isEmpty { scheduleDown(link) }
-            if !bytes.isEmpty { client?.receive(bytes, from: link) }
-        }
-    }
-
-    /// The server's end of a link is gone.
-    func shut(_ link: SimulatedLink) {
-        guard link.isOpen else { return }
-        link.isOpen = false
-        links[link.id] = nil
-        endedLinks += 1
-        if saboteur?.fault != .keptClaims || random.chance(50) {
-            server.disconnect(link.id, at: timeline.now)
-        }
-        noteServer()
-    }
-
-    /// The server closed a link: what it had written still arrives.
-    private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
-        let last = link.down + link.rest
-        shut(link)
-        timeline.after(delay()) {
-            client?.receive(last, from: link)
-            client?.lose(link)
-        }
+            })
     }
 }
 
-// MARK: - The server's shell
+// MARK: - Running
 extension Simulation {
-    /// Sees to it that a turn ends soon after something happened to the server.
-    func noteServer() {
-        carryOut()
-        look()
-        guard server.needsTurn, !isTurnDue else { return }
-        isTurnDue = true
-        timeline.after(UInt64.random(in: 0...300_000, using: &random)) { [unowned self] in
-            isTurnDue = false
-            server.endTurn(at: timeline.now)
-            noteServer()
+    /// Sends `steps` actions, each by some client, lets the storm pass, and compares what is left.
+    ///
+    /// `action` makes them; nil sends nothing in that step. Answers what broke, which is told as a
+    /// failure of the test too.
+    @discardableResult
+    public func run(
+        steps: Int, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column, _ action: (inout SeededRandom) -> Root.Action?
+    ) -> [String] {
+        run(
+            steps: steps, fileID: fileID, filePath: filePath, line: line, column: column
+        ) { random, _ in action(&random) }
+    }
+
+    /// Sends actions that depend on what their client's mirror shows, which may be of the past.
+    @discardableResult
+    public func run(
+        steps: Int, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column, _ action: (inout SeededRandom, Root.State) -> Root.Action?
+    ) -> [String] {
+        begin()
+        for _ in 0..<steps where world.violations.isEmpty {
+            world.run(for: UInt64.random(in: 0...2_000_000, using: &world.random))
+            if world.restarts < restartsMax, world.random.chance(1) { restart() }
+            guard let index = members.indices.randomElement(using: &world.random) else { break }
+            if world.random.chance(2), let link = members[index].client.link {
+                world.reset(link, members[index].client)
+            }
+            step(index, action)
+        }
+        if world.violations.isEmpty { settle() }
+        let violations = world.violations
+        if let first = violations.first {
+            let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+            report(text(first, violations.count, steps), at: place)
+        }
+        return violations
+    }
+
+    private func text(_ first: String, _ count: Int, _ steps: Int) -> String {
+        "\(first)\n(\(count) findings; \(sentCount) of \(steps) actions by \(members.count) clients, "
+            + "\(world.resets) broken connections, \(world.restarts) restarts; seed \(seed) brings "
+            + "the same again)"
+    }
+
+    private func begin() {
+        for index in members.indices {
+            let client = members[index].client
+            client.act { machine in
+                for path in ["/"] + traffic.map(\.path) {
+                    machine.open(path) { [unowned self] in
+                        members[index].nodes[path] = try? $0.get()
+                    }
+                }
+                for follow in follows {
+                    follow.begin(index, machine) { [unowned self] reader in
+                        members[index].readers[follow.path] = reader
+                    }
+                }
+            }
+            client.onChange = { [unowned self] in look(index) }
         }
     }
 
-    /// Looks at what must hold after every step.
-    private func look() {
-        if let audit {
-            for finding in audit.findings(server.memory) {
-                expect(false, "too much is kept: \(finding)")
+    private func step(
+        _ index: Int, _ action: (inout SeededRandom, Root.State) -> Root.Action?
+    ) {
+        if let other = traffic.first(where: { world.random.chance($0.percent) }) {
+            return send(other.make(&world.random), to: other.path, index)
+        }
+        let state = mirrors[index]?.state ?? makeRoot().initialState
+        guard let action = action(&world.random, state) else { return }
+        send(action.wireBytes(), to: "/", index)
+    }
+
+    private func send(_ bytes: [UInt8], to path: String, _ index: Int) {
+        guard let node = members[index].nodes[path] else { return }
+        members[index].client.act { machine in
+            do throws(ClientError) {
+                try machine.dispatch(encoded: bytes.span, to: node) { [unowned self] outcome in
+                    note(outcome, index)
+                }
+                sentCount += 1
+            } catch {
+                // because a client that finds no room sends nothing, as its author would
             }
         }
-        onStep?()
     }
 
-    private func carryOut() {
-        while true {
-            let outputs = server.takeOutputs()
-            if outputs.isEmpty { return }
-            for output in outputs { carryOut(output) }
+    private func restart() {
+        let tree = Tree(makeRoot(), epoch: world.newEpoch(), environment: effects.environment())
+        ledger = StateLedger(tree)
+        history.begin(tree)
+        world.restart(tree)
+    }
+}
+
+// MARK: - Looking
+extension Simulation {
+    private func look(at batch: Batch) {
+        let bytes = batch.deltas.storage.span.extracting(batch.deltas.range)
+        for change in ledger.read(bytes) {
+            history.add(change, epoch: batch.epoch)
+            guard change.node === world.server.tree.root, change.structure.isEmpty,
+                let state = try? Root.State(wireBytes: change.after)
+            else { continue }
+            for (claim, holds) in invariants where !holds(state) {
+                world.expect(
+                    false,
+                    "\"\(claim)\" does not hold after transaction \(change.sequence), "
+                        + "\(WireValue.texts(of: change.mutations)): "
+                        + WireValue.texts(of: change.after))
+            }
         }
+        for finding in ledger.takeFindings() { world.expect(false, finding) }
     }
 
-    private func carryOut(_ output: ServerOutput) {
-        switch output {
-        case .write(let id, let slices): write(slices, to: id)
-        case .pauseReading(let id): links[id]?.link.isPaused = true
-        case .resumeReading(let id):
-            guard let (link, _) = links[id] else { return }
-            link.isPaused = false
-            if !link.up.isEmpty || link.isFinished { scheduleUp(link) }
-        case .close(let id):
-            if let (link, client) = links[id] { close(link, client) }
-        case .append(let batch): append(batch)
-        case .log: break
-        }
+    /// What every reader may rely on at every moment.
+    private func look(_ index: Int) {
+        let revision = members[index].client.machine.revision
+        let before = members[index].shown
+        guard revision != before else { return }
+        members[index].shown = revision
+        world.expect(
+            revision.epoch != before.epoch || revision.sequence > before.sequence,
+            "client \(index) went back from \(before) to \(revision)")
+        for (path, read) in members[index].readers { compare(index, path, read, revision) }
     }
 
-    private func write(_ slices: ByteSlices, to id: ConnectionID) {
-        guard let (link, client) = links[id] else { return }
-        expect(!link.isWriting, "a second write to \(id) before the first was taken")
-        link.isWriting = true
-        var bytes: [UInt8] = []
-        for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
-        if let saboteur, let client { bytes = saboteur.tampered(bytes, on: id, of: client) }
-        link.rest.append(contentsOf: bytes)
-        if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
-        scheduleDown(link)
+    private func compare(
+        _ index: Int, _ path: String, _ read: () -> [UInt8], _ revision: Revision
+    ) {
+        guard let expected = history.state(at: path, revision) else { return }
+        let got = read()
+        world.expect(
+            got == expected,
+            "client \(index) shows another state of \(path) at \(revision) than the daemon had\n"
+                + Difference(expected: expected, got: got).text)
     }
 
-    private func append(_ batch: Batch) {
-        // because batches are appended in their order, whatever each of them takes
-        let cost = random.chance(50) ? 0 : UInt64.random(in: 0...3_000_000, using: &random)
-        appendDue = max(appendDue, timeline.now + cost)
-        let start = restarts
-        timeline.after(appendDue - timeline.now) { [unowned self] in
-            // because a server that is gone took its unfinished batches with it
-            guard start == restarts else { return }
-            server.appended(batch.turn, at: timeline.now)
-            noteServer()
+    private func note(_ outcome: ActionOutcome, _ index: Int) {
+        guard case .applied(let revision, _) = outcome else { return }
+        world.expect(
+            outcomes.insert(revision).inserted,
+            "client \(index) is told revision \(revision), which another action was given")
+    }
+
+    /// Lets the storm pass, and compares.
+    private func settle() {
+        world.heal()
+        world.run(for: 20_000_000_000)
+        let target = world.server.tree.revision
+        world.run(for: 5_000_000_000)
+        for index in members.indices {
+            let machine = members[index].client.machine
+            world.expect(machine.phase == .live, "client \(index) has not come back")
+            world.expect(
+                machine.pendingCount == 0,
+                "client \(index) still waits for \(machine.pendingCount) outcomes")
+            let shown = machine.revision
+            world.expect(
+                shown.epoch == target.epoch && shown.sequence >= target.sequence,
+                "client \(index) shows revision \(shown), long after \(target)")
+            for follow in follows {
+                guard let read = members[index].readers[follow.path] else {
+                    world.expect(false, "client \(index) never got a mirror of \(follow.path)")
+                    continue
+                }
+                compare(index, follow.path, read, shown)
+            }
         }
     }
 }

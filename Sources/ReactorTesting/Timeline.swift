@@ -32,13 +32,26 @@ public final class Timeline {
         }
     }
 
+    /// When the next of what is due is; `nil` if nothing is.
+    public var nextDue: UInt64? { heap.first?.due }
+
+    /// Runs what is due next, if anything is.
+    public func runNext() {
+        guard let event = heap.first else { return }
+        removeFirst()
+        now = max(now, event.due)
+        event.action()
+    }
+
+    /// Stands at `time`, before which nothing may be due.
+    public func advance(to time: UInt64) {
+        precondition(nextDue ?? time >= time, "something is due at \(nextDue ?? 0)")
+        now = max(now, time)
+    }
+
     /// Runs everything that is due up to `end`, and stands there then.
     public func run(until end: UInt64) {
-        while let event = heap.first, event.due <= end {
-            removeFirst()
-            now = event.due
-            event.action()
-        }
+        while let due = nextDue, due <= end { runNext() }
         now = max(now, end)
     }
 

@@ -101,8 +101,10 @@ enum Plan {
             "ReactorTesting", floor: 5,
             rooms: [
                 "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
+                "ReactorLoop", "ReactorThreads",
             ],
-            tests: ["SimulationTests"]),
+            system: ["FoundationEssentials", "Testing"],
+            tests: ["ReactorTestingTests", "SimulationTests"]),
         // Programs of authors; must know nothing but what an author does.
         Room("LoginExample", floor: 6, rooms: ["ReactorCore"], tests: ["ExamplesTests"]),
         Room(

@@ -9,6 +9,9 @@ enum Snippets {
         "Sources/ReactorWire/ReactorWire.docc/ReactorWire.md": [
             "Tests/ReactorWireTests/Guides/ReactorWireGuideTests.swift"
         ],
+        "Sources/ReactorTesting/ReactorTesting.docc/ReactorTesting.md": [
+            "Tests/ReactorTestingTests/GuideTests.swift"
+        ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Execution"): [guide("ExecutionGuideTests")],
         article("Effects"): [guide("EffectsGuideTests")],

@@ -8,7 +8,7 @@ import StockReactors
 
 /// Clients that write and mirror, and what must hold at every moment and in the end.
 final class Crowd {
-    let world: Simulation
+    let world: SimulatedWorld
     var members: [Member] = []
     /// What became of the actions of each history.
     var ledgers: [UInt64: Ledger] = [:]
@@ -105,7 +105,7 @@ final class Crowd {
     }
 
     init(seed: UInt64, clients: Int, fault: PlantedFault? = nil, audit: MemoryAudit? = nil) {
-        world = Simulation(
+        world = SimulatedWorld(
             seed: seed, Self.tree(epoch: seed | 1), limits: Self.limits, fault: fault)
         world.audit =
             audit ?? MemoryAudit(Self.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)

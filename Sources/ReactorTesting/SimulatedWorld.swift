@@ -1,0 +1,380 @@
+import ReactorBytes
+public import ReactorClient
+public import ReactorCore
+public import ReactorServer
+
+/// The real server and real clients in a world without sockets, disks and clocks, from one seed.
+///
+/// Bytes are split and delayed, readers stop, connections are reset, batches take their time, and
+/// the server may start anew without its past. The same seed gives the same storm.
+///
+/// *Place*: under ``Simulation``, which is what an author's test uses, and ``TestDaemon``. A test of
+/// the server makes one, adds clients with a workload, lets it ``run(for:)`` through a storm, lets
+/// it ``heal()``, runs on, and compares.
+public final class SimulatedWorld {
+    public let seed: UInt64
+    public let timeline = Timeline()
+    public private(set) var server: Server
+    /// Everything random is drawn from here.
+    public var random: SeededRandom
+    /// Whether readers stop and connections are reset.
+    public private(set) var isStormy: Bool
+    /// What was found that must not be.
+    public private(set) var violations: [String] = []
+    /// Connections that were reset.
+    public private(set) var resets = 0
+    /// Connections whose end the server was told.
+    public private(set) var endedLinks = 0
+    /// How often the server was started anew.
+    public private(set) var restarts = 0
+    /// Bytes of a simulated socket's buffer.
+    public var bufferBytes: Int
+    /// Compares what the server keeps with its limits, after every step.
+    public var audit: MemoryAudit?
+    /// Called after every step of the server.
+    public var onStep: (() -> Void)?
+    /// Called with each batch, before it is appended.
+    public var onBatch: ((Batch) -> Void)?
+    /// Nanoseconds that it takes at most until a batch is appended; half of them take none.
+    public var journalDelayMax: UInt64 = 3_000_000
+    /// Whether nothing is random: no weather, no delays, no splits.
+    let isCalm: Bool
+    /// Where the effects of the trees run, if they do.
+    private let effects: ManualWorld?
+    private(set) var clients: [SimulatedClient] = []
+    var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient?)] = [:]
+    private var lastLink: UInt64 = 0
+    private var isTurnDue = false
+    private var appendDue: UInt64 = 0
+    private let saboteur: Saboteur?
+    private let secrets: SecretSource
+
+    /// Starts a server of `tree`, whose effects run in `effects`; with `fault`, one that does
+    /// something wrong. Where it is calm, everything happens at once and in order.
+    public init(
+        seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
+        effects: ManualWorld? = nil, isCalm: Bool = false, fault: PlantedFault? = nil
+    ) {
+        self.seed = seed
+        self.effects = effects
+        self.isCalm = isCalm
+        isStormy = !isCalm
+        bufferBytes = isCalm ? .max : 4_096
+        random = SeededRandom(seed: seed)
+        saboteur = fault.map { Saboteur($0) }
+        let secrets = SecretSource(seed: ~seed)
+        self.secrets = secrets
+        server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
+        tick()
+        if isStormy { storm() }
+    }
+
+    /// Session secrets, which differ from one start of the server to the next.
+    private final class SecretSource {
+        private var random: SeededRandom
+
+        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+        func next() -> UInt64 { random.next() }
+    }
+
+    /// Adds a client that connects soon.
+    public func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
+        var options = options
+        options.keepsTrying = true
+        let client = SimulatedClient(self, options)
+        clients.append(client)
+        client.act { $0.start() }
+        return client
+    }
+
+    /// Has a stranger of user `uid` connect, send `bytes`, and leave after `nanoseconds`.
+    public func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
+        let link = open(nil, uid: uid)
+        if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
+        noteServer()
+        timeline.after(nanoseconds) { [unowned self] in shut(link) }
+    }
+
+    /// Starts a server of `tree` in place of the one at hand, which is gone with all it knew.
+    public func restart(_ tree: Tree) {
+        restarts += 1
+        for (link, client) in sortedLinks {
+            link.isOpen = false
+            links[link.id] = nil
+            timeline.after(delay()) { client?.lose(link) }
+        }
+        appendDue = 0
+        let secrets = secrets
+        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
+    }
+
+    /// The epoch of a server that starts without the past of the one at hand.
+    public func newEpoch() -> UInt64 {
+        let epoch = random.next()
+        return saboteur?.fault == .keptEpoch ? server.tree.revision.epoch : epoch
+    }
+
+    /// Lets time pass.
+    public func run(for nanoseconds: UInt64) {
+        let end = timeline.now + nanoseconds
+        guard let effects else { return timeline.run(until: end) }
+        settle(effects)
+        while let due = [timeline.nextDue, effects.nextDue].compactMap({ $0 }).min(), due <= end {
+            // because who wakes at the same time as bytes arrive has waited longer
+            if effects.nextDue == due {
+                timeline.advance(to: due)
+                _ = effects.clock.wakeNext(upTo: ManualClock.Instant(nanoseconds: due))
+            } else {
+                effects.clock.advance(to: ManualClock.Instant(nanoseconds: due))
+                timeline.runNext()
+            }
+            settle(effects)
+        }
+        timeline.run(until: end)
+        effects.clock.advance(to: ManualClock.Instant(nanoseconds: end))
+    }
+
+    /// Lets effects run, and the server take in what they emit.
+    private func settle(_ effects: ManualWorld) {
+        let isBusy = effects.settle { [unowned self] job in server.perform(job) }
+        if isBusy { noteServer() }
+    }
+
+    /// Ends the storm: readers read on, and nothing is reset any more.
+    public func heal() {
+        isStormy = false
+        for (link, _) in sortedLinks {
+            link.isStalled = false
+            scheduleDown(link)
+        }
+    }
+
+    /// Notes a violation unless `condition` holds.
+    public func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
+        guard !condition, violations.count < Self.violationsMax else { return }
+        violations.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
+    }
+
+    // because a run that goes wrong goes wrong at every step
+    /// Most violations that are noted.
+    private static let violationsMax = 200
+
+    /// Whether the server has been told of a connection and not of its end.
+    public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
+
+    /// A random delay of a message, in nanoseconds.
+    func delay() -> UInt64 { isCalm ? 0 : UInt64.random(in: 1_000...2_000_000, using: &random) }
+
+    /// How many bytes pass at once.
+    private func portion() -> Int {
+        if isCalm { return .max }
+        return random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random)
+    }
+
+    private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient?)] {
+        links.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
+    }
+
+    // MARK: Weather
+
+    private func tick() {
+        timeline.after(1_000_000_000) { [unowned self] in
+            server.tick(at: timeline.now)
+            noteServer()
+            tick()
+        }
+    }
+
+    private func storm() {
+        timeline.after(UInt64.random(in: 1_000_000...30_000_000, using: &random)) {
+            [unowned self] in
+            guard isStormy else { return }
+            if let (link, client) = sortedLinks.randomElement(using: &random) {
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0..<2: reset(link, client)
+                case 2..<6: link.isStalled = true
+                default:
+                    link.isStalled = false
+                    scheduleDown(link)
+                }
+            }
+            storm()
+        }
+    }
+
+    /// Has a connection break, as the two ends then learn.
+    func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        resets += 1
+        shut(link)
+        // because the two ends learn of it at different times
+        timeline.after(delay()) { client?.lose(link) }
+    }
+}
+
+// MARK: - Links
+extension SimulatedWorld {
+    func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
+        lastLink += 1
+        let link = SimulatedLink(ConnectionID(lastLink))
+        links[link.id] = (link, client)
+        let pid = Int32(truncatingIfNeeded: uid)
+        server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
+        noteServer()
+        return link
+    }
+
+    /// The client closed its end: what it had written still arrives.
+    func finish(_ link: SimulatedLink) {
+        link.isFinished = true
+        scheduleUp(link)
+    }
+
+    func scheduleUp(_ link: SimulatedLink) {
+        guard link.isOpen, !link.isUpDue, !link.isPaused else { return }
+        link.isUpDue = true
+        timeline.after(delay()) { [unowned self] in
+            link.isUpDue = false
+            guard link.isOpen, !link.isPaused else { return }
+            let bytes = SimulatedLink.take(portion(), from: &link.up)
+            if !bytes.isEmpty { receive(bytes, link) }
+            if !link.up.isEmpty {
+                scheduleUp(link)
+            } else if link.isFinished {
+                shut(link)
+            }
+            noteServer()
+        }
+    }
+
+    private func receive(_ bytes: [UInt8], _ link: SimulatedLink) {
+        if let saboteur, let client = links[link.id]?.client {
+            for again in saboteur.sees(bytes, on: link.id, of: client) {
+                server.perform { tree in
+                    guard let path = try? SlicePath(again.path), let node = tree.node(at: path)
+                    else { return }
+                    let caller = Caller(
+                        connection: link.id.rawValue, client: 0, uid: 0, gid: 0, pid: 0)
+                    _ = tree.dispatch(to: node, again.action.span, by: caller, ordinal: 0)
+                }
+            }
+        }
+        server.receive(link.id, bytes.span, at: timeline.now)
+    }
+
+    func scheduleDown(_ link: SimulatedLink) {
+        guard link.isOpen, !link.isDownDue, !link.isStalled else { return }
+        link.isDownDue = true
+        timeline.after(delay()) { [unowned self] in
+            link.isDownDue = false
+            guard link.isOpen, !link.isStalled else { return }
+            let client = links[link.id]?.client
+            let bytes = SimulatedLink.take(portion(), from: &link.down)
+            if link.fill(bufferBytes) {
+                server.written(link.id, at: timeline.now)
+                noteServer()
+            }
+            if !link.down.isEmpty { scheduleDown(link) }
+            if !bytes.isEmpty { client?.receive(bytes, from: link) }
+        }
+    }
+
+    /// The server's end of a link is gone.
+    func shut(_ link: SimulatedLink) {
+        guard link.isOpen else { return }
+        link.isOpen = false
+        links[link.id] = nil
+        endedLinks += 1
+        if saboteur?.fault != .keptClaims || random.chance(50) {
+            server.disconnect(link.id, at: timeline.now)
+        }
+        noteServer()
+    }
+
+    /// The server closed a link: what it had written still arrives.
+    private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        let last = link.down + link.rest
+        shut(link)
+        timeline.after(delay()) {
+            client?.receive(last, from: link)
+            client?.lose(link)
+        }
+    }
+}
+
+// MARK: - The server's shell
+extension SimulatedWorld {
+    /// Sees to it that a turn ends soon after something happened to the server.
+    func noteServer() {
+        carryOut()
+        look()
+        guard server.needsTurn, !isTurnDue else { return }
+        isTurnDue = true
+        let pause = isCalm ? 0 : UInt64.random(in: 0...300_000, using: &random)
+        timeline.after(pause) { [unowned self] in
+            isTurnDue = false
+            server.endTurn(at: timeline.now)
+            noteServer()
+        }
+    }
+
+    /// Looks at what must hold after every step.
+    private func look() {
+        if let audit {
+            for finding in audit.findings(server.memory) {
+                expect(false, "too much is kept: \(finding)")
+            }
+        }
+        onStep?()
+    }
+
+    private func carryOut() {
+        while true {
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty { return }
+            for output in outputs { carryOut(output) }
+        }
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices): write(slices, to: id)
+        case .pauseReading(let id): links[id]?.link.isPaused = true
+        case .resumeReading(let id):
+            guard let (link, _) = links[id] else { return }
+            link.isPaused = false
+            if !link.up.isEmpty || link.isFinished { scheduleUp(link) }
+        case .close(let id):
+            if let (link, client) = links[id] { close(link, client) }
+        case .append(let batch): append(batch)
+        case .log: break
+        }
+    }
+
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
+        guard let (link, client) = links[id] else { return }
+        expect(!link.isWriting, "a second write to \(id) before the first was taken")
+        link.isWriting = true
+        var bytes: [UInt8] = []
+        for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
+        if let saboteur, let client { bytes = saboteur.tampered(bytes, on: id, of: client) }
+        link.rest.append(contentsOf: bytes)
+        if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
+        scheduleDown(link)
+    }
+
+    private func append(_ batch: Batch) {
+        // because batches are appended in their order, whatever each of them takes
+        let isSwift = isCalm || random.chance(50)
+        let cost = isSwift ? 0 : UInt64.random(in: 0...journalDelayMax, using: &random)
+        onBatch?(batch)
+        appendDue = max(appendDue, timeline.now + cost)
+        let start = restarts
+        timeline.after(appendDue - timeline.now) { [unowned self] in
+            // because a server that is gone took its unfinished batches with it
+            guard start == restarts else { return }
+            server.appended(batch.turn, at: timeline.now)
+            noteServer()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+public import ReactorClient
+public import ReactorCore
+
+/// A client of a ``TestDaemon``: every call returns when all that follows from it has happened.
+///
+/// *Owner*: the test's isolation.
+public final class TestClient {
+    private let daemon: TestDaemon
+    private let client: SimulatedClient
+
+    init(_ daemon: TestDaemon, _ client: SimulatedClient) {
+        self.daemon = daemon
+        self.client = client
+    }
+
+    /// The machine under it, for what is not offered here.
+    public var machine: ClientMachine { client.machine }
+
+    /// Mirrors the reactor of type `type` at `path`.
+    ///
+    /// *Throws*: ``ClientError`` where the daemon refuses, or says nothing: it is gone.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String = "/"
+    ) throws(ClientError) -> Mirror<R> {
+        try mirror(R.makeForMirror(), at: path)
+    }
+
+    /// Mirrors the reactor at `path`, which is one of `reactor`'s type.
+    public func mirror<R: Reactor>(
+        _ reactor: R, at path: String = "/"
+    ) throws(ClientError) -> Mirror<R> {
+        try ask { $0.mirror(reactor, at: path, then: $1) }
+    }
+
+    /// Sends an action to the node at `path`, and says what became of it.
+    ///
+    /// *Throws*: ``ClientError`` where it was not sent: there is no such node, or no daemon.
+    public func dispatch(
+        _ action: some WireCodable, to path: String = "/",
+        _ conditions: DispatchOptions? = nil
+    ) throws(ClientError) -> ActionOutcome {
+        let node: NodeID = try ask { $0.open(path, then: $1) }
+        let bytes = action.wireBytes()
+        return try ask { machine, then in
+            do throws(ClientError) {
+                try machine.dispatch(encoded: bytes.span, to: node, conditions) {
+                    then(.success($0))
+                }
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    /// Sends an action to what `mirror` shows, and says what became of it.
+    public func dispatch<R: Reactor>(
+        _ action: R.Action, to mirror: Mirror<R>
+    ) throws(ClientError) -> DispatchOutcome<R.Reply> {
+        switch try dispatch(action, to: mirror.path) {
+        case .applied(let revision, let reply):
+            return .applied(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
+        case .ownerEnded(let revision, let reply):
+            return .ownerEnded(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
+        case .rejected(let rejection): return .rejected(rejection)
+        case .failed(let message): return .failed(message: message)
+        case .unknown: return .unknown
+        }
+    }
+
+    /// The value at `path`; `nil` if nothing stands there now.
+    public func get(_ path: String = "/") throws(ClientError) -> WireValue? {
+        let bytes: [UInt8] = try ask { $0.ask(.get(path: path), then: $1) }
+        do throws(WireError) {
+            let answer = try WireValue(wireBytes: bytes)
+            return answer[1]?.boolValue == true ? answer[2] : nil
+        } catch {
+            throw .daemonFault("\(error)")
+        }
+    }
+
+    /// Has the connection break; the client comes back after a pause: ``TestDaemon/advance(by:)``.
+    public func disconnect() {
+        if let link = client.link { daemon.world.reset(link, client) }
+        daemon.settle()
+    }
+
+    /// Ends the client.
+    public func close() {
+        client.act { $0.close() }
+        daemon.settle()
+    }
+
+    private func ask<Value>(
+        _ body: (ClientMachine, @escaping (Result<Value, ClientError>) -> Void) -> Void
+    ) throws(ClientError) -> Value {
+        var answer: Result<Value, ClientError>?
+        client.act { machine in body(machine) { answer = $0 } }
+        daemon.settle()
+        guard let answer else { throw .unreachable(tried: []) }
+        return try answer.get()
+    }
+}

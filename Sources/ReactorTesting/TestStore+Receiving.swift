@@ -1,0 +1,148 @@
+public import ReactorCore
+
+// MARK: - What comes by itself
+extension TestStore {
+    /// Accounts for the next transaction: an effect of the root emitted `mutation`.
+    public func receive(
+        _ mutation: R.Mutation, _ change: ((inout R.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        receive(mutation, of: root, change, at: place)
+    }
+
+    /// Accounts for the next transaction: an effect of the child of type `type` at `path`, or an
+    /// action that followed another there, brought `mutation`.
+    public func receive<C: Reactor>(
+        _ mutation: C.Mutation, of type: C.Type, at path: String,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, place) else { return }
+        receive(mutation, of: node, change, at: place)
+    }
+
+    /// Accounts for the next transaction: `action` of the root, which the reactor, its middleware or
+    /// a child dispatched.
+    public func receive(
+        follower action: R.Action, mutations: [R.Mutation]? = nil,
+        _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let text = WireValue.texts(of: action.wireBytes())
+        guard let step = next("the follower \(text)", at: place) else { return }
+        if step.actions.map({ $0.wireBytes() }) != [action.wireBytes()] {
+            report("the follower \(text) was expected, and \(step.text) came", at: place)
+        }
+        account(for: root, mutations, change, after: text, at: place)
+    }
+
+    /// Accounts for something that went wrong and had no caller to tell, by a part of its text: an
+    /// effect that threw, a follower that was rejected.
+    public func receive(
+        problem part: String, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let index = problems.firstIndex(where: { $0.contains(part) }) else {
+            let text = problems.isEmpty ? "nothing went wrong" : problems.joined(separator: "; ")
+            report("\"\(part)\" was expected to go wrong: \(text)", at: place)
+            return
+        }
+        problems.remove(at: index)
+    }
+
+    /// Accounts for everything that has happened so far, whatever it is.
+    public func skipAll() {
+        for step in steps { note(step) }
+        steps = []
+        current = nil
+        problems = []
+    }
+
+    private func receive<C: Reactor>(
+        _ mutation: C.Mutation, of node: Node<C>, _ change: ((inout C.State) -> Void)?,
+        at place: CodePlace
+    ) {
+        let text = WireValue.texts(of: mutation.wireBytes())
+        guard let step = next(text, at: place) else { return }
+        if !step.actions.isEmpty {
+            report(
+                "\(text) was expected of an effect, and \(step.text) came: "
+                    + "receive(follower:) accounts for it", at: place)
+        }
+        account(for: node, [mutation], change, after: text, at: place)
+    }
+
+    /// Makes the next transaction the one at hand, or fails.
+    private func next(_ text: String, at place: CodePlace) -> TestStep<R>? {
+        closeStep(at: place)
+        guard !steps.isEmpty else {
+            let running = effects.map { $0.isEmpty ? "one without a name" : $0 }
+            let hint =
+                running.isEmpty
+                ? "no effect runs"
+                : "these effects run: \(running.joined(separator: ", ")); the clock stands at "
+                    + "\(clock.now.offset)"
+            report("\(text) was expected, and nothing came: \(hint)", at: place)
+            return nil
+        }
+        let step = steps.removeFirst()
+        open(step)
+        return step
+    }
+}
+
+// MARK: - More of the transaction at hand
+extension TestStore {
+    /// Names all that the transaction at hand did to the child of type `type` at `path`.
+    public func expect<C: Reactor>(
+        _ type: C.Type, at path: String, mutations: [C.Mutation]? = nil,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, place) else { return }
+        let text = current.map(\.text) ?? "nothing"
+        account(for: node, mutations, change, after: text, at: place)
+    }
+
+    /// Names what the transaction at hand did to the root, besides what came first in it: its
+    /// reaction to a child's mutation.
+    public func expect(
+        mutations: [R.Mutation]? = nil, _ change: ((inout R.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let text = current.map(\.text) ?? "nothing"
+        account(for: root, mutations, change, after: text, at: place)
+    }
+
+    /// Names the children that came and went at the collection `path` in the transaction at hand,
+    /// by those that stand there now.
+    public func expect(
+        children keys: [WireKey], at path: String, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
+            node.isCollection
+        else { return report("no collection stands at \(path)", at: place) }
+        if let index = current?.changes.firstIndex(where: { $0.node === node }) {
+            current?.changes.remove(at: index)
+        }
+        let got = node.children.keys.sorted()
+        if got != keys {
+            report(
+                "the children at \(path) are others\n"
+                    + Difference(
+                        expected: .array(keys.map { .text($0.text) }),
+                        got: .array(got.map { .text($0.text) })
+                    ).text, at: place)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+public import ReactorCore
+
+extension Caller {
+    /// Who sends the actions of a test, unless it says otherwise.
+    public static let tester = Caller(connection: 1, client: 1, uid: 1_000, gid: 1_000, pid: 1)
+}
+
+// MARK: - Actions
+extension TestStore {
+    /// Sends an action to the root, and names what it does to the root's state.
+    ///
+    /// `mutations`, where they are given, are all that the root decides at once. What the action
+    /// does to children is named with ``expect(_:at:mutations:_:fileID:filePath:line:column:)``
+    /// next, followers and emissions are received after that. Answers the reply, if there is one.
+    @discardableResult
+    public func send(
+        _ action: R.Action, by caller: Caller = .tester, mutations: [R.Mutation]? = nil,
+        _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) -> R.Reply? {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        return send(action, to: root, by: caller, mutations, change, at: place)
+    }
+
+    /// Sends an action to the child of type `type` at `path`, and names what it does to that.
+    @discardableResult
+    public func send<C: Reactor>(
+        _ action: C.Action, to type: C.Type, at path: String, by caller: Caller = .tester,
+        mutations: [C.Mutation]? = nil, _ change: ((inout C.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) -> C.Reply? {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, place) else { return nil }
+        return send(action, to: node, by: caller, mutations, change, at: place)
+    }
+
+    /// Sends an action to the root that must be rejected with `code`.
+    public func sendRejected(
+        _ action: R.Action, _ code: String, by caller: Caller = .tester,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let text = WireValue.texts(of: action.wireBytes())
+        prepare(for: text, at: place)
+        switch dispatch(action, to: root, by: caller) {
+        case .failed(.rejected(let rejection)):
+            if rejection.code != code {
+                report("\(text) is rejected, with \(rejection) and not with \(code)", at: place)
+            }
+        case .failed(.decode(let error)):
+            report("\(text) is not read as an action: \(error)", at: place)
+        case .applied(let sequence), .replied(let sequence, _), .deferred(let sequence):
+            report("\(text) is applied, and not rejected with \(code)", at: place)
+            settle(at: place)
+            // because what it did is a part of this failure
+            for step in takeSteps(upTo: sequence) { note(step) }
+        }
+        settle(at: place)
+    }
+
+    /// Ends the connection of `caller`; what reactors decide then waits to be received.
+    public func disconnect(
+        _ caller: Caller = .tester, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        prepare(for: "the end of connection \(caller.connection)", at: place)
+        tree.endConnection(caller.connection)
+        settle(at: place)
+    }
+
+    private func send<C: Reactor>(
+        _ action: C.Action, to node: Node<C>, by caller: Caller, _ mutations: [C.Mutation]?,
+        _ change: ((inout C.State) -> Void)?, at place: CodePlace
+    ) -> C.Reply? {
+        let text = WireValue.texts(of: action.wireBytes())
+        prepare(for: text, at: place)
+        var reply: C.Reply?
+        let sequence: UInt64
+        switch dispatch(action, to: node, by: caller) {
+        case .applied(let number), .deferred(let number): sequence = number
+        case .replied(let number, let bytes):
+            sequence = number
+            reply = try? bytes.decode(as: C.Reply.self)
+        case .failed(let failure):
+            report("\(text) is not applied: \(failure.reason)", at: place)
+            settle(at: place)
+            return nil
+        }
+        settle(at: place)
+        open(takeSteps(upTo: sequence).last ?? TestStep(sequence: sequence))
+        account(for: node, mutations, change, after: text, at: place)
+        return reply
+    }
+
+    private func dispatch<C: Reactor>(
+        _ action: C.Action, to node: Node<C>, by caller: Caller
+    ) -> DispatchResult {
+        lastOrdinal += 1
+        return tree.dispatch(
+            to: node, action.wireBytes().span, by: caller, ordinal: lastOrdinal)
+    }
+
+    /// Takes the transactions up to the one with this sequence.
+    private func takeSteps(upTo sequence: UInt64) -> [TestStep<R>] {
+        let taken = steps.prefix { $0.sequence <= sequence }
+        steps.removeFirst(taken.count)
+        return Array(taken)
+    }
+
+    /// Reports what is left of what came before `text`.
+    private func prepare(for text: String, at place: CodePlace) {
+        closeStep(at: place)
+        for step in steps {
+            report("nobody received \(step.text), before \(text)", at: place)
+            note(step)
+        }
+        steps = []
+    }
+}
+
+extension StepFailure {
+    /// Why the action was not applied.
+    fileprivate var reason: String {
+        switch self {
+        case .decode(let error): "it is not read as an action: \(error)"
+        case .rejected(let rejection): "rejected, \(rejection)"
+        }
+    }
+}
+
+// MARK: - Accounting
+extension TestStore {
+    /// The node of type `type` at `path`, or a failure.
+    func node<C: Reactor>(
+        _ type: C.Type, at path: String, _ place: CodePlace
+    ) -> Node<C>? {
+        let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
+        if node == nil { report("nothing stands at \(path)", at: place) }
+        guard let node else { return nil }
+        guard let typed = node as? Node<C> else {
+            report("\(path) is a \(node.reactorName) and no \(type)", at: place)
+            return nil
+        }
+        return typed
+    }
+
+    /// Makes `step` the transaction that is accounted for.
+    func open(_ step: TestStep<R>) {
+        current = step
+        note(step)
+    }
+
+    /// Shows the root's state as `step` left it.
+    func note(_ step: TestStep<R>) {
+        if let change = step.changes.first(where: { $0.node === root }) { shown = change.after }
+    }
+
+    /// Compares what the transaction at hand did to `node` with what was said.
+    func account<C: Reactor>(
+        for node: Node<C>, _ mutations: [C.Mutation]?, _ change: ((inout C.State) -> Void)?,
+        after text: String, at place: CodePlace
+    ) {
+        let index = current?.changes.firstIndex { $0.node === node }
+        let found = index.flatMap { current?.changes.remove(at: $0) }
+        if let mutations {
+            let expected = mutations.flatMap { $0.wireBytes() }
+            let got = found?.mutations ?? []
+            if expected != got {
+                report(
+                    "\(text) led to other mutations of \(node.path)\n(- expected, + got)\n- "
+                        + WireValue.texts(of: expected) + "\n+ " + WireValue.texts(of: got),
+                    at: place)
+            }
+        }
+        let before = found?.before ?? StateLedger.state(of: node)
+        let after = found?.after ?? before
+        do throws(WireError) {
+            var expected = try C.State(wireBytes: before)
+            change?(&expected)
+            let bytes = expected.wireBytes()
+            guard bytes != after else { return }
+            report(
+                "\(text) led to another state of \(node.path)\n"
+                    + Difference(expected: bytes, got: after).text, at: place)
+        } catch {
+            report("the state of \(node.path) is not read back: \(error)", at: place)
+        }
+    }
+}

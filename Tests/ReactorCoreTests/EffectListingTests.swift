@@ -1,0 +1,45 @@
+import ReactorCore
+import Testing
+
+/// Asks for effects with and without names.
+@Reactor
+struct Sleeper {
+    enum Action: Equatable, Sendable {
+        case sleep(String)
+        case doze
+        case wake(String)
+    }
+
+    enum Mutation: Equatable, Sendable { case woken }
+    struct State: Equatable, Sendable { var wakes = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .sleep(let name): Mutations(async: .after(.seconds(1), cancelID: name, .woken))
+        case .doze: Mutations(async: .after(.seconds(1), .woken))
+        case .wake(let name): Mutations.none.cancelling(name)
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.wakes += 1 }
+}
+
+@Suite("Effects under way")
+struct EffectListingTests {
+    @Test("each is listed with its reactor, name and transaction until it ends, in order")
+    func list() throws {
+        let world = ManualWorld()
+        let tree = Tree(Sleeper(), epoch: 1, environment: world.environment)
+        try tree.send(Sleeper.Action.sleep("a"))
+        try tree.send(Sleeper.Action.doze)
+        try tree.send(Sleeper.Action.sleep("b"))
+        tree.start(tree.turn.effects)
+        tree.turn.begin()
+        let listed = tree.effectsUnderWay
+        #expect(listed.map(\.cancelID) == ["a", nil, "b"])
+        #expect(listed.map(\.sequence) == [1, 2, 3])
+        #expect(listed.allSatisfy { $0.path == .root && !$0.isSource })
+        try tree.send(Sleeper.Action.wake("a"))
+        #expect(tree.effectsUnderWay.map(\.cancelID) == [nil, "b"])
+    }
+}

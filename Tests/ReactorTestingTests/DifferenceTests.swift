@@ -1,0 +1,44 @@
+import ReactorCore
+import ReactorTesting
+import Testing
+
+@Suite("What two values differ in")
+struct DifferenceTests {
+    private func lines(_ expected: String, _ got: String) throws -> [String] {
+        try Difference(expected: WireValue(json: expected), got: WireValue(json: got)).lines
+    }
+
+    @Test("equal values differ in nothing")
+    func equal() throws {
+        #expect(try lines(#"{"a":[1,2]}"#, #"{"a":[1,2]}"#) == [])
+    }
+
+    @Test("only what differs is shown, where it stands; the rest is counted")
+    func fields() throws {
+        #expect(
+            try lines(
+                #"{"a":1,"b":{"x":1,"y":2},"c":3,"d":0}"#, #"{"a":1,"b":{"x":1,"y":3},"e":4,"d":0}"#
+            )
+                == [
+                    "  {", "    b: {", "-     y: 2", "+     y: 3", "      (1 unchanged)", "    }",
+                    "-   c: 3", "+   e: 4", "    (2 unchanged)", "  }",
+                ])
+    }
+
+    @Test("elements of arrays are told by their index")
+    func elements() throws {
+        #expect(
+            try lines("[1,2,3,4]", "[1,2,9,3,4]")
+                == ["  [", "    (2 unchanged)", "+   2: 9", "    (2 unchanged)", "  ]"])
+        #expect(
+            try lines("[1,2]", "[1]") == ["  [", "    (1 unchanged)", "-   1: 2", "  ]"])
+    }
+
+    @Test("values of another kind, and long ones, are told in one line each")
+    func others() throws {
+        #expect(try lines("1", #""one""#) == ["- 1", #"+ "one""#])
+        let long = String(repeating: "x", count: 1_000)
+        let text = try lines("1", "\"\(long)\"")[1]
+        #expect(text.hasSuffix("… (1002 characters)") && text.count < 300)
+    }
+}

@@ -1,0 +1,204 @@
+import ReactorCore
+
+/// Counts, and refuses to count below zero.
+@Reactor
+struct Counter {
+    enum Action: Equatable, Sendable {
+        case increment(by: Int)
+        case decrement(by: Int)
+        case ask
+    }
+
+    enum Mutation: Equatable, Sendable { case added(Int) }
+
+    struct State: Equatable, Sendable {
+        var count = 0
+        var history: [Int] = []
+    }
+
+    enum Reply: Equatable, Sendable { case count(Int) }
+
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .increment(let amount): return [.added(amount)]
+        case .decrement(let amount):
+            guard amount <= state.count else { throw Rejection("negative", "only \(state.count)") }
+            return [.added(-amount)]
+        case .ask:
+            context.reply(.count(state.count))
+            return .none
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount):
+            state.count += amount
+            state.history.append(amount)
+        }
+    }
+}
+
+/// Searches a while after the last key was typed; a child counts the searches, a follower logs.
+@Reactor
+struct Search {
+    @Child var count = Counter()
+    @Children var tabs = { (_: WireKey) in Counter() }
+
+    enum Action: Equatable, Sendable {
+        case type(String)
+        case log(String)
+        case open(String)
+        case tick
+        case stop
+        case explode
+        case submit
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case typed(String)
+        case found(String)
+        case logged(String)
+        case ticked
+    }
+
+    struct State: Equatable, Sendable {
+        var text = ""
+        var result = ""
+        var log: [String] = []
+        var ticks = 0
+    }
+
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .type(let text):
+            return Mutations(.typed(text)).effect(
+                .after(.milliseconds(300), cancelID: "search", .found(text.uppercased())))
+        case .log(let text): return [.logged(text)]
+        case .open(let name): return Mutations.none.creating($tabs, WireKey(name))
+        case .tick:
+            return Mutations(
+                async: .every(.seconds(1), cancelID: "ticker") { .ticked })
+        case .stop: return Mutations.none.cancelling("ticker")
+        case .explode: return Mutations(async: Effect { _ in throw Rejection("boom", "as asked") })
+        case .submit:
+            context.dispatch(.log("submitted \(state.text)"))
+            return Mutations.none.also($count, .added(1))
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .typed(let text): state.text = text
+        case .found(let text): state.result = text
+        case .logged(let text): state.log.append(text)
+        case .ticked: state.ticks += 1
+        }
+    }
+}
+
+/// A reactor whose `reduce` is no function of its arguments: it counts its calls.
+final class Impure: Reactor {
+    @WireCodable
+    enum Action: Equatable, Sendable { case touch }
+
+    @WireCodable
+    struct State: Equatable, Sendable { var stamp = 0 }
+
+    var initialState: State { State() }
+    private var calls = 0
+
+    func reduce(state: inout State, mutation: Action) {
+        calls += 1
+        state.stamp = calls
+    }
+}
+
+/// A reactor whose state depends on the order of a dictionary.
+struct Unordered: Reactor {
+    @WireCodable
+    enum Action: Equatable, Sendable { case add(Int) }
+
+    @WireCodable
+    struct State: Equatable, Sendable {
+        var items: [String: Int] = [:]
+        var order = ""
+    }
+
+    var initialState: State { State() }
+
+    func reduce(state: inout State, mutation: Action) {
+        guard case .add(let number) = mutation else { return }
+        state.items["item \(number)"] = number
+        state.order = state.items.keys.joined(separator: ",")
+    }
+}
+
+/// A till: what is taken out must be there, which only a careful one sees to.
+@Reactor
+struct Till {
+    var isCareful = true
+
+    enum Action: Equatable, Sendable {
+        case put(Int)
+        case take(Int)
+    }
+
+    enum Mutation: Equatable, Sendable { case moved(Int) }
+
+    struct State: Equatable, Sendable { var total = 0 }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .put(let amount): return [.moved(amount)]
+        case .take(let amount):
+            guard !isCareful || amount <= state.total else { throw Rejection("empty", "too much") }
+            return [.moved(-amount)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .moved(let amount): state.total += amount
+        }
+    }
+}
+
+/// A shop with a till that a child keeps, and an effect that puts in what is delivered.
+@Reactor
+struct Shop {
+    @Child var till = Till()
+
+    enum Action: Equatable, Sendable { case order(Int) }
+
+    enum Mutation: Equatable, Sendable {
+        case ordered(Int)
+        case delivered(Int)
+    }
+
+    struct State: Equatable, Sendable {
+        var open = 0
+        var delivered = 0
+    }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .order(let amount):
+            return Mutations(.ordered(amount)).also($till, .moved(amount)).effect(
+                .after(.milliseconds(5), .delivered(amount)))
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .ordered(let amount): state.open += amount
+        case .delivered(let amount):
+            state.open -= amount
+            state.delivered += amount
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ReactorClient
+import ReactorCore
+import ReactorTesting
+import Testing
+
+@Suite("A daemon in memory")
+struct TestDaemonTests {
+    @Test("what one client does, the mirrors of all show when the call returns")
+    func shared() throws {
+        let daemon = TestDaemon(Counter())
+        let clients = (0..<20).map { _ in daemon.connect() }
+        let mirrors = try clients.map { try $0.mirror(Counter.self) }
+        for (client, mirror) in zip(clients, mirrors) {
+            _ = try client.dispatch(.increment(by: 1), to: mirror)
+        }
+        #expect(mirrors.map(\.state.count) == Array(repeating: 20, count: 20))
+        #expect(daemon.state(of: Counter.self)?.count == 20)
+    }
+
+    @Test("F81: effects in the daemon wait for the test to move time")
+    func effects() throws {
+        let daemon = TestDaemon(Search())
+        let client = daemon.connect()
+        let mirror = try client.mirror(Search.self)
+        _ = try client.dispatch(.type("a"), to: mirror)
+        daemon.advance(by: .milliseconds(299))
+        #expect(mirror.state.result == "")
+        daemon.advance(by: .milliseconds(1))
+        #expect(mirror.state.result == "A")
+    }
+
+    @Test("a client whose connection broke comes back by itself, and so it does after a restart")
+    func comeback() throws {
+        let daemon = TestDaemon(Counter())
+        let client = daemon.connect()
+        let mirror = try client.mirror(Counter.self)
+        client.disconnect()
+        #expect(mirror.phase == .connecting)
+        let other = daemon.connect()
+        _ = try other.dispatch(Counter.Action.increment(by: 3))
+        #expect(mirror.state.count == 0)
+        daemon.advance(by: .seconds(1))
+        #expect(mirror.phase == .live && mirror.state.count == 3)
+        daemon.restart(Counter())
+        daemon.advance(by: .seconds(10))
+        #expect(mirror.phase == .live && mirror.state.count == 0)
+        #expect(daemon.tree.revision.epoch == 2)
+    }
+
+    @Test("a refusal is an error, a rejection an outcome, and a closed client ends")
+    func refusals() throws {
+        let client = TestDaemon(Counter()).connect()
+        #expect(throws: ClientError.self) { try client.mirror(Counter.self, at: "/nowhere") }
+        #expect(throws: ClientError.self) {
+            try client.dispatch(Counter.Action.ask, to: "/nowhere")
+        }
+        let outcome = try client.dispatch(Counter.Action.decrement(by: 1))
+        #expect(outcome == .rejected(Rejection("negative", "only 0")))
+        #expect(throws: ClientError.self) { try client.get("/nowhere") }
+        #expect(try client.get("/count") == .integer(0))
+        client.close()
+        #expect(throws: ClientError.ended) { try client.dispatch(Counter.Action.ask) }
+    }
+
+    @Test("an action under a condition that no longer holds is rejected")
+    func conditions() throws {
+        let client = TestDaemon(Counter()).connect()
+        let first = try client.dispatch(Counter.Action.increment(by: 1))
+        let expected = try #require(first.revision)
+        _ = try client.dispatch(Counter.Action.increment(by: 1))
+        let outcome = try client.dispatch(
+            Counter.Action.increment(by: 1), to: "/", DispatchOptions(expected: expected))
+        guard case .rejected(let rejection) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(rejection.code == "CONFLICT")
+    }
+}

@@ -1,0 +1,199 @@
+import ReactorCore
+import ReactorTesting
+import Testing
+
+@Suite("A reactor under test")
+struct TestStoreTests {
+    private let log = FailureLog()
+
+    private func search() -> TestStore<Search> { TestStore(Search(), report: log.report) }
+
+    @Test("an action, its state, its mutations, its reply and its rejection are stated")
+    func stated() {
+        let store = TestStore(Counter())
+        store.send(.increment(by: 2), mutations: [.added(2)]) {
+            $0.count = 2
+            $0.history = [2]
+        }
+        #expect(store.send(.ask) == .count(2))
+        store.sendRejected(.decrement(by: 3), "negative")
+        #expect(store.state == Counter.State(count: 2, history: [2]))
+        store.finish()
+    }
+
+    @Test("a state that is not as stated is told field by field")
+    func difference() {
+        let store = TestStore(Counter(), report: log.report)
+        store.send(.increment(by: 2)) {
+            $0.count = 3
+            $0.history = [2]
+        }
+        #expect(
+            log.texts == [
+                """
+                {"increment":{"by":2}} led to another state of /
+                (- expected, + got)
+                  {
+                -   count: 3
+                +   count: 2
+                    (1 unchanged)
+                  }
+                """
+            ])
+        store.send(.increment(by: 1))
+        #expect(log.texts.count == 2)
+        #expect(log.texts[1].contains("+     1: 1"))
+        store.finish()
+    }
+
+    @Test("mutations that are not as stated are told beside each other")
+    func mutations() {
+        let store = TestStore(Counter(), report: log.report)
+        store.send(.increment(by: 2), mutations: [.added(1), .added(1)]) {
+            $0 = Counter.State(count: 2, history: [2])
+        }
+        #expect(log.texts.count == 1)
+        #expect(log.texts[0].hasSuffix("- {\"added\":1}, {\"added\":1}\n+ {\"added\":2}"))
+        store.finish()
+    }
+
+    @Test("an action that is rejected, or rejected otherwise, is a failure")
+    func rejections() {
+        let store = TestStore(Counter(), report: log.report)
+        store.send(.decrement(by: 1))
+        store.sendRejected(.decrement(by: 1), "empty")
+        store.sendRejected(.ask, "busy")
+        store.finish()
+        #expect(log.texts.count == 3)
+        #expect(log.texts[0].contains("not applied: rejected, negative: only 0"))
+        #expect(log.texts[1].contains("with negative: only 0 and not with empty"))
+        #expect(log.texts[2].contains("is applied"))
+    }
+
+    @Test("F81: a debounce is tested without time: the last of three searches is the one that runs")
+    func debounce() {
+        let store = search()
+        store.send(.type("r")) { $0.text = "r" }
+        store.advance(by: .milliseconds(200))
+        store.send(.type("re")) { $0.text = "re" }
+        store.advance(by: .milliseconds(299))
+        #expect(store.effects == ["search"])
+        store.advance(by: .milliseconds(1))
+        store.receive(.found("RE")) { $0.result = "RE" }
+        store.finish()
+        #expect(log.texts == [])
+    }
+
+    @Test("an emission that nobody received is a failure, and so is one that never came")
+    func emissions() {
+        let store = search()
+        store.send(.type("a")) { $0.text = "a" }
+        store.receive(.found("A"))
+        store.advance(by: .seconds(1))
+        store.send(.log("x")) { $0.log = ["x"] }
+        store.finish()
+        #expect(log.texts.count == 2)
+        #expect(log.texts[0].contains("nothing came: these effects run: search; the clock stands"))
+        #expect(log.texts[1].contains("nobody received emission 2: /: {\"found\":\"A\"}"))
+    }
+
+    @Test("an effect that still runs at the end is named, unless it may")
+    func running() {
+        let store = search()
+        store.send(.tick)
+        store.advance(by: .seconds(2))
+        store.receive(.ticked) { $0.ticks = 1 }
+        store.receive(.ticked) { $0.ticks = 2 }
+        store.finish(leaving: ["ticker"])
+        #expect(log.texts == [])
+        store.finish()
+        #expect(
+            log.texts.count == 1 && log.texts[0].contains("effect of / named ticker still runs"))
+        store.send(.stop)
+        store.finish()
+        #expect(log.texts.count == 1)
+    }
+
+    @Test("followers and children's changes are accounted for")
+    func followers() {
+        let store = search()
+        store.send(.type("a")) { $0.text = "a" }
+        store.send(.submit)
+        store.expect(Counter.self, at: "/count") { $0 = Counter.State(count: 1, history: [1]) }
+        store.receive(follower: .log("submitted a")) { $0.log = ["submitted a"] }
+        store.send(.open("x"))
+        store.expect(children: ["x"], at: "/tabs")
+        store.send(.increment(by: 3), to: Counter.self, at: "/tabs/x") {
+            $0 = Counter.State(count: 3, history: [3])
+        }
+        store.finish(leaving: ["search"])
+        #expect(log.texts == [])
+    }
+
+    @Test("a child's change and a follower that nobody accounted for are failures")
+    func unaccounted() {
+        let store = search()
+        store.send(.submit)
+        store.send(.open("x"))
+        store.finish()
+        #expect(log.texts.count == 3)
+        let follower = "nobody received action 2: {\"log\":\"submitted \"}"
+        #expect(log.texts.contains { $0.contains(follower) })
+        #expect(log.texts.contains { $0.contains("/count") && $0.contains("+   count: 1") })
+        #expect(log.texts.contains { $0.contains("/tabs: + x") })
+    }
+
+    @Test("an effect that throws is a failure, unless it is expected")
+    func problems() {
+        let store = search()
+        store.send(.explode)
+        store.receive(problem: "boom")
+        store.send(.explode)
+        store.finish()
+        #expect(log.texts.count == 1 && log.texts[0].contains("effectFailed: boom: as asked"))
+    }
+
+    @Test("what is left when a store goes without a finish is a failure")
+    func forgotten() {
+        do {
+            let store = search()
+            store.send(.type("a")) { $0.text = "a" }
+        }
+        #expect(log.texts.count == 1 && log.texts[0].contains("named search still runs"))
+    }
+
+    @Test("R99: a reduce that is no function is told, with the mutation")
+    func impure() {
+        let store = TestStore(Impure(), report: log.report)
+        store.send(.touch) { $0.stamp = 1 }
+        store.skipAll()
+        store.finish()
+        #expect(
+            log.texts.contains {
+                $0.contains("reduce of Impure at / is not a function") && $0.contains("touch")
+            })
+    }
+
+    @Test("R99: a state that depends on the order of a dictionary is told")
+    func unordered() {
+        let store = TestStore(Unordered(), report: log.report)
+        for number in 0..<60 {
+            store.send(.add(number))
+            store.skipAll()
+        }
+        store.finish()
+        #expect(log.texts.contains { $0.contains("reduce of Unordered at / is not a function") })
+    }
+
+    @Test("a failure of the standard report is an issue at the caller's line")
+    func issue() {
+        withKnownIssue {
+            let store = TestStore(Counter())
+            store.send(.increment(by: 1)) { $0.count = 2 }
+            store.finish()
+        } matching: { issue in
+            issue.sourceLocation?.fileID == #fileID
+                && issue.comments.contains { $0.rawValue.contains("+   count: 1") }
+        }
+    }
+}

@@ -36,6 +36,7 @@ extension DispatchOutcome {
     func get() throws -> Reply? {
         switch self {
         case .applied(_, let reply), .ownerEnded(_, let reply): return reply
+        case .accepted: return nil
         case .rejected(let rejection): throw Complaint(rejection.message)
         case .failed(let message): throw Complaint(message)
         case .unknown: throw Complaint("nobody can say what became of it; look")

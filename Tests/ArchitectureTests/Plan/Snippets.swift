@@ -16,6 +16,7 @@ enum Snippets {
         article("Execution"): [guide("ExecutionGuideTests")],
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],
+        article("State"): [guide("StateGuideTests")],
         article("ComingFromReactorKit"): [guide("ComingFromReactorKitTests")],
         article("ComingFromReducer"): [guide("ComingFromReducerTests")],
         article("ComingFromAsyncReactor"): [guide("ComingFromAsyncReactorTests")],

@@ -1,0 +1,117 @@
+import ReactorCore
+import Testing
+
+// What the guide on state shows, line for line.
+
+@Reactor
+struct Wall {
+    enum Action: Equatable {
+        case pin(key: WireKey, text: String)
+        case unpin(WireKey)
+        case ring(String)
+        case load
+    }
+    enum Mutation: Equatable {
+        case pinned(key: WireKey, text: String)
+        case unpinned(WireKey)
+        case rang(String)
+        case loading
+        case loaded([String])
+        case failed(LoadError)
+    }
+
+    @ReactorState
+    struct State: Equatable {
+        var notes: Keyed<WireKey, String> = [:]
+        @Pulse var bell: String? = nil
+        var archive: AsyncLoad<[String], LoadError> = .none
+        @Ignored var visits = 0
+        @NotTransmitted var cache: [Int: String] = [:]
+    }
+
+    let archive: @Sendable () async throws -> [String]
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .pin(let key, let text): [.pinned(key: key, text: text)]
+        case .unpin(let key): [.unpinned(key)]
+        case .ring(let text): [.rang(text)]
+        case .load:
+            Mutations(
+                sync: [.loading],
+                async: Effect { [archive] emit in emit(.loaded(try await archive())) })
+        }
+    }
+
+    func error(_ error: any Error, action: Action?, state: State) -> Mutations<Mutation> {
+        [.failed(LoadError(error))]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .pinned(let key, let text): state.notes[key] = text
+        case .unpinned(let key): state.notes[key] = nil
+        case .rang(let text): state.bell = text
+        case .loading: state.archive = .loading
+        case .loaded(let titles): state.archive = .loaded(titles)
+        case .failed(let error): state.archive = .failed(error)
+        }
+    }
+}
+
+private struct Offline: Error {}
+
+@Suite("guide: state")
+struct StateGuideTests {
+    @Test("F59: a pulse is told at each assignment, even of the same")
+    func pulse() throws {
+        var rung: [String] = []
+        let store = Store(Wall(archive: { [] }))
+        try store.dispatch(.ring("early"))
+        let token = store.pulse(\.$bell) { bell in rung.append(bell ?? "") }
+        try store.dispatch(.ring("tea"))
+        try store.dispatch(.pin(key: "a", text: "buy tea"))
+        try store.dispatch(.ring("tea"))
+        #expect(rung == ["tea", "tea"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F54: a part is told of its own changes only")
+    func part() throws {
+        var shown: [Int] = []
+        let store = Store(Wall(archive: { [] }))
+        let notes = store.scoped(to: \.notes)
+        let token = notes.observe { shown.append($0.count) }
+        try store.dispatch(.ring("tea"))
+        try store.dispatch(.pin(key: "a", text: "buy tea"))
+        try store.dispatch(.unpin("a"))
+        #expect(shown == [0, 1, 0])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F60: a load is loading, then here or not to be had")
+    func load() async throws {
+        let store = Store(Wall(archive: { ["1970"] }))
+        try store.dispatch(.load)
+        #expect(store.state.archive.isLoading)
+        try await store.perform(.load)
+        #expect(store.state.archive.item == ["1970"])
+        let offline = Store(Wall(archive: { throw Offline() }))
+        try await offline.perform(.load)
+        #expect(offline.state.archive.failure?.code == "Offline")
+    }
+
+    @Test("F56, F58: a state says which of its fields and keys were changed")
+    func changes() {
+        var state = Wall.State()
+        _ = state.drainChanges()
+        state.notes["a"] = "buy tea"
+        state.archive = .none
+        guard case .fields(let fields) = state.changes else {
+            Issue.record("\(state.changes)")
+            return
+        }
+        #expect(fields.map(\.name) == ["notes"])
+        #expect(fields.first?.parts == .keys(["a"]))
+    }
+}

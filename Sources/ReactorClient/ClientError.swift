@@ -38,9 +38,12 @@ public enum ClientError: Error, Sendable, Equatable {
 
     /// A place where a daemon was looked for.
     public struct Attempt: Sendable, Equatable {
+        /// The place.
         public var path: String
+        /// Why no daemon answers there.
         public var reason: String
 
+        /// Says what came of a place.
         public init(path: String, reason: String) {
             self.path = path
             self.reason = reason

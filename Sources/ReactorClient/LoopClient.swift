@@ -16,6 +16,7 @@ import ReactorThreads
 public final class LoopClient: TurnEnding {
     /// The conversation itself: everything that is asked, is asked of it.
     public let machine: ClientMachine
+    /// The loop that it lives on.
     public let loop: EventLoop
     /// The socket that is in use, or was last.
     public private(set) var socketPath: String?

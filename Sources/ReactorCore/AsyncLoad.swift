@@ -42,6 +42,7 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What failed, for people.
     public var message: String
 
+    /// Makes an error of its parts.
     public init(code: String, message: String) {
         self.code = code
         self.message = message

@@ -8,6 +8,7 @@ public struct Child<R: Reactor> {
     public var wrappedValue: R
     let slot = ChildSlot()
 
+    /// Holds a reactor as a child.
     public init(wrappedValue: R) { self.wrappedValue = wrappedValue }
 
     public var projectedValue: ChildHandle<R> { ChildHandle(slot: slot) }
@@ -27,6 +28,7 @@ public struct Children<R: Reactor> {
     let slot = ChildSlot()
     let lifetime: ChildLifetime
 
+    /// Holds the children that the function makes.
     public init(wrappedValue: @escaping (WireKey) -> R) {
         self.init(wrappedValue: wrappedValue, .decided)
     }

@@ -88,6 +88,7 @@ public struct Group: Reactor {
     /// The children, in any order.
     public var members: [(name: WireKey, reactor: any Reactor)]
 
+    /// Holds these reactors, each at its name.
     public init(_ members: [(name: WireKey, reactor: any Reactor)]) { self.members = members }
 
     public var initialState: State { State() }
@@ -101,6 +102,7 @@ public struct Group: Reactor {
     /// Nothing.
     @WireCodable
     public struct State: Sendable, Equatable {
+        /// Nothing.
         public init() {}
     }
 }

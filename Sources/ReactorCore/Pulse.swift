@@ -18,6 +18,7 @@ public struct Pulse<Value> {
     /// Whether it was assigned since a state's changes were drained last.
     private var isMarked = true
 
+    /// Holds a value that was never assigned.
     public init(wrappedValue: Value) { current = wrappedValue }
 
     init(value: Value, count: UInt64) {
@@ -83,6 +84,7 @@ public struct Stamped<Value> {
     public internal(set) var count: UInt64 = 0
     private var current: Value
 
+    /// Holds a value that was never assigned.
     public init(_ value: Value) { current = value }
 
     init(value: Value, count: UInt64) {

@@ -8,6 +8,7 @@ public struct ReactorID: Hashable, Sendable {
     /// The node's number, unique within its tree.
     public var node: UInt32
 
+    /// Names the reactor in a node, in one history.
     public init(epoch: UInt64, node: UInt32) {
         self.epoch = epoch
         self.node = node

@@ -39,6 +39,7 @@ public struct FieldChange: Equatable, Sendable {
     /// Whether observers are not told of it: see ``Ignored()``.
     public var isIgnored = false
 
+    /// Says that a field was changed.
     public init(index: Int, name: WireKey, parts: FieldParts = .all, isIgnored: Bool = false) {
         self.index = index
         self.name = name

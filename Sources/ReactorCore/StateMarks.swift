@@ -9,6 +9,7 @@ public struct StateMarks: Sendable, Hashable {
     /// What the logs of keyed fields bear since the last drain; 0 before the first.
     var stamp: UInt64 = 0
 
+    /// Marks of a state that was made as a whole: all of it counts as changed.
     @inlinable public init() {}
 
     /// Records that the field with this index was changed.
@@ -30,11 +31,13 @@ public struct StateMarks: Sendable, Hashable {
     public static func differ<Value: Equatable>(_ old: Value, _ new: Value) -> Bool { old != new }
 
     // because comparing collections of a million keys is no price for setting one
+    /// Whether a collection that is set must be marked: always.
     @inlinable
     public static func differ<Key, Value>(
         _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
     ) -> Bool { true }
 
+    /// Whether a collection that is set must be marked: always.
     @inlinable
     public static func differ<Key, Value: Equatable>(
         _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
@@ -54,6 +57,7 @@ public struct StateDrain {
     // is believed only by the field, and for the time, that it was begun for
     private static let lastStamp = Guarded<UInt64>(0)
 
+    /// Takes the marks, and starts them anew.
     public init(_ marks: inout StateMarks) {
         bits = marks.bits
         oldStamp = marks.stamp

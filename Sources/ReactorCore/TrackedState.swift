@@ -35,6 +35,7 @@ public struct TrackedField<State>: Sendable {
     /// Whether observers are not told of its changes.
     public let isIgnored: Bool
 
+    /// Describes a field.
     public init(
         _ index: Int, _ name: WireKey, _ path: any PartialKeyPath<State> & Sendable,
         isIgnored: Bool = false

@@ -152,10 +152,12 @@ extension Tree {
 extension Tree {
     /// One action of a batch.
     public struct BatchItem {
+        /// The node that the action is for.
         public var node: AnyNode
         /// Where the action's bytes stand in the batch's.
         public var range: Range<Int>
 
+        /// An action of a batch.
         public init(node: AnyNode, range: Range<Int>) {
             self.node = node
             self.range = range

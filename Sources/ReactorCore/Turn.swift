@@ -13,6 +13,7 @@ public final class Turn {
     @usableFromInline let deltas: Place<WireWriter>
     /// Sequence of the last applied transaction.
     var lastSequence: UInt64
+    /// The history that the sequences are of.
     public let epoch: UInt64
     /// Whether deltas are encoded; a store that nobody watches from outside needs none.
     @usableFromInline let recordsDeltas: Bool
@@ -83,6 +84,7 @@ public final class Turn {
 
     /// A delta of a replicated node.
     public struct Change {
+        /// The node that changed.
         public let node: AnyNode
         /// First byte of the frame's header among the turn's deltas.
         public let start: Int

@@ -14,6 +14,7 @@ public struct DaemonConfig: Equatable, Sendable {
     public var socket: String?
     /// What is worth a line in the log.
     public var logLevel = Logger.Level.info
+    /// What one client, and all together, may take.
     public var limits = ServerLimits()
     /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)

@@ -18,10 +18,14 @@ public struct FrameHeader: Equatable, Sendable {
     public var length: UInt32
     /// The raw ``FrameKind``: a peer may send kinds that this side does not know.
     public var kind: UInt8
+    /// What is special about the frame.
     public var flags: FrameFlags
+    /// A node or a slice, as the kind says.
     public var id: UInt32
+    /// An ordinal, a revision or a request number, as the kind says.
     public var number: UInt64
 
+    /// Makes a header.
     @inlinable
     public init(
         length: UInt32 = 0, kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0,
@@ -120,16 +124,19 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
 
 /// Why bytes cannot be a frame. The connection that sent them is closed.
 public struct FrameError: Error, Equatable, Sendable {
+    /// What can be wrong with a header.
     public enum Condition: Equatable, Sendable {
         case tooLong(length: Int, max: Int)
         case reservedBits
         case unknownKind(UInt8)
     }
 
+    /// What is wrong.
     public var condition: Condition
     /// Bytes from the start of the span.
     public var offset: Int
 
+    /// Makes an error at a place.
     @inlinable
     public init(_ condition: Condition, at offset: Int) {
         self.condition = condition

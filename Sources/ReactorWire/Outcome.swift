@@ -19,8 +19,10 @@ public enum Outcome: Equatable, Sendable {
 public struct Notice: Equatable, Sendable {
     /// `effectFailed` or `LOOP`; others may come.
     public var code: String
+    /// What happened, for people.
     public var message: String
 
+    /// Makes a notice.
     public init(code: String, message: String) {
         self.code = code
         self.message = message
@@ -30,9 +32,12 @@ public struct Notice: Equatable, Sendable {
 /// Who caused a change: a client's public number and the ordinal of its action; zeros when the
 /// daemon itself did.
 public struct Origin: Equatable, Hashable, Sendable {
+    /// The client.
     public var client: UInt64
+    /// Its action.
     public var ordinal: UInt64
 
+    /// Names an action.
     @inlinable
     public init(client: UInt64, ordinal: UInt64) {
         self.client = client

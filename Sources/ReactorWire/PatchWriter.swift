@@ -8,6 +8,7 @@
 public struct PatchWriter: ~Copyable {
     private var changes = WireWriter()
 
+    /// An empty patch.
     public init() {}
 
     /// Whether there are no changes.

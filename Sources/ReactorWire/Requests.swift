@@ -4,6 +4,7 @@ public struct Open: Equatable, Sendable {
     /// Path of the node, such as `/team/lock`.
     public var path: String
 
+    /// Asks for a node.
     public init(path: String) { self.path = path }
 }
 
@@ -17,6 +18,7 @@ public struct Opened: Equatable, Sendable {
     /// Sequence of the last change of the node or of one below it.
     public var sequence: UInt64
 
+    /// Makes an answer.
     public init(reactor: String, fingerprint: UInt64, sequence: UInt64) {
         self.reactor = reactor
         self.fingerprint = fingerprint
@@ -35,6 +37,7 @@ public struct DispatchOptions: Equatable, Sendable {
     /// cancelled first. An action may be left out, where that is all that is wanted.
     public var cancel: String?
 
+    /// Makes conditions; none hold where none are given.
     public init(expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil) {
         self.expected = expected
         self.deadline = deadline
@@ -47,6 +50,7 @@ public struct DispatchOptions: Equatable, Sendable {
 public struct Subscribe: Equatable, Sendable {
     /// Path of a node, followed by a path into its state in value mode.
     public var path: String
+    /// Whether mutations are wanted, or values.
     public var mode: SubscriptionMode = .value
     /// The revision that the client already holds of this slice.
     public var from: Revision?
@@ -54,6 +58,7 @@ public struct Subscribe: Equatable, Sendable {
     /// see ``FrameFlags/patch``.
     public var patches: Bool = false
 
+    /// Asks for a slice.
     public init(
         path: String, mode: SubscriptionMode = .value, from: Revision? = nil,
         patches: Bool = false
@@ -86,6 +91,7 @@ public struct Subscribed: Equatable, Sendable {
     /// Sequence at which the subscription starts.
     public var sequence: UInt64
 
+    /// Makes an answer.
     public init(start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64) {
         self.start = start
         self.reactor = reactor
@@ -93,6 +99,7 @@ public struct Subscribed: Equatable, Sendable {
         self.sequence = sequence
     }
 
+    /// What comes first.
     @WireCodable
     public enum Start: String, CaseIterable, Sendable {
         case unchanged
@@ -104,11 +111,14 @@ public struct Subscribed: Equatable, Sendable {
 /// A request that was not granted.
 @WireCodable
 public struct Refusal: Equatable, Sendable, Error {
+    /// Why, for programs.
     public var code: FaultCode
+    /// Why, for people.
     public var message: String
     /// For a path that does not exist: the nearest one that does.
     public var nearest: String?
 
+    /// Makes a refusal.
     public init(_ code: FaultCode, _ message: String, nearest: String? = nil) {
         self.code = code
         self.message = message
@@ -135,16 +145,26 @@ public enum Ask: Equatable, Sendable {
 /// Answer to ``Ask/describe(path:)``.
 @WireCodable
 public struct NodeDescription: Equatable, Sendable {
+    /// Path of the node.
     public var path: String
+    /// The reactor's type, by the author's name.
     public var reactor: String
+    /// What it is for; empty if nobody wrote it.
     public var doc: String
+    /// Fingerprint of its types.
     public var fingerprint: UInt64
+    /// What can be sent to it.
     public var action: WireSchema
+    /// What it holds.
     public var state: WireSchema
+    /// What it tells its mirrors.
     public var mutation: WireSchema
+    /// What it answers beyond "applied", if it does.
     public var reply: WireSchema?
+    /// Names of the nodes below it.
     public var children: [String]
 
+    /// Describes a node.
     public init(
         path: String, reactor: String, doc: String, fingerprint: UInt64, action: WireSchema,
         state: WireSchema, mutation: WireSchema, reply: WireSchema?, children: [String]
@@ -164,11 +184,14 @@ public struct NodeDescription: Equatable, Sendable {
 /// One node in the answer to ``Ask/tree``.
 @WireCodable
 public struct TreeEntry: Equatable, Sendable {
+    /// Path of the node.
     public var path: String
+    /// The reactor's type, by the author's name.
     public var reactor: String
     /// Sequence of the last change of the node or of one below it.
     public var sequence: UInt64
 
+    /// Lists a node.
     public init(path: String, reactor: String, sequence: UInt64) {
         self.path = path
         self.reactor = reactor

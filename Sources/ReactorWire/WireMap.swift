@@ -9,9 +9,12 @@
 public struct WireMap: Sendable {
     /// A key and its value.
     public struct Pair: Hashable, Sendable {
+        /// The key.
         public var key: WireKey
+        /// What stands under it.
         public var value: WireValue
 
+        /// A pair.
         public init(key: WireKey, value: WireValue) {
             self.key = key
             self.value = value
@@ -70,8 +73,10 @@ public struct WireMap: Sendable {
 
     /// The same key twice, compared by bytes.
     public struct DuplicateKey: Error, Equatable, CustomStringConvertible {
+        /// The key.
         public var key: WireKey
 
+        /// Says which key stands twice.
         public init(key: WireKey) { self.key = key }
 
         public var description: String { "key \(key.text.quoted()) stands twice" }

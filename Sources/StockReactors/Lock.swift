@@ -14,6 +14,7 @@ public struct Lock {
     /// Most connections that wait at a time.
     public static let waitersMax = 4_096
 
+    /// A lock that nobody holds.
     public init() {}
 
     /// What a client may ask of a lock.
@@ -44,6 +45,7 @@ public struct Lock {
         /// Releases the lock; higher than that of any grant before.
         public var token: UInt64
 
+        /// Tells the token.
         public init(token: UInt64) { self.token = token }
     }
 
@@ -57,6 +59,7 @@ public struct Lock {
         /// The token that was granted last.
         public var lastToken: UInt64 = 0
 
+        /// Nobody holds it, nobody waits.
         public init() {}
     }
 

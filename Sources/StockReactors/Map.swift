@@ -58,6 +58,7 @@ public struct Map {
         /// The values by their keys, which are compared byte by byte.
         public var entries: Keyed<WireKey, WireValue> = [:]
 
+        /// No entries.
         public init() {}
     }
 

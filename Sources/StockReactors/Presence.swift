@@ -13,6 +13,7 @@ public struct Presence {
     /// Largest information about oneself, in encoded bytes.
     public static let infoBytesMax = 4 << 10
 
+    /// A room that nobody is in.
     public init() {}
 
     /// What a client may ask of a presence.
@@ -42,6 +43,7 @@ public struct Presence {
         /// What the member says of itself.
         public var info: WireValue = .null
 
+        /// Names who is present.
         public init(uid: UInt32, pid: Int32, info: WireValue = .null) {
             self.uid = uid
             self.pid = pid
@@ -55,6 +57,7 @@ public struct Presence {
         /// The members by the numbers of their connections.
         public var members: Keyed<UInt64, Member> = [:]
 
+        /// Nobody.
         public init() {}
     }
 

@@ -68,6 +68,7 @@ public struct Queue {
         /// The job, as it was pushed.
         public var job: WireValue
 
+        /// Tells a job.
         public init(id: UInt64, job: WireValue) {
             self.id = id
             self.job = job
@@ -86,6 +87,7 @@ public struct Queue {
         /// Number of the last job that was pushed.
         public var lastID: UInt64 = 0
 
+        /// No jobs.
         public init() {}
     }
 

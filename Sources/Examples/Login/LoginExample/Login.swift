@@ -6,6 +6,7 @@ public import ReactorCore
 /// lacks.
 @Reactor
 public struct Login {
+    /// An empty form.
     public init() {}
 
     /// What a person does with the form.
@@ -41,6 +42,7 @@ public struct Login {
         /// Whether the person was let in.
         public var isLoggedIn = false
 
+        /// A form in which nothing stands.
         public init() {}
 
         /// What to mend first; none if all is well.

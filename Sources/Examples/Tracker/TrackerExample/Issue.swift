@@ -3,6 +3,7 @@ public import ReactorCore
 /// One issue: what it is about, what people say of it, and whether it is done.
 @Reactor
 public struct Issue {
+    /// An issue without a title yet.
     public init() {}
 
     /// What a person does with an issue.
@@ -42,6 +43,7 @@ public struct Issue {
         /// The reminders whose time has come, the oldest first.
         public var reminders: [String] = []
 
+        /// An open issue without a title.
         public init() {}
     }
 

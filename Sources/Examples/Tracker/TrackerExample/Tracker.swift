@@ -9,6 +9,7 @@ public struct Tracker {
     /// The issues by their numbers: `/issues/1`.
     @Children public var issues = { (_: WireKey) in Issue() }
 
+    /// A tracker without issues.
     public init() {}
 
     /// What a person does with the tracker.
@@ -46,6 +47,7 @@ public struct Tracker {
         /// What was looked for last.
         public var search: Search = Search(text: "")
 
+        /// No issues.
         public init() {}
     }
 

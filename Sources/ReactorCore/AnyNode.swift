@@ -4,9 +4,12 @@
 public class AnyNode {
     /// Unique while the tree lives; also the id of the node's replica slice.
     public let number: UInt32
+    /// Where the node stands.
     public let path: SlicePath
     // because the tree takes its nodes apart when it goes, the cycle does not outlive it
+    /// What it stands below; nothing at the root.
     public final let parent: AnyNode?
+    /// What stands below it, by name.
     public internal(set) final var children: [WireKey: AnyNode] = [:]
     /// Sequence of the last transaction that changed this node or one below it.
     public final var sequence: UInt64 { changedSequence }
@@ -72,14 +75,19 @@ public class AnyNode {
     public var isCollection: Bool { false }
     /// Name of the reactor's type.
     public var reactorName: String { "collection" }
+    /// What the reactor is for.
     public var documentation: String { "" }
     /// Fingerprint of the reactor's types: see ``Reactor/fingerprint``.
     public var fingerprint: UInt64 { 0 }
+    /// What can be sent to it.
     public var actionSchema: WireSchema { NoReply.wireSchema }
+    /// What it tells its mirrors.
     public var mutationSchema: WireSchema { NoReply.wireSchema }
+    /// What it holds.
     public var stateSchema: WireSchema {
         .record(WireSchema.Record(name: "Collection", fields: []))
     }
+    /// What it answers beyond "applied", if it does.
     public var replySchema: WireSchema? { nil }
 
     /// Decodes one action and carries it out, up to but not including followers.

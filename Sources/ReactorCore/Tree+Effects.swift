@@ -200,6 +200,7 @@ extension Tree {
 
 /// An effect took longer than its deadline.
 public struct EffectExpired: Error, Equatable, CustomStringConvertible {
+    /// How long it might have taken.
     public var deadline: Duration
 
     public var description: String { "the effect has not ended within \(deadline)" }

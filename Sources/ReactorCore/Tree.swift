@@ -6,8 +6,11 @@ import ReactorBytes
 /// *Place*: the server (or an in-process ``Store``) hands it actions; its ``turn`` collects what
 /// they did. *Owner*: one thread; nothing here is re-entrant.
 public final class Tree {
+    /// The node at `/`.
     public private(set) var root: AnyNode
+    /// What the transactions of this turn did.
     public let turn: Turn
+    /// The world that the reactors live in.
     public let environment: TreeEnvironment
     // because children come and go: an array by number would keep a place for each there ever was
     /// All mounted nodes by ``AnyNode/number``.

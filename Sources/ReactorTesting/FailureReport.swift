@@ -35,7 +35,9 @@ public struct CodePlace: Sendable, Equatable {
     public var fileID: String
     /// The file, as `#filePath` says.
     public var filePath: String
+    /// Line, from 1.
     public var line: Int
+    /// Column, from 1.
     public var column: Int
 
     /// Makes a place of what the compiler says about it.

@@ -12,8 +12,11 @@ public import ReactorServer
 /// the server makes one, adds clients with a workload, lets it ``run(for:)`` through a storm, lets
 /// it ``heal()``, runs on, and compares.
 public final class SimulatedWorld {
+    /// The seed of everything random.
     public let seed: UInt64
+    /// The time, and what is to happen when.
     public let timeline = Timeline()
+    /// The daemon that is up.
     public private(set) var server: Server
     /// Everything random is drawn from here.
     public var random: SeededRandom

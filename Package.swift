@@ -223,6 +223,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "GuideTests",
+            dependencies: [
+                "ReactorClient", "ReactorCore", "ReactorDaemonCommand", "ReactorTesting",
+                "TestPrograms", "reactorctl",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "SimulationTests",
             dependencies: [
                 "ReactorTesting", "ReactorServer", "ReactorClient", "ReactorCore", "ReactorWire",

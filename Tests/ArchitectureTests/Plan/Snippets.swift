@@ -13,6 +13,11 @@ enum Snippets {
             "Tests/ReactorTestingTests/GuideTests.swift"
         ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
+        article("Tutorial"): [
+            "Tests/GuideTests/Guestbook.swift", "Tests/GuideTests/TutorialTests.swift",
+            // because a test cannot be a program as well
+            "Sources/Examples/Tracker/tracker-daemon/TrackerDaemon.swift",
+        ],
         article("Execution"): [guide("ExecutionGuideTests")],
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],

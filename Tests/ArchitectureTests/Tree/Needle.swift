@@ -32,9 +32,10 @@ struct Needle {
         return false
     }
 
-    /// Whether a name that follows `before` is a member's or being declared.
+    /// Whether a name that follows `before` is a member's, or being declared.
     private static func belongs(_ before: ArraySlice<UInt8>) -> Bool {
-        before.last == UInt8(ascii: ".") || before.suffix(5).elementsEqual("func ".utf8)
+        before.last == UInt8(ascii: ".")
+            || ["func ", "case "].contains { before.suffix(5).elementsEqual($0.utf8) }
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {

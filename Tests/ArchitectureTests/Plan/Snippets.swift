@@ -22,10 +22,13 @@ enum Snippets {
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
+        article("Sagas"): [guide("SagasGuideTests")],
         article("ComingFromReactorKit"): [guide("ComingFromReactorKitTests")],
         article("ComingFromReducer"): [guide("ComingFromReducerTests")],
         article("ComingFromAsyncReactor"): [guide("ComingFromAsyncReactorTests")],
-        article("ComingFromSwiftState"): [guide("ComingFromSwiftStateTests")],
+        article("ComingFromSwiftState"): [
+            guide("ComingFromSwiftStateTests"), guide("ComingFromSwiftStateTests+Sagas"),
+        ],
         article("ComingFromSwiftReactor"): [guide("ComingFromSwiftReactorTests")],
     ]
 

@@ -1,0 +1,76 @@
+import ReactorCore
+import Testing
+
+// What the guide on sagas shows, line for line.
+
+@Reactor
+struct Library {
+    enum Action: Equatable {
+        case search(String)
+        case found([String])
+        case borrow(String)
+        case remind(String)
+        case giveBack(String)
+    }
+    struct State: Equatable {
+        var found: [String] = []
+        var log: [String] = []
+    }
+
+    let books: @Sendable (String) async throws -> [String]
+
+    var sagas: [Saga<Self>] {
+        [
+            Saga { [books] saga in
+                saga.debounce(.milliseconds(300)) {
+                    if case .search(let text) = $0 { text } else { nil }
+                } do: { saga, text in
+                    try await saga.put(.found(try await saga.async { try await books(text) }))
+                }
+                saga.takeEvery {
+                    if case .borrow(let title) = $0 { title } else { nil }
+                } do: { saga, title in
+                    let back = try await saga.take(
+                        timeout: .seconds(14), where: { $0 == .giveBack(title) })
+                    if back == nil { try await saga.put(.remind(title)) }
+                }
+            }
+        ]
+    }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .found(let titles): state.found = titles
+        case .search, .borrow, .remind, .giveBack: state.log.append("\(mutation)")
+        }
+    }
+}
+
+@Suite("guide: sagas")
+struct SagasGuideTests {
+    private let bench = StoreBench(Library(books: { ["\($0), the book"] }))
+
+    @Test("F39: a debounced search is made once, of the last text")
+    func search() throws {
+        bench.settle()
+        try bench.send(.search("sw"))
+        bench.advance(by: .milliseconds(200))
+        try bench.send(.search("swift"))
+        bench.advance(by: .milliseconds(200))
+        #expect(bench.state.found == [])
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.state.found == ["swift, the book"])
+    }
+
+    @Test("F36, F38: each loan waits for its own return, and reminds of it in time")
+    func loans() throws {
+        bench.settle()
+        try bench.send(.borrow("a"))
+        try bench.send(.borrow("b"))
+        bench.advance(by: .seconds(10))
+        try bench.send(.giveBack("a"))
+        bench.advance(by: .seconds(10))
+        #expect(bench.state.log.last == #"remind("b")"#)
+        #expect(!bench.state.log.contains(#"remind("a")"#))
+    }
+}

@@ -143,6 +143,9 @@ public class AnyNode {
     /// An effect of the node has ended.
     func forgetEffect(_ id: EffectID) {}
 
+    /// Tells sagas of other nodes that this one is gone.
+    func closeDesk() {}
+
     /// Makes the child under `key` of a collection; `nil` elsewhere.
     func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
 

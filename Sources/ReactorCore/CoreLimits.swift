@@ -26,6 +26,14 @@ public enum CoreLimits {
     public static let cancelNameBytesMax = 256
     /// Most children of one collection that one connection leases.
     public static let leasesPerConnectionMax = 1_024
+    /// Most sagas, forks and handlers of one tree, or of one mirror; an action for which a handler
+    /// would have to begin another is rejected as `BUSY`, and a saga that forks another fails.
+    public static let sagasMax = 1 << 17
+    /// Deepest nesting of sagas that sagas began; one below fails, and with it those above.
+    public static let sagaDepthMax = 256
+    /// How many actions and mutations of its reactor are kept, at least, for a saga that is between
+    /// two of its waits; one that takes the next only after more has missed some, and is told so.
+    public static let sagaLogMax = 1_024
     /// Deepest nesting of nodes.
     public static let nodeDepthMax = WireLimits.pathComponentsMax
     /// Most nodes in one tree.

@@ -107,6 +107,8 @@ public final class Node<R: Reactor>: AnyNode {
         weighRules()
     }
 
+    override func closeDesk() { rules?.sagas?.close() }
+
     override func mountChildren(_ tree: Tree) {
         var visitor = ChildVisitor(parent: self, tree: tree)
         reactor.children(&visitor)

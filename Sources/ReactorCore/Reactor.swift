@@ -85,6 +85,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// What looks at every action when its reduce is done.
     var middleware: [Middleware<Self>] { get }
 
+    /// What the reactor does over time: started when it begins, in the authoritative tree only, and
+    /// torn down with it.
+    var sagas: [Saga<Self>] { get }
+
     /// Decides what follows from a child's mutation; stored as mutations of this reactor, in the
     /// same transaction. Called only if ``isReacting`` says so; functions with ``Reacts(to:)`` are
     /// the usual form, from which the macro writes it.
@@ -198,6 +202,8 @@ extension Reactor {
     public func transform(state: Transform<State>) -> Transform<State> { state }
 
     public var middleware: [Middleware<Self>] { [] }
+
+    public var sagas: [Saga<Self>] { [] }
 
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
 

@@ -144,7 +144,7 @@ extension Tree {
         fail(id, EffectExpired(deadline: deadline), of: type)
     }
 
-    private func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
+    func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
         guard let effect = running[id] else { return }
         turn.news.failures.append(
             LateFailure(

@@ -24,6 +24,8 @@ public final class Tree {
     var waiters: [UInt64: [() -> Void]] = [:]
     /// What is to be done later on the tree's isolation.
     var jobs: [EffectID: () -> Void] = [:]
+    /// What the tree's sagas have in common.
+    private(set) lazy var sagaRoom = SagaRoom(environment)
     /// Whether the reactors have begun.
     var isOpen = false
     /// Told of every node that comes into being, after it stands in the tree.
@@ -152,6 +154,7 @@ extension Tree {
     func forget(_ node: AnyNode) {
         ownership.forget(node: node.number)
         cancelEffects(ofNode: node.number)
+        node.closeDesk()
         // because children hold their parent: a removed branch would hold itself for ever
         node.children.removeAll()
     }

@@ -12,6 +12,8 @@ final class NodeRules<R: Reactor> {
     var presented: R.State?
     var middleware = TokenList<Middleware<R>>()
     var taps = TokenList<NodeTap<R>>()
+    /// Where sagas hear of what the reactor does, if there are any.
+    var sagas: SagaDesk<R>?
     /// Effects under way that an action may end.
     var tracked: [TrackedEffect<R.Action>] = []
 

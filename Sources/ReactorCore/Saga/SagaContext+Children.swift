@@ -1,0 +1,74 @@
+import ReactorThreads
+
+// MARK: - Sagas of a saga
+extension SagaContext {
+    /// Begins a saga that is attached to this one: cancelled with it, and awaited by its end; an error
+    /// of it ends this one and all its forks.
+    @discardableResult
+    public func fork<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        begin(scope.child(.attached), body)
+    }
+
+    /// Begins a saga that outlives this one: it ends with its reactor. An error that nobody catches
+    /// goes to the reactor's error hook.
+    @discardableResult
+    public func spawn<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let child = SagaScope.top(in: room)
+        let (context, handle) = prepare(child, Value.self)
+        host.adopt(child) { [result = handle.result] in
+            child.start {
+                let value = try await body(context)
+                result.withLock { $0 = value }
+            }
+        }
+        return handle
+    }
+
+    /// Begins a saga and waits for what it returns; its error is thrown here.
+    public func run<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) async throws -> Value {
+        let handle = begin(scope.child(.joined), body)
+        return try await withTaskCancellationHandler {
+            try await join(handle)
+        } onCancel: {
+            handle.cancel()
+        }
+    }
+
+    /// Waits for what a saga returns.
+    ///
+    /// *Throws*: its error; `CancellationError` if one of both was cancelled.
+    public func join<Value: Sendable>(_ handle: SagaHandle<Value>) async throws -> Value {
+        try await pausing { try await handle.value }
+    }
+
+    /// Begins `body` as `child`.
+    func begin<Value: Sendable>(
+        _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let (context, handle) = prepare(child, Value.self)
+        child.start { [result = handle.result] in
+            let value = try await body(context)
+            result.withLock { $0 = value }
+        }
+        return handle
+    }
+
+    // because it is to hear all that its parent has not heard yet, the child's ear is a copy
+    private func prepare<Value: Sendable>(
+        _ child: SagaScope, _ type: Value.Type
+    ) -> (SagaContext<R>, SagaHandle<Value>) {
+        let ear = ear.copy()
+        child.adopt(ear)
+        let result = Guarded<Value?>(nil, by: room.lock)
+        return (
+            SagaContext(host: host, scope: child, ear: ear),
+            SagaHandle(scope: child, result: result)
+        )
+    }
+}

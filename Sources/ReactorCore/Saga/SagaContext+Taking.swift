@@ -1,0 +1,182 @@
+// MARK: - Taking actions
+extension SagaContext {
+    /// Takes an action that something can be made of, and gives what `match` makes of it.
+    ///
+    ///     let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
+    public func take<Payload: Sendable>(
+        _ match: @escaping @Sendable (R.Action) -> Payload?
+    ) async throws -> Payload {
+        try await actions.take(match)
+    }
+
+    /// Takes an action that something can be made of, or gives nil where none has come within
+    /// `timeout`.
+    public func take<Payload: Sendable>(
+        timeout: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?
+    ) async throws -> Payload? {
+        try await actions.take(timeout: timeout, match)
+    }
+
+    /// Takes the first action that `isWanted` says.
+    public func take(
+        where isWanted: @escaping @Sendable (R.Action) -> Bool
+    ) async throws -> R.Action {
+        try await actions.take(where: isWanted)
+    }
+
+    /// Takes the first action that `isWanted` says, or gives nil where none has come within
+    /// `timeout`.
+    public func take(
+        timeout: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool
+    ) async throws -> R.Action? {
+        try await actions.take(timeout: timeout, where: isWanted)
+    }
+
+    /// Takes the next action.
+    public func take() async throws -> R.Action { try await actions.take() }
+
+    /// Takes a mutation that something can be made of, and gives what `match` makes of it.
+    public func takeMutation<Payload: Sendable>(
+        _ match: @escaping @Sendable (R.Mutation) -> Payload?
+    ) async throws -> Payload {
+        try await mutations.take(match)
+    }
+
+    /// Opens a channel of actions: see ``SagaSource/channel(of:capacity:)``.
+    public func channel<Payload: Sendable>(
+        of match: @escaping @Sendable (R.Action) -> Payload?, capacity: Int
+    ) async throws -> SagaChannel<Payload> {
+        try await actions.channel(of: match, capacity: capacity)
+    }
+}
+
+// MARK: - Handling actions
+extension SagaContext {
+    /// What is done for an action.
+    public typealias Handler<Payload> = @Sendable (SagaContext, Payload) async throws -> Void
+
+    /// Runs `body` for every action that matches, each as a saga of its own: see
+    /// ``SagaSource/takeEvery(_:do:)``.
+    @discardableResult
+    public func takeEvery<Payload: Sendable>(
+        _ match: @escaping @Sendable (R.Action) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        actions.takeEvery(match, do: body)
+    }
+
+    /// Runs `body` for every action that `isWanted` says.
+    @discardableResult
+    public func takeEvery(
+        where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
+        do body: @escaping Handler<R.Action>
+    ) -> SagaHandle<Void> {
+        actions.takeEvery(where: isWanted, do: body)
+    }
+
+    /// Runs `body` for an action that matches, and for none while that runs.
+    @discardableResult
+    public func takeLeading<Payload: Sendable>(
+        _ match: @escaping @Sendable (R.Action) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        actions.takeLeading(match, do: body)
+    }
+
+    /// Runs `body` for an action that `isWanted` says, and for none while that runs.
+    @discardableResult
+    public func takeLeading(
+        where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
+        do body: @escaping Handler<R.Action>
+    ) -> SagaHandle<Void> {
+        actions.takeLeading(where: isWanted, do: body)
+    }
+
+    /// Runs `body` for every action that matches, and cancels it when the next comes.
+    @discardableResult
+    public func takeLatest<Payload: Sendable>(
+        _ match: @escaping @Sendable (R.Action) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        actions.takeLatest(match, do: body)
+    }
+
+    /// Runs `body` for every action that `isWanted` says, and cancels it when the next comes.
+    @discardableResult
+    public func takeLatest(
+        where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
+        do body: @escaping Handler<R.Action>
+    ) -> SagaHandle<Void> {
+        actions.takeLatest(where: isWanted, do: body)
+    }
+
+    /// Runs `body` with the last action that matches, once `quiet` has passed without another.
+    @discardableResult
+    public func debounce<Payload: Sendable>(
+        _ quiet: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?,
+        do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        actions.debounce(quiet, match, do: body)
+    }
+
+    /// Runs `body` with the last action that `isWanted` says, once `quiet` has passed without
+    /// another.
+    @discardableResult
+    public func debounce(
+        _ quiet: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
+        do body: @escaping Handler<R.Action>
+    ) -> SagaHandle<Void> {
+        actions.debounce(quiet, where: isWanted, do: body)
+    }
+
+    /// Runs `body` for an action that matches, and for none within `window` of that one.
+    @discardableResult
+    public func throttle<Payload: Sendable>(
+        _ window: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?,
+        do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        actions.throttle(window, match, do: body)
+    }
+
+    /// Runs `body` for an action that `isWanted` says, and for none within `window` of that one.
+    @discardableResult
+    public func throttle(
+        _ window: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
+        do body: @escaping Handler<R.Action>
+    ) -> SagaHandle<Void> {
+        actions.throttle(window, where: isWanted, do: body)
+    }
+}
+
+// MARK: - Taking by type
+extension SagaContext where R.Action == ErasedAction {
+    /// Takes the next action of type `type`.
+    public func take<Action: WireCodable & Sendable>(_ type: Action.Type) async throws -> Action {
+        try await take { $0.as(type) }
+    }
+
+    /// Takes the next action of type `type`, or gives nil where none has come within `timeout`.
+    public func take<Action: WireCodable & Sendable>(
+        _ type: Action.Type, timeout: Duration
+    ) async throws -> Action? {
+        try await take(timeout: timeout) { $0.as(type) }
+    }
+
+    /// Runs `body` for every action of type `type`: see ``SagaSource/takeEvery(_:do:)``.
+    @discardableResult
+    public func takeEvery<Action: WireCodable & Sendable>(
+        _ type: Action.Type, do body: @escaping Handler<Action>
+    ) -> SagaHandle<Void> {
+        takeEvery({ $0.as(type) }, do: body)
+    }
+
+    /// Runs `body` for every action of type `type`, and cancels it when the next comes.
+    @discardableResult
+    public func takeLatest<Action: WireCodable & Sendable>(
+        _ type: Action.Type, do body: @escaping Handler<Action>
+    ) -> SagaHandle<Void> {
+        takeLatest({ $0.as(type) }, do: body)
+    }
+
+    /// Puts an action of any type.
+    public func put(_ action: some WireCodable & Sendable) async throws {
+        try await put(ErasedAction(action))
+    }
+}

@@ -1,0 +1,125 @@
+/// What a saga sees of its reactor, and what it can do.
+///
+/// A saga hears of what its reactor does from its last resumption on: an action that comes while it
+/// is between two waits is there for the next ``take(timeout:_:)``; one that comes while it waits for
+/// something else is not. Who must not miss any uses a handler (``takeEvery(_:do:)`` and its
+/// siblings), which is called for each, or a ``channel(of:capacity:)``, which keeps them.
+///
+/// *Owner*: the saga that was handed it; what it forks is handed its own.
+public struct SagaContext<R: Reactor>: Sendable {
+    let host: any SagaHost<R>
+    let scope: SagaScope
+    let ear: SagaEar<R>
+
+    var room: SagaRoom { scope.room }
+
+    /// The time by which the saga waits.
+    public var clock: TreeClock { room.clock }
+
+    /// The reactor's path.
+    public var path: String { host.path }
+
+    /// Runs `body` as one wait of the saga: what happens meanwhile is not remembered for it.
+    func pausing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try scope.pause()
+        defer { scope.wake() }
+        let value = try await body()
+        try scope.check()
+        return value
+    }
+
+    /// Waits for what `ask` sees to that it is given.
+    func waiting<Value: Sendable>(
+        _ type: Value.Type = Value.self, _ ask: (SagaWait<Value>) -> Void
+    ) async throws -> Value {
+        let wait = SagaWait<Value>(by: room.lock)
+        ask(wait)
+        let value = try await wait.value()
+        try scope.check()
+        return value
+    }
+}
+
+// MARK: - Reading and writing the reactor
+extension SagaContext {
+    /// The state as it is when the saga goes on.
+    public func select() async throws -> R.State { try await select { $0 } }
+
+    /// A part of the state, as it is when the saga goes on.
+    ///
+    ///     let count = try await saga.select(\.count)
+    ///
+    /// What happens after that is there for the next take.
+    public func select<Part: Sendable>(
+        _ part: @escaping @Sendable (R.State) -> Part
+    ) async throws -> Part {
+        try scope.pause()
+        return try await waiting { wait in
+            host.perform { [host, scope] desk in
+                guard let desk else {
+                    wait.give(.failure(SagaError.gone(path: host.path)))
+                    return
+                }
+                let value = part(desk.state())
+                scope.wake()
+                wait.give(.success(value))
+            }
+        }
+    }
+
+    /// Dispatches an action as a transaction of its own, and returns when it is committed.
+    ///
+    /// What it causes, its followers included, is there for the next take; the action itself is not.
+    /// *Throws*: ``Rejection`` if it was refused.
+    public func put(_ action: R.Action) async throws {
+        try scope.pause()
+        try await waiting(Void.self) { wait in
+            host.perform { [host, scope] desk in
+                guard scope.isOpen else {
+                    scope.room.noteDropped()
+                    wait.give(.failure(CancellationError()))
+                    return
+                }
+                guard let desk else {
+                    wait.give(.failure(SagaError.gone(path: host.path)))
+                    return
+                }
+                desk.put(action) { result in
+                    scope.wake()
+                    wait.give(result)
+                }
+            }
+        }
+    }
+
+    /// Dispatches an action to the reactor at `path`, and returns when it is committed.
+    ///
+    /// *Throws*: ``Rejection`` if it was refused, or nothing takes it there.
+    public func put(_ action: some WireCodable & Sendable, to path: String) async throws {
+        try scope.pause()
+        let bytes = WireEmbedded(action)
+        try await waiting(Void.self) { wait in
+            host.put(bytes, to: path, for: scope) { [scope] result in
+                scope.wake()
+                wait.give(result)
+            }
+        }
+    }
+
+    /// What the same saga sees and can do at another node, of its actions and mutations too.
+    ///
+    ///     let detail = try await saga.reactor(Detail.self, at: "/detail")
+    ///     try await detail.put(.show(id))
+    ///
+    /// *Throws*: ``SagaError/gone(path:)`` if there is no such reactor there.
+    public func reactor<Other: Reactor>(
+        _ type: Other.Type, at path: String
+    ) async throws -> SagaContext<Other> {
+        let found = try await waiting { wait in
+            host.find(type, at: path, for: scope) { wait.give($0) }
+        }
+        let ear = SagaEar(found.log)
+        scope.adopt(ear)
+        return SagaContext<Other>(host: found.host, scope: scope, ear: ear)
+    }
+}

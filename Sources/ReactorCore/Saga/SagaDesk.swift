@@ -1,0 +1,163 @@
+/// Where the sagas of one reactor hear of what it does, and say what they want of it.
+///
+/// *Place*: a tree has one at each node with sagas, a client one at each mirror with sagas.
+/// *Owner*: the isolation of the tree, or the one thread at which a mirror's sagas are served.
+package final class SagaDesk<R: Reactor> {
+    let log: SagaLog<R>
+    let path: String
+    let state: () -> R.State
+    private let dispatch: (R.Action, @escaping SagaPutEnd) -> Void
+    private var listeners = SagaListeners<R>()
+    /// Actions that were let in and that sagas have not been told of.
+    private(set) var admittedCount = 0
+    /// How many listen.
+    var listenerCount: Int { listeners.count }
+    /// Keeps the tap.
+    var token: StoreToken?
+    /// How many sagas need the desk.
+    var users = 0
+
+    /// Makes a desk; `state` reads the reactor's state, `dispatch` dispatches an action and says what
+    /// became of it once it is committed.
+    package init(
+        _ room: SagaRoom, path: String, state: @escaping () -> R.State,
+        dispatch: @escaping (R.Action, @escaping SagaPutEnd) -> Void
+    ) {
+        log = SagaLog(room)
+        self.path = path
+        self.state = state
+        self.dispatch = dispatch
+    }
+
+    /// Dispatches an action for a saga.
+    func put(_ action: R.Action, then: @escaping SagaPutEnd) { dispatch(action, then) }
+
+    /// Tells all who listen.
+    package func tell(_ note: SagaNote<R>) {
+        let number = log.append(note)
+        for listener in listeners.present where !listener.hear(number, note) {
+            listeners.remove(listener.id)
+        }
+    }
+
+    /// Lets `listener` hear what the log holds from where `ear` is, and all that comes.
+    ///
+    /// *Throws*: ``SagaError/missed(count:)``.
+    func listen(_ listener: SagaListener<R>, from cursor: UInt64?) throws(SagaError) {
+        if let cursor {
+            let (notes, missed) = log.notes(from: cursor)
+            if missed > 0 { throw .missed(count: missed) }
+            for (index, note) in notes.enumerated()
+            where !listener.hear(cursor &+ UInt64(index), note) { return }
+        }
+        listeners.add(listener)
+    }
+
+    /// Forgets the listener with this number.
+    func remove(_ id: UInt64) { listeners.remove(id) }
+
+    /// There will be nothing more to hear.
+    package func close() {
+        for listener in listeners.present {
+            listener.lose(.gone(path: path))
+            listeners.remove(listener.id)
+        }
+    }
+}
+
+/// Takes what became of an action that a saga put.
+package typealias SagaPutEnd = @Sendable (Result<Void, any Error>) -> Void
+
+// MARK: - Letting actions in
+extension SagaDesk {
+    /// Asks whether an action may be decided.
+    ///
+    /// *Throws*: ``Rejection`` where a channel that wants it is full, or no saga can begin for it.
+    func admit(_ action: R.Action) throws(Rejection) {
+        var admitted: [SagaListener<R>] = []
+        for listener in listeners.admitting {
+            do throws(Rejection) {
+                try listener.admit?(action, admittedCount)
+                admitted.append(listener)
+            } catch {
+                for earlier in admitted { earlier.withdraw?(action) }
+                throw error
+            }
+        }
+        admittedCount += 1
+    }
+
+    /// An action that was let in came to nothing.
+    func withdraw(_ action: R.Action) {
+        admittedCount -= 1
+        for listener in listeners.admitting { listener.withdraw?(action) }
+    }
+
+    /// What the tree tells of its node.
+    var tap: NodeTap<R> {
+        var tap = NodeTap<R>(
+            action: { [self] action, _ in
+                admittedCount -= 1
+                tell(.action(action))
+            },
+            mutation: { [self] mutation, _ in tell(.mutation(mutation)) })
+        tap.admit = { [self] (action) throws(Rejection) in try admit(action) }
+        tap.withdraw = { [self] action in withdraw(action) }
+        return tap
+    }
+}
+
+/// Somebody who wants to hear of what a reactor does.
+final class SagaListener<R: Reactor> {
+    let id: UInt64
+    /// Hears a note, and says whether it wants another.
+    let hear: (UInt64, SagaNote<R>) -> Bool
+    /// Is told that there will be none.
+    let lose: (SagaError) -> Void
+    /// Is asked before an action is decided; as many were let in before and are not told of.
+    var admit: ((R.Action, Int) throws(Rejection) -> Void)?
+    /// Is told that an action that was let in came to nothing.
+    var withdraw: ((R.Action) -> Void)?
+
+    init(
+        _ id: UInt64, hear: @escaping (UInt64, SagaNote<R>) -> Bool,
+        lose: @escaping (SagaError) -> Void
+    ) {
+        self.id = id
+        self.hear = hear
+        self.lose = lose
+    }
+}
+
+/// The listeners of one desk, in the order in which they came.
+private struct SagaListeners<R: Reactor> {
+    private var all: [SagaListener<R>?] = []
+    private var places: [UInt64: Int] = [:]
+    /// Those that are asked before an action is decided.
+    private(set) var admitting: [SagaListener<R>] = []
+
+    var count: Int { places.count }
+
+    mutating func add(_ listener: SagaListener<R>) {
+        places[listener.id] = all.count
+        all.append(listener)
+        if listener.admit != nil { admitting.append(listener) }
+    }
+
+    mutating func remove(_ id: UInt64) {
+        guard let place = places.removeValue(forKey: id) else { return }
+        if all[place]?.admit != nil { admitting.removeAll { $0.id == id } }
+        all[place] = nil
+        if places.count < all.count / 2 { compact() }
+    }
+
+    /// The listeners; one that goes meanwhile is told all the same, and knows that it is gone.
+    var present: some Sequence<SagaListener<R>> { all.lazy.compactMap { $0 } }
+
+    private mutating func compact() {
+        all = all.filter { $0 != nil }
+        for (place, listener) in all.enumerated() {
+            if let listener { places[listener.id] = place }
+        }
+    }
+}

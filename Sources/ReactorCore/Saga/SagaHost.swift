@@ -1,0 +1,28 @@
+/// Where a saga runs: a tree, in a store or a daemon; or a mirror, in a client's process.
+///
+/// *Place*: below ``SagaContext``; the same saga runs in both, and cannot tell them apart.
+/// *Owner*: any thread.
+package protocol SagaHost<Target>: Sendable {
+    associatedtype Target: Reactor
+    var room: SagaRoom { get }
+    /// Where the reactor is, for people.
+    var path: String { get }
+
+    /// Runs `job` on the desk's isolation, in the order of the calls; without one where the reactor
+    /// is gone.
+    func perform(_ job: @escaping @Sendable (SagaDesk<Target>?) -> Void)
+
+    /// Runs `start` once `scope`, which hangs on no other, is listed with the reactor, to be torn
+    /// down with it.
+    func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void)
+
+    /// Dispatches an action to another node for `scope`.
+    func put(
+        _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd)
+
+    /// Gives a host of another node, for as long as `scope` lasts.
+    func find<Other: Reactor>(
+        _ type: Other.Type, at path: String, for scope: SagaScope,
+        then: @escaping @Sendable (Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>)
+            -> Void)
+}

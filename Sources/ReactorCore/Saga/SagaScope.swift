@@ -1,0 +1,228 @@
+import ReactorThreads
+
+/// How a saga ended.
+package enum SagaEnd: Sendable {
+    case completed
+    case cancelled
+    case failed(any Error)
+}
+
+/// One saga, fork or handler with all that it has begun: errors go up from it, cancellation goes
+/// down.
+///
+/// *Place*: behind a ``SagaContext`` and a ``SagaHandle``. It is *decided* when it was cancelled, has
+/// failed, or is through; it is *over* when its body and all that hangs on it have ended as well.
+/// *Owner*: any thread.
+package final class SagaScope: Sendable {
+    let room: SagaRoom
+    private let parent: SagaScope?
+    private let tie: Tie
+    private let depth: Int
+    private let id: UInt64
+    private let state: Guarded<State>
+
+    /// How a saga hangs on the one that began it.
+    enum Tie {
+        /// Its error is its parent's.
+        case attached
+        /// Its error is told to who waits for it.
+        case joined
+    }
+
+    private struct State {
+        var decision: SagaEnd?
+        var hasBodyEnded = false
+        var isOver = false
+        var children: [UInt64: SagaScope] = [:]
+        var cancelTask: (@Sendable () -> Void)?
+        var ears: [any SagaHearing] = []
+        var whenDecided: [@Sendable (SagaEnd) -> Void] = []
+        var whenOver: [@Sendable () -> Void] = []
+    }
+
+    private init(_ room: SagaRoom, parent: SagaScope?, _ tie: Tie, depth: Int) {
+        self.room = room
+        self.parent = parent
+        self.tie = tie
+        self.depth = depth
+        id = room.newID()
+        state = Guarded(State(), by: room.lock)
+    }
+
+    /// Makes a saga that hangs on nothing.
+    static func top(in room: SagaRoom) -> SagaScope {
+        let scope = SagaScope(room, parent: nil, .joined, depth: 0)
+        if !room.enter() { scope.fail(SagaError.tooMany) }
+        return scope
+    }
+
+    /// Makes a saga that hangs on this one.
+    func child(_ tie: Tie) -> SagaScope {
+        let child = SagaScope(room, parent: self, tie, depth: depth + 1)
+        let hasRoom = room.enter()
+        let isOpen = state.withLock { state in
+            guard !state.isOver else { return false }
+            state.children[child.id] = child
+            return state.decision == nil
+        }
+        if !isOpen {
+            child.cancel()
+        } else if !hasRoom {
+            child.fail(SagaError.tooMany)
+        } else if child.depth > CoreLimits.sagaDepthMax {
+            child.fail(SagaError.tooDeep)
+        }
+        return child
+    }
+
+    // MARK: Asking
+
+    /// Whether nothing has decided about it yet.
+    package var isOpen: Bool { state.withLock { $0.decision == nil && !$0.isOver } }
+
+    /// Whether it has ended with all that hangs on it.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// *Throws*: `CancellationError` if it is decided.
+    func check() throws {
+        if !isOpen { throw CancellationError() }
+    }
+
+    /// Tells `job` of the decision; at once, if there is one.
+    package func whenDecided(_ job: @escaping @Sendable (SagaEnd) -> Void) {
+        let decision = state.withLock { state in
+            if state.decision == nil { state.whenDecided.append(job) }
+            return state.decision
+        }
+        if let decision { job(decision) }
+    }
+
+    /// Tells `job` of the end; at once, if it has come.
+    package func whenOver(_ job: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.whenOver.append(job) }
+            return state.isOver
+        }
+        if isOver { job() }
+    }
+
+    // MARK: Running
+
+    /// Starts its body.
+    func start(_ work: @escaping @Sendable () async throws -> Void) {
+        guard isOpen else { return bodyEnded(nil) }
+        let cancel = room.spawn { [self] in
+            // because one that lost before it began is not to begin
+            guard isOpen else { return bodyEnded(nil) }
+            do {
+                try await work()
+                bodyEnded(nil)
+            } catch {
+                bodyEnded(error)
+            }
+        }
+        let isLate = state.withLock { state in
+            if state.hasBodyEnded { return false }
+            if state.decision != nil { return true }
+            state.cancelTask = cancel
+            return false
+        }
+        if isLate { cancel() }
+    }
+
+    /// Its body is through, or has none any more.
+    package func bodyEnded(_ error: (any Error)?) {
+        if error is CancellationError { cancel() } else if let error { fail(error) }
+        state.withLock { state in
+            state.hasBodyEnded = true
+            state.cancelTask = nil
+        }
+        settle()
+    }
+
+    /// Cancels it with all that hangs on it.
+    package func cancel() { stop(.cancelled) }
+
+    /// Ends it with all that hangs on it, and what it is attached to.
+    package func fail(_ error: any Error) {
+        guard stop(.failed(error)) else { return }
+        if case .attached = tie { parent?.fail(error) }
+    }
+
+    @discardableResult
+    private func stop(_ end: SagaEnd) -> Bool {
+        guard decide(end) else { return false }
+        let (cancelTask, children) = state.withLock { ($0.cancelTask, $0.children) }
+        cancelTask?()
+        for (_, child) in children.sorted(by: { $0.key < $1.key }) { child.cancel() }
+        return true
+    }
+
+    private func decide(_ end: SagaEnd) -> Bool {
+        let told = state.withLock { state -> [@Sendable (SagaEnd) -> Void]? in
+            guard state.decision == nil else { return nil }
+            state.decision = end
+            defer { state.whenDecided = [] }
+            return state.whenDecided
+        }
+        guard let told else { return false }
+        for tell in told { tell(end) }
+        return true
+    }
+
+    private func settle() {
+        let isReady = state.withLock { state in
+            guard state.hasBodyEnded, state.children.isEmpty, !state.isOver else { return false }
+            state.isOver = true
+            for ear in state.ears { ear.closeWhileLocked() }
+            state.ears = []
+            return true
+        }
+        guard isReady else { return }
+        _ = decide(.completed)
+        room.leave()
+        let told = state.withLock { state in
+            defer { state.whenOver = [] }
+            return state.whenOver
+        }
+        for tell in told { tell() }
+        parent?.childIsOver(id)
+    }
+
+    private func childIsOver(_ child: UInt64) {
+        state.withLock { _ = $0.children.removeValue(forKey: child) }
+        settle()
+    }
+}
+
+// MARK: - Hearing
+extension SagaScope {
+    /// Lets `ear` follow the saga: awake while it runs, asleep while it waits.
+    func adopt(_ ear: some SagaHearing) {
+        state.withLock { state in
+            if state.isOver { ear.closeWhileLocked() } else { state.ears.append(ear) }
+        }
+    }
+
+    /// The saga waits from here on; `busy` hears what the wait is for. *Throws*: `CancellationError`
+    /// if it is decided.
+    func pause(except busy: (any SagaHearing)? = nil) throws {
+        try check()
+        state.withLock { state in
+            for ear in state.ears where ear !== busy { ear.pauseWhileLocked() }
+        }
+    }
+
+    /// The saga goes on from here.
+    func wake() {
+        state.withLock { for ear in $0.ears { ear.wakeWhileLocked(at: nil) } }
+    }
+
+    /// The saga hears nothing any more by itself.
+    func pauseForGood() {
+        state.withLock { state in
+            for ear in state.ears { ear.closeWhileLocked() }
+            state.ears = []
+        }
+    }
+}

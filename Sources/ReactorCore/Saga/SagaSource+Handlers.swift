@@ -1,0 +1,150 @@
+import ReactorThreads
+
+// MARK: - Handlers
+extension SagaSource {
+    /// What is done for an element.
+    public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
+
+    /// Runs `body` for every element that matches, each as a saga of its own; they run side by side.
+    ///
+    /// The handler is called on the tree's isolation for each: none is lost, and nothing is buffered.
+    /// It hears from the saga's last resumption on, until its handle or this saga is cancelled, which
+    /// cancels what it has begun as well; an error of what it has begun is this saga's. Where
+    /// ``CoreLimits/sagasMax`` are under way, the action is rejected as `BUSY`.
+    @discardableResult
+    public func takeEvery<Payload: Sendable>(
+        _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        handle(.every, match, body)
+    }
+
+    /// Runs `body` for an element that matches, and for none while that runs.
+    @discardableResult
+    public func takeLeading<Payload: Sendable>(
+        _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        handle(.leading, match, body)
+    }
+
+    /// Runs `body` for every element that matches, and cancels it when the next comes; what a
+    /// cancelled one still puts is dropped.
+    @discardableResult
+    public func takeLatest<Payload: Sendable>(
+        _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        handle(.latest, match, body)
+    }
+
+    /// Runs `body` with the last element that matches, once `quiet` has passed without another.
+    ///
+    /// One that has begun is left alone by those that come later.
+    @discardableResult
+    public func debounce<Payload: Sendable>(
+        _ quiet: Duration, _ match: @escaping @Sendable (Element) -> Payload?,
+        do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        handle(.debounced(quiet), match, body)
+    }
+
+    /// Runs `body` for an element that matches, and for none within `window` of that one.
+    @discardableResult
+    public func throttle<Payload: Sendable>(
+        _ window: Duration, _ match: @escaping @Sendable (Element) -> Payload?,
+        do body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        handle(.throttled(window), match, body)
+    }
+
+    private func handle<Payload: Sendable>(
+        _ policy: SagaPolicy, _ match: @escaping @Sendable (Element) -> Payload?,
+        _ body: @escaping Handler<Payload>
+    ) -> SagaHandle<Void> {
+        let scope = saga.scope.child(.attached)
+        let ear = saga.ear.copy()
+        scope.adopt(ear)
+        let (host, read, asAction) = (saga.host, read, asAction)
+        let id = saga.room.newID()
+        scope.whenDecided { [unowned scope] _ in
+            host.perform { $0?.remove(id) }
+            scope.bodyEnded(nil)
+        }
+        host.perform { desk in
+            guard let desk else { return scope.fail(SagaError.gone(path: host.path)) }
+            let handler = SagaHandler(policy, scope, host, desk.log, body)
+            let listener = SagaListener<R>(id) { number, note in
+                guard scope.isOpen else { return false }
+                if let element = read(note), let payload = match(element) {
+                    handler.accept(payload, number)
+                }
+                return true
+            } lose: { error in
+                scope.fail(error)
+            }
+            if let asAction {
+                listener.admit = { (action, waiting) throws(Rejection) in
+                    guard scope.isOpen, !scope.room.hasRoom(for: waiting + 1),
+                        match(asAction(action)) != nil
+                    else { return }
+                    throw Rejection(
+                        .busy, "\(host.path): \(CoreLimits.sagasMax) sagas are under way, the most")
+                }
+            }
+            do throws(SagaError) {
+                guard scope.isOpen else { return }
+                try desk.listen(listener, from: ear.cursor)
+                scope.pauseForGood()
+            } catch {
+                scope.fail(error)
+            }
+        }
+        return SagaHandle(scope: scope, result: .init((), by: saga.room.lock))
+    }
+}
+
+// MARK: - Handlers of elements as they are
+extension SagaSource {
+    /// Runs `body` for every element that `isWanted` says: see ``takeEvery(_:do:)``.
+    @discardableResult
+    public func takeEvery(
+        where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
+        do body: @escaping Handler<Element>
+    ) -> SagaHandle<Void> {
+        takeEvery({ isWanted($0) ? $0 : nil }, do: body)
+    }
+
+    /// Runs `body` for an element that `isWanted` says: see ``takeLeading(_:do:)``.
+    @discardableResult
+    public func takeLeading(
+        where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
+        do body: @escaping Handler<Element>
+    ) -> SagaHandle<Void> {
+        takeLeading({ isWanted($0) ? $0 : nil }, do: body)
+    }
+
+    /// Runs `body` for every element that `isWanted` says: see ``takeLatest(_:do:)``.
+    @discardableResult
+    public func takeLatest(
+        where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
+        do body: @escaping Handler<Element>
+    ) -> SagaHandle<Void> {
+        takeLatest({ isWanted($0) ? $0 : nil }, do: body)
+    }
+
+    /// Runs `body` with the last element that `isWanted` says: see ``debounce(_:_:do:)``.
+    @discardableResult
+    public func debounce(
+        _ quiet: Duration, where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
+        do body: @escaping Handler<Element>
+    ) -> SagaHandle<Void> {
+        debounce(quiet, { isWanted($0) ? $0 : nil }, do: body)
+    }
+
+    /// Runs `body` for an element that `isWanted` says: see ``throttle(_:_:do:)``.
+    @discardableResult
+    public func throttle(
+        _ window: Duration, where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
+        do body: @escaping Handler<Element>
+    ) -> SagaHandle<Void> {
+        throttle(window, { isWanted($0) ? $0 : nil }, do: body)
+    }
+}

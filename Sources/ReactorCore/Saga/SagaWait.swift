@@ -1,0 +1,90 @@
+package import ReactorThreads
+
+/// One answer that a saga waits for; the first that is given counts.
+///
+/// *Owner*: any thread gives, one task waits.
+package final class SagaWait<Value: Sendable>: Sendable {
+    private let state: Guarded<Stage>
+
+    private enum Stage {
+        case empty
+        case waiting(CheckedContinuation<Value, any Error>)
+        case given(Result<Value, any Error>)
+        case taken
+    }
+
+    /// Makes a wait whose state `lock` guards.
+    package init(by lock: Lock) { state = Guarded(.empty, by: lock) }
+
+    /// Gives the answer; answers false if there was one already.
+    @discardableResult
+    package func give(_ result: Result<Value, any Error>) -> Bool {
+        let (isFirst, continuation) = state.withLock {
+            stage -> (Bool, CheckedContinuation<Value, any Error>?) in
+            switch stage {
+            case .empty:
+                stage = .given(result)
+                return (true, nil)
+            case .waiting(let continuation):
+                stage = .taken
+                return (true, continuation)
+            case .given, .taken: return (false, nil)
+            }
+        }
+        continuation?.resume(with: result)
+        return isFirst
+    }
+
+    /// Whether the answer has been given.
+    var isGiven: Bool { state.withLock { Self.isGiven($0) } }
+
+    /// The same, for who is inside the lock.
+    var isGivenWhileLocked: Bool { state.whileLocked { Self.isGiven($0) } }
+
+    private static func isGiven(_ stage: Stage) -> Bool {
+        switch stage {
+        case .empty, .waiting: false
+        case .given, .taken: true
+        }
+    }
+
+    /// Waits for the answer; a task that is cancelled gets `CancellationError`.
+    package func value() async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { stage -> Result<Value, any Error>? in
+                    guard case .given(let result) = stage else {
+                        stage = .waiting(continuation)
+                        return nil
+                    }
+                    stage = .taken
+                    return result
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            give(.failure(CancellationError()))
+        }
+    }
+
+    /// Waits for the answer, which is nil where none is given within `timeout`; `leave` is called
+    /// where it gives up.
+    func value<Wrapped>(
+        within timeout: Duration, in room: SagaRoom, leave: () -> Void
+    ) async throws -> Value where Value == Wrapped? {
+        let cancel = room.spawn { [self] in
+            // because a timer that is cancelled is not needed any more
+            guard (try? await room.clock.sleep(for: timeout)) != nil else { return }
+            give(.success(nil))
+        }
+        defer { cancel() }
+        do {
+            let value = try await value()
+            if case .none = value { leave() }
+            return value
+        } catch {
+            leave()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import ReactorThreads
+
+// MARK: - Running sagas
+extension Tree {
+    /// Runs a saga of the reactor of `node`, until it ends, is cancelled, or the reactor goes.
+    ///
+    /// It takes one of the places of ``CoreLimits/effectsMax``; what it forks takes none. An error
+    /// that nobody catches goes to ``Reactor/error(_:action:state:)``.
+    public func runSaga<R: Reactor, Value: Sendable>(
+        on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let scope = SagaScope.top(in: sagaRoom)
+        let result = Guarded<Value?>(nil, by: sagaRoom.lock)
+        adopt(scope, on: node) { [context = context(of: scope, on: node)] in
+            scope.start {
+                let value = try await body(context)
+                result.withLock { $0 = value }
+            }
+        }
+        return SagaHandle(scope: scope, result: result)
+    }
+
+    /// Lists a saga at the top among what runs for `node`, and starts it.
+    func adopt<R: Reactor>(_ scope: SagaScope, on node: Node<R>, _ start: () -> Void) {
+        guard let id = admitEffect(of: node) else {
+            scope.fail(SagaError.tooMany)
+            return scope.bodyEnded(nil)
+        }
+        // because no transaction asked for it, nobody waits for it to end
+        running[id] = RunningEffect(origin: .daemon, sequence: 0)
+        _ = retainDesk(of: node)
+        launch(scope, id, on: node, start)
+    }
+
+    /// Starts a saga that is listed, and for which the desk is held.
+    func launch<R: Reactor>(
+        _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ start: () -> Void
+    ) {
+        let post = environment.post
+        let number = node.number
+        scope.whenDecided { end in
+            guard case .failed(let error) = end else { return }
+            post { tree in tree.sagaFailed(id, error, of: R.self) }
+        }
+        scope.whenOver {
+            post { tree in
+                tree.effectEnded(id, nil, of: R.self)
+                tree.releaseDesk(of: number, R.self)
+            }
+        }
+        running[id]?.cancel = { scope.cancel() }
+        start()
+    }
+
+    /// What a saga at the top sees of its reactor.
+    func context<R: Reactor>(of scope: SagaScope, on node: Node<R>) -> SagaContext<R> {
+        let ear = SagaEar(node.sagaDesk(self).log)
+        scope.adopt(ear)
+        return SagaContext(host: TreeSagaHost(node, self), scope: scope, ear: ear)
+    }
+
+    private func sagaFailed<R: Reactor>(_ id: EffectID, _ error: any Error, of type: R.Type) {
+        guard running[id] != nil else { return }
+        // because what it began may still be on its way to its end
+        orphans.insert(id)
+        fail(id, error, of: type)
+    }
+}
+
+// MARK: - Desks
+extension Tree {
+    /// The desk of `node`, which is there until it is released.
+    func retainDesk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
+        let desk = node.sagaDesk(self)
+        desk.users += 1
+        return desk
+    }
+
+    /// Takes a desk away that nobody needs any more, so that actions take the short way again.
+    func releaseDesk<R: Reactor>(of number: UInt32, _ type: R.Type) {
+        guard let node = node(number) as? Node<R>, let desk = node.rules?.sagas else { return }
+        desk.users -= 1
+        guard desk.users == 0 else { return }
+        node.rules?.sagas = nil
+        desk.token = nil
+    }
+}
+
+extension Node {
+    /// Where the node's sagas hear of what it does; made if there was none.
+    func sagaDesk(_ tree: Tree) -> SagaDesk<R> {
+        if let desk = rules?.sagas { return desk }
+        let desk = SagaDesk<R>(tree.sagaRoom, path: "\(path)") { [unowned self] in
+            state
+        } dispatch: { [unowned self, unowned tree] action, then in
+            tree.turn.caller = .daemon
+            tree.turn.origin = .daemon
+            do throws(Rejection) {
+                try R._carryOut(action, self, tree.turn)
+            } catch {
+                tree.turn.clearRequests()
+                return then(.failure(error))
+            }
+            // because what the action causes is for the saga's next take, and the action is not
+            tree.turn.whenCommitted { then(.success(())) }
+            tree.finishEmission()
+        }
+        orderedRules().sagas = desk
+        desk.token = tree.addTap(to: self, desk.tap)
+        return desk
+    }
+
+    /// Starts the reactor's own sagas once the transaction at hand is committed.
+    func beginSagas(_ turn: Turn) {
+        let tree = turn.tree
+        for saga in reactor.sagas {
+            guard let id = tree.admitEffect(of: self) else { continue }
+            tree.running[id] = RunningEffect(origin: .daemon, sequence: 0)
+            // because an action behind this one is decided before this one is committed
+            _ = tree.retainDesk(of: self)
+            turn.whenCommitted { [self] in
+                guard tree.running[id] != nil, !isGone else {
+                    tree.endEffect(id)
+                    return tree.releaseDesk(of: number, R.self)
+                }
+                let scope = SagaScope.top(in: tree.sagaRoom)
+                let context = tree.context(of: scope, on: self)
+                tree.launch(scope, id, on: self) { scope.start { try await saga.body(context) } }
+            }
+        }
+    }
+}
+
+// MARK: - Sagas of a store
+extension Store {
+    /// Runs a saga of the root reactor, until it ends or is cancelled.
+    ///
+    ///     let handle = store.runSaga { saga in
+    ///         let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
+    ///         try await saga.put(.run(text))
+    ///     }
+    @discardableResult
+    public func runSaga<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        core.tree.runSaga(on: node, body)
+    }
+}

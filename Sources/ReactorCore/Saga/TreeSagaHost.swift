@@ -1,0 +1,75 @@
+/// Runs sagas of one reactor of a tree.
+struct TreeSagaHost<R: Reactor>: SagaHost {
+    let room: SagaRoom
+    let path: String
+    let node: UInt32
+    let post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
+
+    init(_ node: Node<R>, _ tree: Tree) {
+        room = tree.sagaRoom
+        path = "\(node.path)"
+        self.node = node.number
+        post = tree.environment.post
+    }
+
+    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
+        post { [node] tree in job((tree.node(node) as? Node<R>)?.rules?.sagas) }
+    }
+
+    func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
+        post { [node, path] tree in
+            guard let node = tree.node(node) as? Node<R> else {
+                scope.fail(SagaError.gone(path: path))
+                return scope.bodyEnded(nil)
+            }
+            tree.adopt(scope, on: node, start)
+        }
+    }
+
+    func put(
+        _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
+    ) {
+        post { tree in
+            guard scope.isOpen else {
+                scope.room.noteDropped()
+                return then(.failure(CancellationError()))
+            }
+            do throws(Rejection) {
+                try tree.dispatch(action, to: path)
+                tree.turn.whenCommitted { then(.success(())) }
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    func find<Other: Reactor>(
+        _ type: Other.Type, at path: String, for scope: SagaScope,
+        then: @escaping @Sendable (
+            Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>
+        ) -> Void
+    ) {
+        post { tree in
+            guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
+            else { return then(.failure(SagaError.gone(path: path))) }
+            let desk = tree.retainDesk(of: node)
+            let host = TreeSagaHost<Other>(node, tree)
+            scope.whenOver { host.post { tree in tree.releaseDesk(of: host.node, Other.self) } }
+            then(.success((host, desk.log)))
+        }
+    }
+}
+
+extension Tree {
+    /// Dispatches an action of a saga's to the node at `path`.
+    fileprivate func dispatch(_ action: WireEmbedded, to path: String) throws(Rejection) {
+        guard let slice = try? SlicePath(path), let node = node(at: slice) else {
+            throw Rejection(.notFound, "\(path): no such node")
+        }
+        switch dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
+        case .failed(.rejected(let rejection)): throw rejection
+        case .failed(.decode(let error)): throw Rejection(.decode, "\(path): \(error)")
+        case .applied, .replied, .deferred: break
+        }
+    }
+}

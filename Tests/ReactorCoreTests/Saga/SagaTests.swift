@@ -1,0 +1,218 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("Saga")
+struct SagaTests {
+    @Test("F31: a saga runs in a store until it ends, and its handle gives what it returned")
+    func runs() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.run { saga in
+            let text = try await saga.take(Tracker.text)
+            try await saga.put(.run(text))
+            return text.count
+        }
+        #expect(handle.isRunning)
+        try bench.send(.add(1), .search("tea"))
+        #expect(bench.state.runs == ["tea"])
+        #expect(bench.outcome(of: handle) == "3")
+        #expect(!handle.isRunning)
+    }
+
+    @Test("F31: a saga is there for what is dispatched directly after it was started")
+    func isReadyAtOnce() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.store.runSaga { saga in
+            saga.takeEvery(Tracker.amount) { saga, amount in
+                try await saga.put(.run("every \(amount)"))
+            }
+            try await saga.put(.run("\(try await saga.take(Tracker.text))"))
+        }
+        try bench.send(.search("early"), .add(7))
+        #expect(Set(bench.state.runs) == ["early", "every 7"])
+    }
+
+    @Test("F31: a cancelled saga ends at its wait, and is no error")
+    func cancel() throws {
+        let bench = SagaBench(Tracker())
+        let notes = Notes()
+        let handle = bench.run { saga in
+            do {
+                _ = try await saga.take(Tracker.text)
+            } catch {
+                notes.add("\(error is CancellationError)")
+                throw error
+            }
+        }
+        handle.cancel()
+        bench.settle()
+        #expect(notes.all == ["true"])
+        #expect(bench.outcome(of: handle) == "cancelled")
+        #expect(bench.state.failures.isEmpty)
+        #expect(bench.store.core.tree.running.isEmpty && bench.store.core.tree.orphans.isEmpty)
+    }
+
+    @Test("F31: a reactor's own sagas start when it begins and end when it is removed")
+    func own() throws {
+        let bench = SagaBench(Office())
+        let tree = bench.store.core.tree
+        try bench.send(.open("a"))
+        #expect(tree.running.count == 1 && tree.sagaRoom.sagaCount == 2)
+        bench.send(Tracker.Action.search("ada"), to: "/rooms/a")
+        #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
+        try bench.send(.close("a"))
+        #expect(tree.running.isEmpty && tree.orphans.isEmpty && tree.sagaRoom.sagaCount == 0)
+    }
+
+    @Test("F31: an action right behind the reactor's creation, in the same turn, is heard by its saga")
+    func heardFromTheBeginning() throws {
+        let executor = LongExecutor()
+        let inbox = StoreInbox(wake: {})
+        let tree = Tree(
+            Office(), epoch: 1,
+            environment: TreeEnvironment(
+                post: { inbox.post($0) }, spawn: TreeEnvironment.spawn(on: executor)))
+        tree.open()
+        tree.turn.begin()
+        try tree.send(Office.Action.open("a"))
+        try tree.send(Tracker.Action.search("ada"), to: "/rooms/a")
+        for _ in 0..<5 {
+            tree.start(tree.turn.takeEffects())
+            while executor.run() { for job in inbox.take() { job(tree) } }
+        }
+        #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
+    }
+
+    @Test("F31: an error that nobody catches ends the saga and goes to the error hook")
+    func error() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.run { saga in
+            _ = try await saga.take(Tracker.text)
+            throw Broken()
+        }
+        try bench.send(.search("x"))
+        #expect(bench.state.failures == ["broken"])
+        #expect(bench.outcome(of: handle) == "broken")
+        try bench.send(.add(2))
+        #expect(bench.state.sum == 2)
+    }
+
+    @Test("F31: a reactor without sagas, and one whose sagas have ended, takes the short way")
+    func noCost() throws {
+        let bench = SagaBench(Tracker())
+        #expect(!bench.store.node.takesLongWay)
+        let handle = bench.run { saga in _ = try await saga.take() }
+        #expect(bench.store.node.takesLongWay)
+        handle.cancel()
+        bench.settle()
+        #expect(!bench.store.node.takesLongWay)
+    }
+
+    @Test("F31: more sagas at the top than effects are allowed end at once, and say why")
+    func ceiling() throws {
+        let bench = SagaBench(Tracker())
+        var handles: [SagaHandle<Void>] = []
+        for _ in 0...CoreLimits.effectsMax {
+            handles.append(bench.store.runSaga { saga in try await saga.sleep(for: .seconds(9)) })
+        }
+        bench.settle()
+        let last = try #require(handles.last)
+        #expect(bench.outcome(of: last) == "\(SagaError.tooMany)")
+        for handle in handles { handle.cancel() }
+        bench.settle()
+        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+    }
+
+    @Test("R100: sagas that put to each other for ever leave room for others in between")
+    func pingPong() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.store.runSaga { saga in
+            saga.takeEvery(Tracker.text) { saga, _ in try await saga.put(.add(1)) }
+            saga.takeEvery(Tracker.amount) { saga, _ in try await saga.put(.search("again")) }
+        }
+        try bench.store.dispatch(.search("go"))
+        for round in 0..<50 {
+            _ = bench.executor.run()
+            let before = bench.store.sequence
+            bench.store.drain()
+            // because one drain takes what was posted before it, and no more
+            #expect(bench.store.sequence - before <= 1, "round \(round)")
+            try bench.store.dispatch(.stop)
+        }
+        #expect(bench.state.sum > 5)
+        handle.cancel()
+        bench.settle()
+    }
+
+    @Test("R101: a saga that ignores its cancellation keeps a place among the orphans, and no more")
+    func orphans() throws {
+        let bench = SagaBench(Tracker())
+        let (stream, input) = AsyncStream<Int>.makeStream()
+        let notes = Notes()
+        let handle = bench.run { saga in
+            // because a task of its own does not hear of the cancellation
+            await Task.detached { for await _ in stream {} }.value
+            do {
+                try await saga.put(.add(1))
+            } catch {
+                notes.add("\(error is CancellationError)")
+            }
+        }
+        let tree = bench.store.core.tree
+        tree.cancelEffects(ofNode: 0)
+        bench.settle()
+        #expect(tree.orphans.count == 1 && tree.running.isEmpty)
+        #expect(handle.isRunning)
+        _ = input
+    }
+
+    @Test("R102: what a saga puts after its reactor was removed, or made anew, is dropped")
+    func removed() throws {
+        let bench = SagaBench(Office())
+        let tree = bench.store.core.tree
+        try bench.send(.open("a"))
+        let notes = Notes()
+        let completions = Kept<SagaCompletion<Int>>()
+        let path = try SlicePath("/rooms/a")
+        let node = try #require(tree.node(at: path) as? Node<Tracker>)
+        _ = tree.runSaga(on: node) { saga in
+            do {
+                let amount = try await saga.call { completions.keep($0) }
+                try await saga.put(.add(amount))
+            } catch {
+                notes.add("\(error is CancellationError)")
+            }
+        }
+        bench.settle()
+        try bench.send(.close("a"))
+        try bench.send(.open("a"))
+        let completion = try #require(completions.all.first)
+        completion(5)
+        bench.settle()
+        #expect(notes.all == ["true"])
+        #expect(try tree.state(of: Tracker.self, "/rooms/a").sum == 0)
+    }
+
+    @Test("R103: a saga cancelled while its put is under way gets one of both: applied, or dropped")
+    func cancelRacesPut() throws {
+        for isLate in [false, true] {
+            let bench = SagaBench(Tracker())
+            let notes = Notes()
+            let handle = bench.store.runSaga { saga in
+                do {
+                    try await saga.put(.add(1))
+                    notes.add("applied")
+                } catch {
+                    notes.add("dropped")
+                }
+            }
+            _ = bench.executor.run()
+            if isLate { bench.store.drain() }
+            handle.cancel()
+            bench.settle()
+            #expect(bench.state.sum == (isLate ? 1 : 0))
+            #expect(bench.store.core.tree.sagaRoom.droppedCount == (isLate ? 0 : 1))
+            #expect(notes.all.count == 1)
+        }
+    }
+}

@@ -26,13 +26,13 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
         let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
         return SagaDesk(
-            room, path: mirror.path, state: { replica.withLock { $0.state } }
-        ) { [unowned client, unowned sagas] action, then in
-            Self.send(action.wireBytes(), to: node, through: client) { outcome in
-                sagas.tell(action, outcome)
-                then(Self.result(of: outcome))
-            }
-        }
+            room, path: mirror.path, state: { replica.withLock { $0.state } },
+            dispatch: { [unowned client, unowned sagas] action, then in
+                Self.send(action.wireBytes(), to: node, through: client) { outcome in
+                    sagas.tell(action, outcome)
+                    then(Self.result(of: outcome))
+                }
+            })
     }
 
     func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
@@ -61,9 +61,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping @Sendable (
-            Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>
-        ) -> Void
+        then: @escaping SagaPlaceEnd<Other>
     ) {
         // because only what makes itself can be mirrored by its type
         guard let mirrored = type as? any MirrorableReactor.Type else {
@@ -78,9 +76,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     private static func find<Found: MirrorableReactor, Other: Reactor>(
         _ type: Found.Type, at path: String, _ client: LoopClient, _ port: ActionPort,
-        then: @escaping @Sendable (
-            Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>
-        ) -> Void
+        then: @escaping SagaPlaceEnd<Other>
     ) {
         client.open(path) { [unowned client] result in
             guard case .success(let node) = result else {

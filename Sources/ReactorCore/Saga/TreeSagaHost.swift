@@ -45,9 +45,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
 
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping @Sendable (
-            Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>
-        ) -> Void
+        then: @escaping SagaPlaceEnd<Other>
     ) {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>

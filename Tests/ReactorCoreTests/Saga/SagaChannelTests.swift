@@ -65,7 +65,7 @@ struct SagaChannelTests {
         #expect(bench.outcome(of: cancelled) == "cancelled")
     }
 
-    @Test("F37: a full channel of actions refuses the action as busy, and only what belongs into it")
+    @Test("F37: a full channel refuses the action as busy, and only what belongs into it")
     func busy() throws {
         let bench = SagaBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()

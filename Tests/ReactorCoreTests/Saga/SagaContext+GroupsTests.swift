@@ -94,7 +94,7 @@ struct SagaGroupsTests {
     }
 
     // with SwiftState it waited for ever
-    @Test("F40: a member of all that is cancelled ends the wait, and waiting no more ends the members")
+    @Test("F40: a cancelled member ends the wait, and waiting no more ends the members")
     func cancelled() throws {
         let bench = SagaBench(Tracker())
         let notes = Notes()

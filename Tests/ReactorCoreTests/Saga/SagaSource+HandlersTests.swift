@@ -134,7 +134,7 @@ struct SagaHandlersTests {
         #expect(bench.store.core.tree.sagaRoom.droppedCount == 1)
     }
 
-    @Test("F39: debounce runs once, with the last, when it has been quiet; one at work is left alone")
+    @Test("F39: debounce runs once it is quiet, with the last; one at work is left alone")
     func debounce() throws {
         let bench = SagaBench(Tracker())
         _ = bench.run { saga in

@@ -180,7 +180,8 @@ extension Daemon {
         logger.warning(
             "effects and sagas ask for more than a turn does: look for a chain that feeds itself",
             metadata: [
-                "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - toldShortenings)", "waiting": "\(jobs.waitingCount)",
+                "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - toldShortenings)",
+                "waiting": "\(jobs.waitingCount)",
             ])
         toldShortenings = count
         lastShorteningTold = loop.now

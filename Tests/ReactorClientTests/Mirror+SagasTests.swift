@@ -164,10 +164,12 @@ struct MirrorSagasTests {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
         let buzzer = try await client.mirror(Buzzer(), at: "/")
-        let cancelled = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in } }
+        let cancelled = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in }
+        }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
-        let sleeping = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in } }
+        let sleeping = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in }
+        }
         let taking = try await buzzer.runSaga { saga in "\(try await saga.take())" }
         client.close()
         await #expect(throws: SagaError.self) { try await sleeping.value }

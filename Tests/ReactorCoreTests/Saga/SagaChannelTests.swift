@@ -78,8 +78,9 @@ struct SagaChannelTests {
             return sum
         }
         try bench.send(.add(1), .add(2))
-        #expect(throws: Rejection(
-            .busy, "/: 2 actions wait for a saga, the most: try again")
+        #expect(
+            throws: Rejection(
+                .busy, "/: 2 actions wait for a saga, the most: try again")
         ) { try bench.send(.add(4)) }
         #expect(bench.state.sum == 3)
         try bench.send(.search("anything else"), .stop)

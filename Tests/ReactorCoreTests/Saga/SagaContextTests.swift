@@ -50,8 +50,11 @@ struct SagaContextTests {
     func noLostUpdate() throws {
         let bench = SagaBench(Tracker())
         _ = bench.run { saga in
-            saga.takeEvery { if case .add(let amount) = $0, amount < 100 { amount } else { nil } }
-                do: { saga, amount in try await saga.put(.add(amount * 100)) }
+            saga.takeEvery {
+                if case .add(let amount) = $0, amount < 100 { amount } else { nil }
+            } do: { saga, amount in
+                try await saga.put(.add(amount * 100))
+            }
         }
         for _ in 0..<10 { try bench.send(.add(1), .add(2)) }
         #expect(bench.state.sum == 10 * (1 + 2 + 100 + 200))

@@ -204,8 +204,9 @@ struct SagaHandlersTests {
         }
         let room = bench.store.core.tree.sagaRoom
         while room.hasRoom(for: 1) { _ = room.enter() }
-        #expect(throws: Rejection(
-            .busy, "/: \(CoreLimits.sagasMax) sagas are under way, the most")
+        #expect(
+            throws: Rejection(
+                .busy, "/: \(CoreLimits.sagasMax) sagas are under way, the most")
         ) { try bench.send(.add(1)) }
         try bench.send(.search("what nobody handles"))
         room.leave()

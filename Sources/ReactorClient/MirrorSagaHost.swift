@@ -26,7 +26,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
         let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
         return SagaDesk(
-            room, path: mirror.path, state: { replica.withLock { $0.state } },
+            room, path: mirror.path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, unowned sagas] action, then in
                 Self.send(action.wireBytes(), to: node, through: client) { outcome in
                     sagas.tell(action, outcome)
@@ -107,7 +107,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     private static func result(of outcome: ActionOutcome) -> Result<Void, any Error> {
         switch outcome {
-        case .applied, .ownerEnded: .success(())
+        case .applied, .ownerEnded, .accepted: .success(())
         case .rejected(let rejection): .failure(rejection)
         case .failed(let message): .failure(SagaError.failed(message: message))
         case .unknown: .failure(SagaError.unknownOutcome)

@@ -63,8 +63,12 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     /// Tells of an action of this process's own, if it was applied.
     func tell(_ action: R.Action, _ outcome: ActionOutcome) {
-        guard isHeard, outcome.revision != nil else { return }
-        heard?.tell(.action(action))
+        guard isHeard else { return }
+        switch outcome {
+        case .applied, .ownerEnded: heard?.tell(.action(action))
+        // because what went into a stream is not applied yet
+        case .accepted, .rejected, .failed, .unknown: break
+        }
     }
 
     /// The mirror shows nothing new any more.

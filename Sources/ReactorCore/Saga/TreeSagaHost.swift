@@ -67,7 +67,7 @@ extension Tree {
         switch dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
         case .failed(.rejected(let rejection)): throw rejection
         case .failed(.decode(let error)): throw Rejection(.decode, "\(path): \(error)")
-        case .applied, .replied, .deferred: break
+        case .applied, .replied, .accepted, .deferred: break
         }
     }
 }

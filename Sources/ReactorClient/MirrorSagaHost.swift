@@ -27,9 +27,9 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
         return SagaDesk(
             room, path: mirror.path, state: { replica.withLock { $0.shown } },
-            dispatch: { [unowned client, unowned sagas] action, then in
+            dispatch: { [unowned client, weak sagas] action, then in
                 Self.send(action.wireBytes(), to: node, through: client) { outcome in
-                    sagas.tell(action, outcome)
+                    sagas?.tell(action, outcome)
                     then(Self.result(of: outcome))
                 }
             })

@@ -79,16 +79,17 @@ extension ActionPort {
     /// Sends an action and waits for nothing; answers false if there is no room for it.
     func send(
         _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions? = nil,
-        preview ticket: PreviewTicket? = nil
+        preview ticket: PreviewTicket? = nil,
+        then report: @escaping @Sendable (ActionOutcome) -> Void = { _ in }
     ) -> Bool {
-        let isSent = post(action, to: node, conditions, ticket)
+        let isSent = post(action, to: node, conditions, ticket, report)
         if !isSent { ticket?.settle() }
         return isSent
     }
 
     private func post(
         _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions?,
-        _ ticket: PreviewTicket?
+        _ ticket: PreviewTicket?, _ report: @escaping @Sendable (ActionOutcome) -> Void
     ) -> Bool {
         let byteCount = byteCount(action.count, conditions)
         // because in a forked process the room's lock is a copy that somebody may hold for ever
@@ -98,7 +99,10 @@ extension ActionPort {
             do throws(ClientError) {
                 try client.dispatch(
                     encoded: action.span, to: node, conditions, preview: ticket
-                ) { _ in room.leave(byteCount) }
+                ) { outcome in
+                    room.leave(byteCount)
+                    report(outcome)
+                }
             } catch {
                 room.leave(byteCount)
             }

@@ -19,7 +19,8 @@ extension Mirror {
         let bytes = action.wireBytes()
         let ticket = isPreviewed ? preview(action) : nil
         return port.send(
-            bytes, to: node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket)
+            bytes, to: node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket
+        ) { [sagas] in sagas.tell(action, $0) }
     }
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
@@ -45,9 +46,13 @@ extension Mirror {
         let bytes = action.wireBytes()
         let ticket = isPreviewed ? preview(action) : nil
         let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
-            (client, then) throws(ClientError) in
+            [sagas] (client, then) throws(ClientError) in
             try client.dispatch(
-                encoded: bytes.span, to: node, conditions, preview: ticket, then: then)
+                encoded: bytes.span, to: node, conditions, preview: ticket
+            ) { outcome in
+                sagas.tell(action, outcome)
+                then(outcome)
+            }
         }
         return outcome.typed(as: R.Reply.self)
     }

@@ -23,6 +23,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline let notices = MirrorNotices(R._trackedFields)
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let board: MirrorBoard
+    let sagas = MirrorSagas<R>()
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
     let node: NodeID?

@@ -12,6 +12,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     /// What took effect and was not announced yet.
     private var changes = StateChanges.fields([])
     private let board: MirrorBoard
+    private let sagas: MirrorSagas<R>
     private var isLive = false
     /// Ordinal of the last of this client's actions that is staged.
     private var stagedOwn: UInt64 = 0
@@ -32,6 +33,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         phase = mirror.phaseNow
         notices = mirror.notices
         board = mirror.board
+        sagas = mirror.sagas
         starting = Starting(mirror: mirror, completions: [ready])
     }
 
@@ -89,6 +91,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     }
 
     func commit(epoch: UInt64) {
+        sagas.note(replica)
         replica.commit()
         // because what is shown over the state may differ anywhere
         let drained = replica.drainChanges()
@@ -108,6 +111,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         let changes = changes
         self.changes = .fields([])
         notices.publish(changes)
+        sagas.tellMutations()
         guard replica.hasState, let starting else { return }
         self.starting = nil
         for completion in starting.completions { completion(.success(starting.mirror)) }
@@ -126,6 +130,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         isLive = false
         phase.withLock { $0 = .failed(error) }
         notices.publishEnd()
+        sagas.end()
         board.moved.publish()
         guard let starting else { return }
         self.starting = nil

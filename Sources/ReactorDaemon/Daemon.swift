@@ -15,7 +15,7 @@ public final class Daemon {
     let loop: EventLoop
     let server: Server
     let journal: any Journal
-    let inbox: TreeInbox
+    let jobs: TreeJobs
     let home: SocketHome
     var logger: Logger
     var links: [ConnectionID: Connection] = [:]
@@ -29,6 +29,8 @@ public final class Daemon {
     /// How often the listener had been parked when that was logged last, and when that was.
     private var toldParkings = 0
     private var lastParkingTold: UInt64?
+    private var toldShortenings: UInt64 = 0
+    private var lastShorteningTold: UInt64?
 
     /// The socket's path.
     public var socketPath: String { home.address.path }
@@ -50,7 +52,8 @@ public final class Daemon {
             throw .loop(error)
         }
         home = try Self.open(config, environment, uid, on: loop)
-        inbox = TreeInbox(waking: loop.handle)
+        let inbox = TreeInbox(waking: loop.handle)
+        jobs = TreeJobs { inbox.take() }
         var generator = SystemRandomNumberGenerator()
         let tree = Tree(
             root, epoch: generator.next(), recordsDeltas: true, environment: inbox.environment)
@@ -134,6 +137,7 @@ public final class Daemon {
     private func tick() {
         server.tick(at: loop.now)
         warnOfParking()
+        warnOfJobs()
         do throws(LoopError) {
             guard !server.isDraining else { return }
             if try home.rebindIfLost() {
@@ -165,6 +169,25 @@ extension Daemon {
     }
 }
 
+// MARK: - Effects
+extension Daemon {
+    /// Says that effects and sagas ask for more than a turn does, now and then.
+    private func warnOfJobs() {
+        let count = jobs.shortenedCount
+        guard count > toldShortenings,
+            lastShorteningTold.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
+        else { return }
+        logger.warning(
+            "effects and sagas ask for more than a turn does: look for a chain that feeds itself",
+            metadata: [
+                "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - toldShortenings)",
+                "waiting": "\(jobs.waitingCount)",
+            ])
+        toldShortenings = count
+        lastShorteningTold = loop.now
+    }
+}
+
 // MARK: - Connections
 extension Daemon {
     private func accept(_ link: Connection) {
@@ -185,14 +208,14 @@ extension Daemon {
 
     /// Ends the turn: everything that arrived has been received.
     private func endTurn() {
-        for job in inbox.take() { server.perform(job) }
+        for job in jobs.take() { server.perform(job) }
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
             carryOut()
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
         // because the others are looked at before one that sends much is read on
-        if server.isSharing || server.hasHeldInput { loop.turnAgain() }
+        if server.isSharing || server.hasHeldInput || jobs.hasMore { loop.turnAgain() }
         if server.isDraining, links.isEmpty { loop.stop() }
     }
 

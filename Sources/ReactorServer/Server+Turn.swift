@@ -18,7 +18,8 @@ extension Server {
             tellFailures()
             if turn.hasResolutions { resolve() }
         }
-        guard turn.sequence != turnStart || !noted.isEmpty else {
+        // because what begins without a change is released with its turn as well
+        guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty else {
             turn.begin()
             return release()
         }

@@ -8,7 +8,7 @@ extension SagaContext {
     public func fork<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        begin(scope.child(.attached), body)
+        begin(scope.child(.attached), body, nil)
     }
 
     /// Begins a saga that outlives this one: it ends with its reactor. An error that nobody catches
@@ -32,7 +32,7 @@ extension SagaContext {
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws -> Value {
-        let handle = begin(scope.child(.joined), body)
+        let handle = begin(scope.child(.joined), body, nil)
         return try await withTaskCancellationHandler {
             try await join(handle)
         } onCancel: {
@@ -47,11 +47,12 @@ extension SagaContext {
         try await pausing { try await handle.value }
     }
 
-    /// Begins `body` as `child`.
+    /// Begins `body` as `child`, which hears by `childEar`, or by a copy of this one's.
     func begin<Value: Sendable>(
-        _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+        _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value,
+        _ childEar: SagaEar<R>?
     ) -> SagaHandle<Value> {
-        let (context, handle) = prepare(child, Value.self)
+        let (context, handle) = prepare(child, Value.self, childEar)
         child.start { [result = handle.result] in
             let value = try await body(context)
             result.withLock { $0 = value }
@@ -59,12 +60,12 @@ extension SagaContext {
         return handle
     }
 
-    // because it is to hear all that its parent has not heard yet, the child's ear is a copy
     private func prepare<Value: Sendable>(
-        _ child: SagaScope, _ type: Value.Type
+        _ child: SagaScope, _ type: Value.Type, _ childEar: SagaEar<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
-        let ear = ear.copy()
-        child.adopt(ear)
+        // because it is to hear all that its parent has not heard yet, the child's ear is a copy
+        let ear = childEar ?? ear.copy()
+        if childEar == nil { child.adopt(ear) }
         let result = Guarded<Value?>(nil, by: room.lock)
         return (
             SagaContext(host: host, scope: child, ear: ear),

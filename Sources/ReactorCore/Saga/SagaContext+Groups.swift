@@ -79,7 +79,10 @@ extension SagaContext {
     public func first<Value: Sendable>(_ members: [Member<Value>]) async throws -> Value {
         guard !members.isEmpty else { throw SagaError.nobodyRaces }
         let group = group()
-        defer { group.scope.cancel() }
+        defer {
+            group.scope.cancel()
+            group.scope.bodyEnded(nil)
+        }
         return try await pausing {
             try await waiting { wait in
                 group.scope.whenDecided { end in

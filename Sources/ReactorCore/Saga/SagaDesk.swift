@@ -3,7 +3,7 @@
 /// *Place*: a tree has one at each node with sagas, a client one at each mirror with sagas.
 /// *Owner*: the isolation of the tree, or the one thread at which a mirror's sagas are served.
 package final class SagaDesk<R: Reactor> {
-    let log: SagaLog<R>
+    package let log: SagaLog<R>
     let path: String
     let state: () -> R.State
     private let dispatch: (R.Action, @escaping SagaPutEnd) -> Void
@@ -27,6 +27,18 @@ package final class SagaDesk<R: Reactor> {
         self.path = path
         self.state = state
         self.dispatch = dispatch
+    }
+
+    /// Begins a saga at the top; `adopt` lists it with what ends it.
+    package func run<Value: Sendable>(
+        on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let scope = SagaScope.top(in: log.room)
+        let ear = SagaEar(log)
+        scope.adopt(ear)
+        adopt(scope)
+        return SagaContext(host: host, scope: scope, ear: ear).begin(scope, body, ear)
     }
 
     /// Dispatches an action for a saga.

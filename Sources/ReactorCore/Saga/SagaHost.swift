@@ -23,6 +23,9 @@ package protocol SagaHost<Target>: Sendable {
     /// Gives a host of another node, for as long as `scope` lasts.
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping @Sendable (Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>)
-            -> Void)
+        then: @escaping SagaPlaceEnd<Other>)
 }
+
+/// Takes where another reactor is, if it is anywhere.
+package typealias SagaPlaceEnd<R: Reactor> =
+    @Sendable (Result<(host: any SagaHost<R>, log: SagaLog<R>), any Error>) -> Void

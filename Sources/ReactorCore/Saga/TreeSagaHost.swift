@@ -45,9 +45,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
 
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping @Sendable (
-            Result<(host: any SagaHost<Other>, log: SagaLog<Other>), any Error>
-        ) -> Void
+        then: @escaping SagaPlaceEnd<Other>
     ) {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
@@ -69,7 +67,7 @@ extension Tree {
         switch dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
         case .failed(.rejected(let rejection)): throw rejection
         case .failed(.decode(let error)): throw Rejection(.decode, "\(path): \(error)")
-        case .applied, .accepted, .replied, .deferred: break
+        case .applied, .replied, .accepted, .deferred: break
         }
     }
 }

@@ -65,7 +65,7 @@ struct SagaChannelTests {
         #expect(bench.outcome(of: cancelled) == "cancelled")
     }
 
-    @Test("F37: a full channel of actions refuses the action as busy, and only what belongs into it")
+    @Test("F37: a full channel refuses the action as busy, and only what belongs into it")
     func busy() throws {
         let bench = SagaBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()
@@ -78,8 +78,9 @@ struct SagaChannelTests {
             return sum
         }
         try bench.send(.add(1), .add(2))
-        #expect(throws: Rejection(
-            .busy, "/: 2 actions wait for a saga, the most: try again")
+        #expect(
+            throws: Rejection(
+                .busy, "/: 2 actions wait for a saga, the most: try again")
         ) { try bench.send(.add(4)) }
         #expect(bench.state.sum == 3)
         try bench.send(.search("anything else"), .stop)

@@ -9,7 +9,7 @@ private struct Retry: SagaEffect {
 
     func run(in saga: SagaContext<Tracker>) async throws -> Int {
         for left in (0..<times).reversed() {
-            do { return try await saga.run(body) } catch where left > 0 {
+            do { return try await saga.run(body) } catch  where left > 0 {
                 try await saga.sleep(for: .seconds(1))
             }
         }

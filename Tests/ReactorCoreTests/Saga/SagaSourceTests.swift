@@ -22,7 +22,7 @@ struct SagaSourceTests {
     }
 
     // SwiftState's take had room for one action, and forgot the older when a second came
-    @Test("F35: actions that come while a saga is between two takes are there for the next, in order")
+    @Test("F35: actions that come between two takes are there for the next, in order")
     func burst() throws {
         let bench = SagaBench(Tracker())
         let handle = bench.run { saga in
@@ -130,7 +130,7 @@ struct SagaSourceTests {
         #expect(bench.state.value == 4)
     }
 
-    @Test("F36: a take with a timeout gives nil when it is over, and the action where it came before")
+    @Test("F36: a take with a timeout gives the action, or nil when it is over")
     func timeout() throws {
         let bench = SagaBench(Tracker())
         let handle = bench.run { saga in

@@ -64,7 +64,7 @@ struct SagaTests {
         #expect(tree.running.isEmpty && tree.orphans.isEmpty && tree.sagaRoom.sagaCount == 0)
     }
 
-    @Test("F31: an action right behind the reactor's creation, in the same turn, is heard by its saga")
+    @Test("F31: an action right behind the reactor's creation is heard by its saga")
     func heardFromTheBeginning() throws {
         let executor = LongExecutor()
         let inbox = StoreInbox(wake: {})

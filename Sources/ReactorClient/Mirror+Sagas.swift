@@ -1,0 +1,26 @@
+public import ReactorCore
+import ReactorThreads
+
+// MARK: - Sagas of a mirror
+extension Mirror {
+    /// Runs a saga in this process, over the mirror: the same function that runs in the daemon.
+    ///
+    /// There it sees what everybody does. Here `select` reads the mirror, `put` dispatches and returns
+    /// when the mirror shows the result, `take` and its siblings see the actions that this process
+    /// dispatches to the node, once they are applied, and ``SagaContext/mutations`` is what the
+    /// mirror applies, whoever caused it; what it caught up with by a snapshot is not among it.
+    /// Nobody is refused here because a channel is full: the element waits beyond the capacity.
+    ///
+    /// It ends with an error when the mirror does, and is cancelled through its handle; an error that
+    /// nobody catches is the handle's. *Throws*: where the client has ended.
+    public func runSaga<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) async throws(ClientError) -> SagaHandle<Value> {
+        guard let port, let node else { throw .ended }
+        let host = MirrorSagaHost(mirror: self, port: port, node: node)
+        return try await port.ask { [sagas] client, then in
+            let desk = sagas.desk { host.makeDesk(client) }
+            then(.success(desk.run(on: host, adopt: { sagas.adopt($0) }, body)))
+        }
+    }
+}

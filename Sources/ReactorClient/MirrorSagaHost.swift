@@ -1,0 +1,116 @@
+import ReactorCore
+import ReactorThreads
+
+/// Runs sagas of one reactor in a client's process, over a mirror.
+struct MirrorSagaHost<R: Reactor>: SagaHost {
+    let mirror: Mirror<R>
+    let port: ActionPort
+    let node: NodeID
+
+    var room: SagaRoom { mirror.sagas.room }
+    var path: String { mirror.path }
+
+    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
+        let isPosted = port.post { [self] client in
+            job(desk(client))
+            client.note()
+        }
+        if !isPosted { job(nil) }
+    }
+
+    private func desk(_ client: LoopClient) -> SagaDesk<R> {
+        mirror.sagas.desk { makeDesk(client) }
+    }
+
+    // because the mirror keeps its desk, the desk must not keep the mirror
+    func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
+        let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
+        return SagaDesk(
+            room, path: mirror.path, state: { replica.withLock { $0.shown } },
+            dispatch: { [unowned client, weak sagas] action, then in
+                Self.send(action.wireBytes(), to: node, through: client) { outcome in
+                    sagas?.tell(action, outcome)
+                    then(Self.result(of: outcome))
+                }
+            })
+    }
+
+    func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
+        mirror.sagas.adopt(scope)
+        start()
+    }
+
+    func put(
+        _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
+    ) {
+        let isPosted = port.post { client in
+            client.open(path) { [unowned client] result in
+                guard scope.isOpen else { return then(.failure(CancellationError())) }
+                switch result {
+                case .success(let node):
+                    Self.send(action.bytes, to: node, through: client) {
+                        then(Self.result(of: $0))
+                    }
+                case .failure(let error): then(.failure(error))
+                }
+            }
+            client.note()
+        }
+        if !isPosted { then(.failure(port.refusal)) }
+    }
+
+    func find<Other: Reactor>(
+        _ type: Other.Type, at path: String, for scope: SagaScope,
+        then: @escaping SagaPlaceEnd<Other>
+    ) {
+        // because only what makes itself can be mirrored by its type
+        guard let mirrored = type as? any MirrorableReactor.Type else {
+            return then(.failure(SagaError.gone(path: path)))
+        }
+        let isPosted = port.post { [port] client in
+            Self.find(mirrored, at: path, client, port) { then($0) }
+            client.note()
+        }
+        if !isPosted { then(.failure(port.refusal)) }
+    }
+
+    private static func find<Found: MirrorableReactor, Other: Reactor>(
+        _ type: Found.Type, at path: String, _ client: LoopClient, _ port: ActionPort,
+        then: @escaping SagaPlaceEnd<Other>
+    ) {
+        client.open(path) { [unowned client] result in
+            guard case .success(let node) = result else {
+                return then(.failure(SagaError.gone(path: path)))
+            }
+            client.machine.mirror(Found.makeForMirror(), at: path, port: port, node: node) {
+                guard case .success(let mirror) = $0, let mirror = mirror as? Mirror<Other> else {
+                    return then(.failure(SagaError.gone(path: path)))
+                }
+                let host = MirrorSagaHost<Other>(mirror: mirror, port: port, node: node)
+                then(.success((host, host.desk(client).log)))
+            }
+            client.note()
+        }
+    }
+
+    /// Sends an action for a saga; `then` is told on the client's thread.
+    private static func send(
+        _ bytes: [UInt8], to node: NodeID, through client: LoopClient,
+        then: @escaping (ActionOutcome) -> Void
+    ) {
+        do throws(ClientError) {
+            try client.dispatch(encoded: bytes.span, to: node, then: then)
+        } catch {
+            then(.failed(message: "never sent: \(error)"))
+        }
+    }
+
+    private static func result(of outcome: ActionOutcome) -> Result<Void, any Error> {
+        switch outcome {
+        case .applied, .ownerEnded, .accepted: .success(())
+        case .rejected(let rejection): .failure(rejection)
+        case .failed(let message): .failure(SagaError.failed(message: message))
+        case .unknown: .failure(SagaError.unknownOutcome)
+        }
+    }
+}

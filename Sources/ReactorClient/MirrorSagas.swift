@@ -1,0 +1,88 @@
+import ReactorCore
+import ReactorThreads
+
+/// The sagas of one mirror: what they are told, and which are under way.
+///
+/// *Owner*: told on the client's thread; asked from any.
+final class MirrorSagas<R: Reactor>: Sendable {
+    /// What a saga of a client waits by and runs on.
+    let room: SagaRoom
+    /// Whether sagas were ever run here: a mirror without any pays a look at this.
+    private let hasSagas = Flag()
+    private let state = Guarded(State())
+
+    private struct State {
+        var desk: SagaDesk<R>?
+        /// Mutations that take effect with the commit at hand.
+        var staged: [R.Mutation] = []
+        var top: [ObjectIdentifier: SagaScope] = [:]
+    }
+
+    init(_ environment: TreeEnvironment = .inClient) { room = SagaRoom(environment) }
+
+    var isHeard: Bool { hasSagas.isUp }
+
+    /// Where the sagas hear of the mirror; made by the first that asks.
+    func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R> {
+        let desk = state.withLock { state in
+            let desk = state.desk ?? make()
+            state.desk = desk
+            return Confined(desk)
+        }
+        hasSagas.raise()
+        return desk.open()
+    }
+
+    /// Lists a saga at the top, to be cancelled when the mirror ends.
+    func adopt(_ scope: SagaScope) {
+        let id = ObjectIdentifier(scope)
+        state.withLock { $0.top[id] = scope }
+        scope.whenOver { [weak self] in
+            self?.state.withLock { state in _ = state.top.removeValue(forKey: id) }
+        }
+    }
+
+    // MARK: On the client's thread
+
+    /// Remembers the mutations that the replica is about to apply.
+    func note(_ replica: Replica<R>) {
+        guard isHeard else { return }
+        state.withLock { $0.staged += replica.stagedMutations }
+    }
+
+    /// Tells of what the replica has applied.
+    func tellMutations() {
+        guard isHeard else { return }
+        let staged = state.withLock { state in
+            defer { state.staged = [] }
+            return state.staged
+        }
+        guard let desk = heard else { return }
+        for mutation in staged { desk.tell(.mutation(mutation)) }
+    }
+
+    /// Tells of an action of this process's own, if it was applied.
+    func tell(_ action: R.Action, _ outcome: ActionOutcome) {
+        guard isHeard else { return }
+        switch outcome {
+        case .applied, .ownerEnded: heard?.tell(.action(action))
+        // because what went into a stream is not applied yet
+        case .accepted, .rejected, .failed, .unknown: break
+        }
+    }
+
+    /// The mirror shows nothing new any more.
+    func end() {
+        guard isHeard else { return }
+        heard?.close()
+        let top = state.withLock { Array($0.top.values) }
+        for scope in top { scope.fail(SagaError.failed(message: "the mirror has ended")) }
+    }
+
+    private var heard: SagaDesk<R>? { state.withLock { Confined($0.desk) }.open() }
+}
+
+extension TreeEnvironment {
+    /// Tasks and time of a process that has no tree.
+    static let inClient = TreeEnvironment(post: { _ in })
+}

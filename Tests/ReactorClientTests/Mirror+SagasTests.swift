@@ -1,0 +1,181 @@
+import ReactorCore
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+@testable import ReactorServer
+
+/// Counts presses, and keeps answers to them.
+@Reactor
+struct Buzzer {
+    enum Action: Equatable, Sendable {
+        case press(Int)
+        case answer(String)
+        case refuse
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case pressed(Int)
+        case answered(String)
+    }
+
+    struct State: Equatable, Sendable {
+        var presses = 0
+        var answers: [String] = []
+    }
+
+    var sagas: [Saga<Buzzer>] = []
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .press(let number): [.pressed(number)]
+        case .answer(let text): [.answered(text)]
+        case .refuse: throw Rejection("refused", "not this one")
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .pressed(let number): state.presses += number
+        case .answered(let text): state.answers.append(text)
+        }
+    }
+
+    /// Answers each press, and ends when it has seen two answers.
+    static func answer(_ saga: SagaContext<Buzzer>) async throws -> Int {
+        let handler = saga.takeEvery {
+            if case .press(let number) = $0 { number } else { nil }
+        } do: { saga, number in
+            do {
+                try await saga.put(.refuse)
+            } catch let rejection as Rejection {
+                try await saga.put(.answer("\(number) \(rejection.code)"))
+            }
+        }
+        for _ in 0..<2 {
+            _ = try await saga.takeMutation { mutation in
+                if case .answered(let text) = mutation { text } else { nil }
+            }
+        }
+        handler.cancel()
+        return try await saga.select(\.presses)
+    }
+}
+
+@Suite("Mirror+Sagas", .timeLimit(.minutes(1)))
+struct MirrorSagasTests {
+    private static let answers: Set = ["1 refused", "2 refused"]
+
+    @Test("F31: one saga runs in a store")
+    func store() async throws {
+        let (rings, bell) = AsyncStream<Void>.makeStream()
+        let store = Store(Buzzer(), wake: { bell.yield() })
+        let handle = store.runSaga(Buzzer.answer)
+        try store.dispatch(.press(1))
+        try store.dispatch(.press(2))
+        for await _ in rings {
+            store.drain()
+            if !handle.isRunning { break }
+        }
+        #expect(try await handle.value == 3)
+        #expect(Set(store.state.answers) == Self.answers)
+    }
+
+    @Test("F31: the same saga runs in a daemon, from the beginning")
+    func daemon() async throws {
+        let server = try LiveServer(
+            Buzzer(sagas: [Saga { saga in _ = try await Buzzer.answer(saga) }]))
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        #expect(await buzzer.dispatch(.press(1)).revision != nil)
+        #expect(await buzzer.dispatch(.press(2)).revision != nil)
+        await server.until { core in
+            (core.server.tree.root as? Node<Buzzer>)?.state.answers.count == 2
+        }
+        let answers = await server.on { core in
+            (core.server.tree.root as? Node<Buzzer>)?.state.answers ?? []
+        }
+        #expect(Set(answers) == Self.answers)
+        client.close()
+    }
+
+    @Test("F31: the same saga runs in a client's process, over a mirror")
+    func mirror() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let handle = try await buzzer.runSaga(Buzzer.answer)
+        buzzer.send(.press(1))
+        #expect(await buzzer.dispatch(.press(2)).revision != nil)
+        #expect(try await handle.value == 3)
+        #expect(Set(buzzer.state.answers) == Self.answers)
+        client.close()
+    }
+
+    @Test("F35: over a mirror, actions are this process's own, and mutations are everybody's")
+    func ownAndOthers() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let other = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let handle = try await buzzer.runSaga { saga in
+            let mutation = saga.fork { saga in
+                try await saga.takeMutation {
+                    if case .pressed(let number) = $0 { number } else { nil }
+                }
+            }
+            let action = saga.fork { saga in
+                try await saga.take { if case .press(let number) = $0 { number } else { nil } }
+            }
+            return [try await saga.join(mutation), try await saga.join(action)]
+        }
+        #expect(try await other.dispatch("/", Buzzer.Action.press(1)).revision != nil)
+        try await buzzer.reached(Revision(epoch: 7, sequence: 1))
+        #expect(await buzzer.dispatch(.press(2)).revision != nil)
+        #expect(try await handle.value == [1, 2])
+        client.close()
+        other.close()
+    }
+
+    @Test("F32: over a mirror, a saga puts to other nodes and follows them")
+    func elsewhere() async throws {
+        let server = try LiveServer(House())
+        let client = try await Client.connect(to: server.path)
+        let house = try await client.mirror(House(), at: "/")
+        let handle = try await house.runSaga { saga in
+            try await saga.put(StockReactorsCounter.Action.increment(by: 2), to: "/visits")
+            let visits = try await saga.reactor(StockReactorsCounter.self, at: "/visits")
+            try await visits.put(.increment(by: 3))
+            var texts = ["\(try await visits.select(\.count))"]
+            do { try await saga.put(StockReactorsCounter.Action.reset, to: "/nowhere") } catch {
+                texts.append("nowhere")
+            }
+            do { _ = try await saga.reactor(StockReactorsCounter.self, at: "/nowhere") } catch {
+                texts.append("\(error as? SagaError == .gone(path: "/nowhere"))")
+            }
+            return texts
+        }
+        #expect(try await handle.value == ["5", "nowhere", "true"])
+        client.close()
+    }
+
+    @Test("F31: a saga over a mirror ends with its client, and by its handle")
+    func ends() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let cancelled = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in }
+        }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let sleeping = try await buzzer.runSaga { saga in let _: Int = try await saga.call { _ in }
+        }
+        let taking = try await buzzer.runSaga { saga in "\(try await saga.take())" }
+        client.close()
+        await #expect(throws: SagaError.self) { try await sleeping.value }
+        await #expect(throws: SagaError.self) { try await taking.value }
+        await #expect(throws: ClientError.self) { _ = try await buzzer.runSaga { _ in } }
+    }
+}
+
+private typealias StockReactorsCounter = StockReactors.Counter

@@ -1,0 +1,218 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("SagaSource+Handlers")
+struct SagaHandlersTests {
+    // SwiftState's takeEvery was a loop of lossy takes
+    @Test("F38: a burst of 100,000 actions reaches takeEvery whole")
+    func burst() throws {
+        let bench = SagaBench(Tracker())
+        let seen = Tick()
+        let sum = Kept<Int>()
+        let handle = bench.run { saga in
+            saga.takeEvery(Tracker.amount) { _, amount in
+                seen.up()
+                if amount >= 99_990 { sum.keep(amount) }
+            }
+        }
+        for amount in 0..<100_000 { try bench.store.dispatch(.add(amount)) }
+        bench.settle()
+        #expect(seen.count == 100_000)
+        #expect(sum.all == Array(99_990..<100_000))
+        handle.cancel()
+        bench.settle()
+        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+    }
+
+    @Test("F38: takeEvery runs its sagas side by side")
+    func every() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.run { saga in
+            saga.takeEvery(Tracker.amount) { saga, amount in
+                try await saga.sleep(for: .seconds(amount))
+                try await saga.put(.run("\(amount)"))
+            }
+        }
+        try bench.send(.add(3), .add(1), .add(2))
+        bench.advance(by: .seconds(3))
+        #expect(bench.state.runs == ["1", "2", "3"])
+    }
+
+    @Test("F38: cancelling the handle of takeEvery cancels what it has begun, and it hears no more")
+    func cancelEvery() throws {
+        let bench = SagaBench(Tracker())
+        let handles = Kept<SagaHandle<Void>>()
+        let handle = bench.run { saga in
+            handles.keep(
+                saga.takeEvery { saga, action in
+                    try await saga.sleep(for: .seconds(1))
+                    try await saga.put(.run("\(action)"))
+                })
+            try await saga.sleep(for: .seconds(9))
+        }
+        try bench.send(.add(1))
+        try #require(handles.all.first).cancel()
+        try bench.send(.add(2))
+        bench.advance(by: .seconds(9))
+        #expect(bench.state.runs.isEmpty && bench.state.failures.isEmpty)
+        #expect(!handle.isRunning)
+    }
+
+    @Test("F38: an error of what takeEvery has begun ends the saga and its handlers")
+    func errorOfEvery() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.run { saga in
+            saga.takeEvery(Tracker.amount) { _, amount in if amount == 2 { throw Broken() } }
+            saga.takeEvery(Tracker.text) { saga, text in try await saga.put(.run(text)) }
+        }
+        try bench.send(.search("a"), .add(1))
+        try bench.send(.add(2))
+        #expect(bench.outcome(of: handle) == "broken")
+        try bench.send(.search("b"))
+        #expect(bench.state.runs == ["a"] && bench.state.failures == ["broken"])
+    }
+
+    @Test("F38: takeLeading ignores what comes while it is at work, and does not queue it")
+    func leading() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.run { saga in
+            saga.takeLeading(Tracker.text) { saga, text in
+                try await saga.sleep(for: .seconds(1))
+                try await saga.put(.run(text))
+            }
+        }
+        try bench.send(.search("a"), .search("b"))
+        bench.advance(by: .milliseconds(500))
+        try bench.send(.search("c"))
+        bench.advance(by: .seconds(1))
+        try bench.send(.search("d"))
+        bench.advance(by: .seconds(1))
+        #expect(bench.state.runs == ["a", "d"])
+    }
+
+    @Test("F38: takeLatest cancels the one that is at work")
+    func latest() throws {
+        let bench = SagaBench(Tracker())
+        let notes = Notes()
+        _ = bench.run { saga in
+            saga.takeLatest {
+                if case .search(let text) = $0 { text } else { nil }
+            } do: { saga, text in
+                do {
+                    try await saga.sleep(for: .milliseconds(300))
+                    try await saga.put(.run(text))
+                } catch {
+                    notes.add("\(text) cancelled")
+                    throw error
+                }
+            }
+        }
+        try bench.send(.search("a"))
+        bench.advance(by: .milliseconds(200))
+        try bench.send(.search("ab"))
+        bench.advance(by: .milliseconds(200))
+        #expect(bench.state.runs.isEmpty && notes.all == ["a cancelled"])
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.state.runs == ["ab"])
+        #expect(bench.state.failures.isEmpty)
+    }
+
+    // SwiftState's cancelled sagas put what they had until their next yield
+    @Test("F38: what the cancelled one of takeLatest still puts is dropped")
+    func latestDrops() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.run { saga in
+            saga.takeLatest(Tracker.text) { saga, text in try await saga.put(.run(text)) }
+        }
+        try bench.store.dispatch(.search("a"))
+        // because the first has asked for its put now, and it is not applied yet
+        _ = bench.executor.run()
+        try bench.store.dispatch(.search("b"))
+        bench.settle()
+        #expect(bench.state.runs == ["b"])
+        #expect(bench.store.core.tree.sagaRoom.droppedCount == 1)
+    }
+
+    @Test("F39: debounce runs once it is quiet, with the last; one at work is left alone")
+    func debounce() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.run { saga in
+            saga.debounce(.milliseconds(300), Tracker.text) { saga, text in
+                try await saga.put(.run("\(text) begins"))
+                try await saga.sleep(for: .seconds(1))
+                try await saga.put(.run("\(text) ends"))
+            }
+        }
+        for text in ["a", "ab", "abc"] {
+            try bench.send(.search(text))
+            bench.advance(by: .milliseconds(200))
+        }
+        #expect(bench.state.runs.isEmpty)
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.state.runs == ["abc begins"])
+        try bench.send(.search("x"))
+        bench.advance(by: .milliseconds(299))
+        #expect(bench.state.runs == ["abc begins"])
+        bench.advance(by: .seconds(2))
+        #expect(bench.state.runs == ["abc begins", "x begins", "abc ends", "x ends"])
+    }
+
+    // SwiftState ran the body of a debounced middleware for every action, and only dropped results
+    @Test("F39: a burst costs a debounced handler one run, and one task")
+    func debouncedBurst() throws {
+        let bench = SagaBench(Tracker())
+        let runs = Kept<Int>()
+        let handle = bench.run { saga in
+            saga.debounce(.seconds(1), Tracker.amount) { _, amount in runs.keep(amount) }
+        }
+        for amount in 0..<10_000 { try bench.store.dispatch(.add(amount)) }
+        bench.settle()
+        #expect(bench.clock.sleeperCount == 1)
+        bench.advance(by: .seconds(1))
+        #expect(runs.all == [9_999])
+        handle.cancel()
+    }
+
+    @Test("F39: throttle runs the first, and none in its window; there is no run at its end")
+    func throttle() throws {
+        let bench = SagaBench(Tracker())
+        _ = bench.run { saga in
+            saga.throttle(.seconds(1), Tracker.text) { saga, text in
+                try await saga.put(.run(text))
+            }
+        }
+        try bench.send(.search("a"), .search("b"))
+        bench.advance(by: .milliseconds(900))
+        try bench.send(.search("c"))
+        bench.advance(by: .milliseconds(99))
+        try bench.send(.search("d"))
+        bench.advance(by: .milliseconds(1))
+        #expect(bench.state.runs == ["a"])
+        // because the window is counted from the one that was accepted
+        try bench.send(.search("e"))
+        #expect(bench.state.runs == ["a", "e"])
+        bench.advance(by: .seconds(5))
+        #expect(bench.state.runs == ["a", "e"])
+    }
+
+    @Test("F38: an action for which no further saga may begin is refused as busy, and none is lost")
+    func ceiling() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.run { saga in
+            saga.takeEvery(Tracker.amount) { saga, _ in try await saga.sleep(for: .seconds(1)) }
+        }
+        let room = bench.store.core.tree.sagaRoom
+        while room.hasRoom(for: 1) { _ = room.enter() }
+        #expect(
+            throws: Rejection(
+                .busy, "/: \(CoreLimits.sagasMax) sagas are under way, the most")
+        ) { try bench.send(.add(1)) }
+        try bench.send(.search("what nobody handles"))
+        room.leave()
+        try bench.send(.add(2))
+        #expect(throws: Rejection.self) { try bench.send(.add(3)) }
+        #expect(bench.state.sum == 2)
+        #expect(handle.isRunning)
+    }
+}

@@ -1,0 +1,70 @@
+import ReactorCore
+import Synchronization
+import Testing
+
+@testable import ReactorDaemon
+
+@Suite("TreeJobs")
+struct TreeJobsTests {
+    /// What a test posts.
+    private final class Post {
+        var jobs: [TreeJobs.Job] = []
+
+        func take() -> [TreeJobs.Job] {
+            defer { jobs = [] }
+            return jobs
+        }
+    }
+
+    @Test("R100: a turn does its share of what was posted, in order, and the rest later")
+    func share() {
+        let post = Post()
+        let jobs = TreeJobs { post.take() }
+        let ran = Mutex<[Int]>([])
+        func add(_ numbers: Range<Int>) {
+            for number in numbers {
+                post.jobs.append { _ in ran.withLock { $0.append(number) } }
+            }
+        }
+        let tree = Tree(StockCount(), epoch: 1)
+        let most = TreeJobs.perTurnMax
+        add(0..<2 * most + 10)
+        var shares: [Int] = []
+        for turn in 0..<4 {
+            if turn == 1 { add(2 * most + 10..<3 * most) }
+            let share = jobs.take()
+            shares.append(share.count)
+            for job in share { job(tree) }
+            #expect(jobs.hasMore == (turn < 2))
+        }
+        #expect(shares == [most, most, most, 0])
+        #expect(ran.withLock { $0 } == Array(0..<3 * most))
+        #expect(jobs.shortenedCount == 2 && jobs.waitingCount == 0)
+    }
+
+    @Test("R100: jobs that post others for ever leave every turn its end")
+    func chain() {
+        let post = Post()
+        let jobs = TreeJobs { post.take() }
+        let tree = Tree(StockCount(), epoch: 1)
+        let ran = Mutex(0)
+        for _ in 0..<2 * TreeJobs.perTurnMax { post.jobs.append { _ in ran.withLock { $0 += 1 } } }
+        for turn in 1...100 {
+            for job in jobs.take() {
+                job(tree)
+                post.jobs.append { _ in ran.withLock { $0 += 1 } }
+            }
+            #expect(ran.withLock { $0 } == turn * TreeJobs.perTurnMax)
+        }
+        #expect(jobs.waitingCount == TreeJobs.perTurnMax)
+        #expect(jobs.shortenedCount == 100)
+    }
+}
+
+@Reactor
+private struct StockCount {
+    enum Action: Sendable { case add }
+    struct State: Sendable { var count = 0 }
+
+    func reduce(state: inout State, mutation: Action) { state.count += 1 }
+}

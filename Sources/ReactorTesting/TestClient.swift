@@ -61,6 +61,7 @@ public final class TestClient {
             return .applied(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
         case .ownerEnded(let revision, let reply):
             return .ownerEnded(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
+        case .accepted(let revision): return .accepted(revision)
         case .rejected(let rejection): return .rejected(rejection)
         case .failed(let message): return .failed(message: message)
         case .unknown: return .unknown

@@ -202,3 +202,51 @@ struct Shop {
         }
     }
 }
+
+/// A bench whose seats belong to connections; notes what its counter is told.
+@Reactor
+struct Bench {
+    @Child var count = Counter()
+
+    enum Action: Equatable, Sendable { case sit(String) }
+
+    enum Mutation: Equatable, Sendable {
+        case sat(String)
+        case rose(String)
+        case noted(Int)
+    }
+
+    struct State: Equatable, Sendable {
+        var seats: [String] = []
+        var notes: [Int] = []
+    }
+
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .sit(let name):
+            context.own(WireKey(name))
+            return [.sat(name)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .sat(let name): state.seats.append(name)
+        case .rose(let name): state.seats.removeAll { $0 == name }
+        case .noted(let amount): state.notes.append(amount)
+        }
+    }
+
+    func react(to change: ChildChange, state: State) -> Mutations<Mutation> {
+        guard case .added(let amount)? = change.mutation(of: $count) else { return .none }
+        return [.noted(amount)]
+    }
+
+    func connectionEnded(
+        _ owned: Owned, state: State, context: Context<Self>
+    ) -> Mutations<Mutation> {
+        Mutations(sync: owned.keys.map { .rose($0.text) })
+    }
+}

@@ -250,3 +250,47 @@ struct Bench {
         Mutations(sync: owned.keys.map { .rose($0.text) })
     }
 }
+
+/// Runs a search a while after the last key, by a saga.
+@Reactor
+struct Finder {
+    enum Action: Equatable, Sendable {
+        case type(String)
+        case run(String)
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case typed(String)
+        case ran(String)
+    }
+
+    struct State: Equatable, Sendable {
+        var text = ""
+        var ran: [String] = []
+    }
+
+    var sagas: [Saga<Self>] { [Saga(Self.debounced)] }
+
+    static func debounced(_ saga: SagaContext<Finder>) async throws {
+        saga.takeLatest {
+            if case .type(let text) = $0 { text } else { nil }
+        } do: { saga, text in
+            try await saga.sleep(for: .milliseconds(300))
+            try await saga.put(.run(text))
+        }
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .type(let text): [.typed(text)]
+        case .run(let text): [.ran(text)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .typed(let text): state.text = text
+        case .ran(let text): state.ran.append(text)
+        }
+    }
+}

@@ -143,6 +143,20 @@ struct TestStoreTests {
         #expect(log.texts.contains { $0.contains("/tabs: + x") })
     }
 
+    @Test("F81: a saga waits by the test's clock, and what it puts is received")
+    func saga() {
+        let store = TestStore(Finder(), report: log.report)
+        store.send(.type("a")) { $0.text = "a" }
+        store.advance(by: .milliseconds(299))
+        store.send(.type("ab")) { $0.text = "ab" }
+        store.advance(by: .milliseconds(299))
+        #expect(store.state.ran == [])
+        store.advance(by: .milliseconds(1))
+        store.receive(follower: .run("ab")) { $0.ran = ["ab"] }
+        store.finish()
+        #expect(log.texts == [])
+    }
+
     @Test("a parent's reaction and the end of a connection are accounted for")
     func reactions() {
         let store = TestStore(Bench(), report: log.report)

@@ -278,7 +278,7 @@ extension Simulation {
     }
 
     private func note(_ outcome: ActionOutcome, _ index: Int) {
-        guard case .applied(let revision, _) = outcome else { return }
+        guard let revision = outcome.revision else { return }
         world.expect(
             outcomes.insert(revision).inserted,
             "client \(index) is told revision \(revision), which another action was given")

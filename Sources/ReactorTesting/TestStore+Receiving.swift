@@ -25,7 +25,7 @@ extension TestStore {
     }
 
     /// Accounts for the next transaction: `action` of the root, which the reactor, its middleware or
-    /// a child dispatched.
+    /// a child dispatched, or which came out of a stream.
     public func receive(
         follower action: R.Action, mutations: [R.Mutation]? = nil,
         _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,

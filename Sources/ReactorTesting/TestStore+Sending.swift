@@ -51,7 +51,7 @@ extension TestStore {
             }
         case .failed(.decode(let error)):
             report("\(text) is not read as an action: \(error)", at: place)
-        case .applied(let sequence), .accepted(let sequence), .replied(let sequence, _),
+        case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
             .deferred(let sequence):
             report("\(text) is applied, and not rejected with \(code)", at: place)
             settle(at: place)
@@ -81,7 +81,8 @@ extension TestStore {
         var reply: C.Reply?
         let sequence: UInt64
         switch dispatch(action, to: node, by: caller) {
-        case .applied(let number), .accepted(let number), .deferred(let number): sequence = number
+        case .applied(let number), .accepted(let number), .deferred(let number):
+            sequence = number
         case .replied(let number, let bytes):
             sequence = number
             reply = try? bytes.decode(as: C.Reply.self)

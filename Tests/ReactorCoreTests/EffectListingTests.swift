@@ -5,7 +5,7 @@ import Testing
 @Reactor
 struct Sleeper {
     enum Action: Equatable, Sendable {
-        case sleep(String)
+        case nap(String)
         case doze
         case wake(String)
     }
@@ -15,7 +15,7 @@ struct Sleeper {
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
-        case .sleep(let name): Mutations(async: .after(.seconds(1), cancelID: name, .woken))
+        case .nap(let name): Mutations(async: .after(.seconds(1), cancelID: name, .woken))
         case .doze: Mutations(async: .after(.seconds(1), .woken))
         case .wake(let name): Mutations.none.cancelling(name)
         }
@@ -30,9 +30,9 @@ struct EffectListingTests {
     func list() throws {
         let world = ManualWorld()
         let tree = Tree(Sleeper(), epoch: 1, environment: world.environment)
-        try tree.send(Sleeper.Action.sleep("a"))
+        try tree.send(Sleeper.Action.nap("a"))
         try tree.send(Sleeper.Action.doze)
-        try tree.send(Sleeper.Action.sleep("b"))
+        try tree.send(Sleeper.Action.nap("b"))
         tree.start(tree.turn.effects)
         tree.turn.begin()
         let listed = tree.effectsUnderWay

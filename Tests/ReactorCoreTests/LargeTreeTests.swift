@@ -1,6 +1,22 @@
 import ReactorCore
 import Testing
 
+/// Holds others of its kind, as deep as may be.
+@Reactor
+struct Nest {
+    @Children var inner = { (_: WireKey) in Nest() }
+
+    enum Action: Equatable, Sendable { case deepen }
+    enum Mutation: Equatable, Sendable { case deepened }
+    struct State: Equatable, Sendable { var count = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        Mutations(.deepened).creating($inner, "n")
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.count += 1 }
+}
+
 // because work in proportion to the tree, at every action, would take hours here and not seconds
 @Suite("A large tree", .timeLimit(.minutes(5)))
 struct LargeTreeTests {
@@ -29,6 +45,22 @@ struct LargeTreeTests {
         }
         #expect(tree.mountedCount == atStart)
         #expect(tree.turn.complaints.isEmpty)
+    }
+
+    @Test("R106: a tree is as deep as may be, and no deeper; what is refused leaves nothing")
+    func depth() throws {
+        let tree = Tree(Nest(), epoch: 1)
+        var path = "/"
+        var levels = 0
+        while try tree.send(Nest.Action.deepen, to: path).hasPrefix("applied") {
+            path += path == "/" ? "inner/n" : "/inner/n"
+            levels += 1
+            guard levels <= CoreLimits.nodeDepthMax else { break }
+        }
+        #expect(levels == CoreLimits.nodeDepthMax / 2)
+        #expect(try tree.send(Nest.Action.deepen, to: path) == "rejected TOO_LARGE")
+        #expect(try tree.state(of: Nest.self, path) == Nest.State())
+        #expect(tree.mountedCount == 2 * levels + 2)
     }
 
     @Test("R106: a number is never given to another child, though its key is")

@@ -202,3 +202,95 @@ struct Shop {
         }
     }
 }
+
+/// A bench whose seats belong to connections; notes what its counter is told.
+@Reactor
+struct Bench {
+    @Child var count = Counter()
+
+    enum Action: Equatable, Sendable { case sit(String) }
+
+    enum Mutation: Equatable, Sendable {
+        case sat(String)
+        case rose(String)
+        case noted(Int)
+    }
+
+    struct State: Equatable, Sendable {
+        var seats: [String] = []
+        var notes: [Int] = []
+    }
+
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .sit(let name):
+            context.own(WireKey(name))
+            return [.sat(name)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .sat(let name): state.seats.append(name)
+        case .rose(let name): state.seats.removeAll { $0 == name }
+        case .noted(let amount): state.notes.append(amount)
+        }
+    }
+
+    func react(to change: ChildChange, state: State) -> Mutations<Mutation> {
+        guard case .added(let amount)? = change.mutation(of: $count) else { return .none }
+        return [.noted(amount)]
+    }
+
+    func connectionEnded(
+        _ owned: Owned, state: State, context: Context<Self>
+    ) -> Mutations<Mutation> {
+        Mutations(sync: owned.keys.map { .rose($0.text) })
+    }
+}
+
+/// Runs a search a while after the last key, by a saga.
+@Reactor
+struct Finder {
+    enum Action: Equatable, Sendable {
+        case type(String)
+        case run(String)
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case typed(String)
+        case ran(String)
+    }
+
+    struct State: Equatable, Sendable {
+        var text = ""
+        var ran: [String] = []
+    }
+
+    var sagas: [Saga<Self>] { [Saga(Self.debounced)] }
+
+    static func debounced(_ saga: SagaContext<Finder>) async throws {
+        saga.takeLatest {
+            if case .type(let text) = $0 { text } else { nil }
+        } do: { saga, text in
+            try await saga.sleep(for: .milliseconds(300))
+            try await saga.put(.run(text))
+        }
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .type(let text): [.typed(text)]
+        case .run(let text): [.ran(text)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .typed(let text): state.text = text
+        case .ran(let text): state.ran.append(text)
+        }
+    }
+}

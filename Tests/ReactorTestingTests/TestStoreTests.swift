@@ -143,6 +143,53 @@ struct TestStoreTests {
         #expect(log.texts.contains { $0.contains("/tabs: + x") })
     }
 
+    @Test("F81: a saga waits by the test's clock, and what it puts is received")
+    func saga() {
+        let store = TestStore(Finder(), report: log.report)
+        store.send(.type("a")) { $0.text = "a" }
+        store.advance(by: .milliseconds(299))
+        store.send(.type("ab")) { $0.text = "ab" }
+        store.advance(by: .milliseconds(299))
+        #expect(store.state.ran == [])
+        store.advance(by: .milliseconds(1))
+        store.receive(follower: .run("ab")) { $0.ran = ["ab"] }
+        store.finish()
+        #expect(log.texts == [])
+    }
+
+    @Test("a parent's reaction and the end of a connection are accounted for")
+    func reactions() {
+        let store = TestStore(Bench(), report: log.report)
+        store.send(.increment(by: 2), to: Counter.self, at: "/count") {
+            $0 = Counter.State(count: 2, history: [2])
+        }
+        store.expect(mutations: [.noted(2)]) { $0.notes = [2] }
+        store.send(.sit("a")) { $0.seats = ["a"] }
+        store.disconnect()
+        store.receive(.rose("a")) { $0.seats = [] }
+        store.finish()
+        #expect(log.texts == [])
+        store.send(.increment(by: 1), to: Counter.self, at: "/count") {
+            $0 = Counter.State(count: 3, history: [2, 1])
+        }
+        store.finish()
+        #expect(log.texts.count == 1 && log.texts[0].contains("+     1: 1"))
+    }
+
+    @Test("a path where nothing, or another reactor, stands is a failure")
+    func paths() {
+        let store = search()
+        store.send(.ask, to: Counter.self, at: "/nowhere")
+        store.send(.put(1), to: Till.self, at: "/count")
+        store.expect(children: [], at: "/count")
+        store.finish()
+        #expect(
+            log.texts == [
+                "nothing stands at /nowhere", "/count is a Counter and no Till",
+                "no collection stands at /count",
+            ])
+    }
+
     @Test("an effect that throws is a failure, unless it is expected")
     func problems() {
         let store = search()

@@ -12,18 +12,26 @@ public struct Context<R: Reactor> {
     }
 
     /// Who sent the action.
-    public var caller: Caller { turn.caller }
+    public var caller: Caller {
+        turn.noteDaemonOnly()
+        return turn.caller
+    }
 
     /// Which client's which action this is; the daemon's own changes have ``Origin/daemon``.
-    public var cause: Origin { turn.origin }
+    public var cause: Origin {
+        turn.noteDaemonOnly()
+        return turn.origin
+    }
 
     /// The revision that the transaction gets if it is applied.
     public var revision: Revision {
-        Revision(epoch: turn.epoch, sequence: turn.sequence &+ 1)
+        turn.noteDaemonOnly()
+        return Revision(epoch: turn.epoch, sequence: turn.sequence &+ 1)
     }
 
     /// Whether a client tries the action on its mirror: its result is shown until the daemon's own
-    /// arrives. A reactor that needs the caller or a token rejects previews.
+    /// arrives. A decision that reads the caller, the cause, the revision or a child is not shown;
+    /// others that cannot be tried say ``refusePreview()``.
     public var isPreview: Bool { turn.isPreview }
 
     /// The reactor's path.
@@ -33,19 +41,22 @@ public struct Context<R: Reactor> {
 
     /// A child's state.
     public func state<Child: Reactor>(of child: ChildHandle<Child>) -> Child.State {
-        child.node(below: node).state
+        turn.noteDaemonOnly()
+        return child.node(below: node).state
     }
 
     /// The state of the child under `key`, if there is one.
     public func state<Child: Reactor>(
         of children: KeyedHandle<Child>, _ key: WireKey
     ) -> Child.State? {
-        children.node(below: node, key)?.state
+        turn.noteDaemonOnly()
+        return children.node(below: node, key)?.state
     }
 
     /// The keys of a collection of children, in ascending order.
     public func keys<Child: Reactor>(of children: KeyedHandle<Child>) -> [WireKey] {
-        children.collection(below: node).childNames.sorted()
+        turn.noteDaemonOnly()
+        return children.collection(below: node).childNames.sorted()
     }
 
     // MARK: Replies
@@ -58,6 +69,7 @@ public struct Context<R: Reactor> {
     /// Leaves the answer for later, and gives the ticket by which it can be given; keep it in the
     /// state. The action itself is applied now.
     public func deferReply() -> ReplyTicket {
+        turn.noteDaemonOnly()
         turn.isReplyDeferred = true
         return ReplyTicket(client: turn.origin.client, ordinal: turn.origin.ordinal)
     }
@@ -76,6 +88,7 @@ public struct Context<R: Reactor> {
 
     /// Ties `key` to the caller's connection: when that ends, ``Reactor/connectionEnded`` is told.
     public func own(_ key: WireKey) {
+        turn.noteDaemonOnly()
         turn.own(node.number, key, connection: turn.caller.connection)
     }
 

@@ -19,6 +19,13 @@ public enum CoreLimits {
     public static let orphansMax = 1_024
     /// Most values that wait in front of one stream of a ``Transform``.
     public static let streamedValuesMax = 1_024
+    /// Most actions that a mirror shows before they are answered; further ones are shown when they
+    /// are.
+    public static let previewsMax = 256
+    /// Longest cancel id of a client's action, in bytes: one is kept with each running effect.
+    public static let cancelNameBytesMax = 256
+    /// Most children of one collection that one connection leases.
+    public static let leasesPerConnectionMax = 1_024
     /// Deepest nesting of nodes.
     public static let nodeDepthMax = WireLimits.pathComponentsMax
     /// Most nodes in one tree.

@@ -11,6 +11,10 @@ public final class Replica<R: Reactor> {
     private var snapshot: R.State?
     /// Whether a whole state has taken effect: mutations before it mean nothing.
     public private(set) var hasState = false
+    /// What its client asked for and has no answer to; absent before the first of it.
+    @usableFromInline var overlay: Overlay<R>?
+    /// Whether actions can be previewed.
+    var isPreviewable = true
 
     /// Starts with the state of `reactor` before its first mutation.
     public init(_ reactor: R) {
@@ -42,6 +46,7 @@ public final class Replica<R: Reactor> {
 
     /// Makes effective what was staged.
     public func commit() {
+        overlay?.invalidate()
         if let snapshot {
             place.value = snapshot
             self.snapshot = nil

@@ -18,6 +18,8 @@ public final class Turn {
     @usableFromInline let recordsDeltas: Bool
     /// Whether a client tries an action on its mirror.
     var isPreview = false
+    /// Whether the decision that is tried read what the daemon alone knows.
+    var asksDaemon = false
 
     var caller = Caller.daemon
     var origin = Origin.daemon
@@ -53,6 +55,8 @@ public final class Turn {
     var cancelled: [EffectID] = []
     /// Nodes that the transaction at hand removes.
     var leaving: [AnyNode] = []
+    /// Under which name a client may cancel what the action at hand starts.
+    var cancelScope: CancelScope?
     /// Followers still to run, in order.
     var followers: [Follower] = []
     /// How the transaction at hand is taken back; only a batch keeps it.

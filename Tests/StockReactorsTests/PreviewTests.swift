@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorCore
 
 @Suite("Previews of the ready-made reactors")
-struct ContextTests {
+struct PreviewTests {
     @Test("what needs its caller is not previewed; what does not is")
     func previews() throws {
         func outcome(_ reactor: some Reactor, _ json: String) throws -> String {

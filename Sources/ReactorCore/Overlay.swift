@@ -1,0 +1,138 @@
+public import ReactorBytes
+
+/// What a client asked for and the daemon has not answered, shown on top of what the daemon said.
+///
+/// *Place*: a ``Replica`` shows it. The actions are decided again on top of each new state, when
+/// somebody looks, and once for all that came since somebody looked last.
+///
+/// *Owner*: the replica's.
+@usableFromInline
+final class Overlay<R: Reactor> {
+    private let preview: Preview<R>
+    private var entries: [Entry] = []
+    private var lastNumber: UInt64 = 0
+    /// Whether ``state`` is not that of the actions on top of the replica's.
+    private var isStale = true
+
+    private struct Entry {
+        var number: UInt64
+        /// The action's number in its session, once it has one.
+        var ordinal: UInt64?
+        var action: R.Action
+    }
+
+    init(_ reactor: R) { preview = Preview(reactor) }
+
+    @usableFromInline var isEmpty: Bool { entries.isEmpty }
+
+    /// The state with the actions on top; see ``refresh(on:)``.
+    @usableFromInline var state: R.State {
+        _read { yield preview.state }
+    }
+
+    /// Puts an action on top, and gives the number by which it is taken away; none where it cannot
+    /// be previewed.
+    ///
+    /// One that is rejected for now stays: it may be applied on top of what comes.
+    func add(_ action: R.Action, on base: R.State) -> UInt64? {
+        guard entries.count < CoreLimits.previewsMax else { return nil }
+        refresh(on: base)
+        do throws(Rejection) {
+            try preview.apply(action)
+        } catch {
+            if error.code == Rejection.previewCode { return nil }
+        }
+        lastNumber += 1
+        entries.append(Entry(number: lastNumber, ordinal: nil, action: action))
+        return lastNumber
+    }
+
+    /// Says by which ordinal an action was sent.
+    func send(_ number: UInt64, as ordinal: UInt64) {
+        guard let index = entries.lastIndex(where: { $0.number == number }) else { return }
+        entries[index].ordinal = ordinal
+    }
+
+    /// Takes an action away; answers false where it was before.
+    func remove(_ number: UInt64) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return false }
+        entries.remove(at: index)
+        invalidate()
+        return true
+    }
+
+    /// Takes away the actions with ordinals up to `ordinal`: the state contains what they did.
+    func remove(upTo ordinal: UInt64) {
+        entries.removeAll { $0.ordinal.map { $0 <= ordinal } ?? false }
+        invalidate()
+    }
+
+    func removeAll() {
+        entries.removeAll()
+        invalidate()
+    }
+
+    // because a copy that is kept would make the next change of the state copy it whole
+    /// Forgets what is shown; it is made anew when somebody looks.
+    func invalidate() {
+        guard !isStale else { return }
+        isStale = true
+        preview.clear()
+    }
+
+    /// Decides the actions again on top of `base`, if something changed since.
+    @usableFromInline
+    func refresh(on base: R.State) {
+        guard isStale else { return }
+        isStale = false
+        preview.rebase(on: base)
+        for entry in entries {
+            // because what is rejected now may be applied on top of what comes
+            try? preview.apply(entry.action)
+        }
+    }
+}
+
+// MARK: - What a replica shows
+extension Replica {
+    /// The state as its client sees it: with its own actions that have no answer yet on top.
+    public var shown: R.State {
+        @inlinable _read {
+            if let overlay, !overlay.isEmpty {
+                overlay.refresh(on: place.value)
+                yield overlay.state
+            } else {
+                yield place.value
+            }
+        }
+    }
+
+    /// Whether something is shown that is not answered.
+    public var isOverlaid: Bool { !(overlay?.isEmpty ?? true) }
+
+    /// Shows an action before it is answered, and gives the number by which it is settled; none
+    /// where it cannot be previewed.
+    public func preview(_ action: R.Action) -> UInt64? {
+        guard hasState, isPreviewable else { return nil }
+        let overlay = overlay ?? Overlay(reactor)
+        self.overlay = overlay
+        return overlay.add(action, on: place.value)
+    }
+
+    /// Says by which ordinal a previewed action was sent.
+    public func sent(preview number: UInt64, as ordinal: UInt64) {
+        overlay?.send(number, as: ordinal)
+    }
+
+    /// Shows a previewed action no more; answers false where it was settled before.
+    public func settle(preview number: UInt64) -> Bool { overlay?.remove(number) ?? false }
+
+    /// Shows no previewed action with an ordinal up to `ordinal` any more: the state has them.
+    public func settle(upTo ordinal: UInt64) { overlay?.remove(upTo: ordinal) }
+
+    /// Says whether the state follows mutations, as a preview does.
+    public func setPreviewable(_ isPreviewable: Bool) {
+        self.isPreviewable = isPreviewable
+        if !isPreviewable { overlay?.removeAll() }
+    }
+}

@@ -1,0 +1,132 @@
+import ReactorCore
+import Synchronization
+import Testing
+
+/// A tally that counts how often it decides.
+struct CountedTally: Reactor {
+    /// How often, over all copies.
+    final class Meter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    let meter: Meter
+    var initialState: Tally.State { Tally.State() }
+
+    func mutate(
+        action: Tally.Action, state: Tally.State
+    ) throws(Rejection) -> Mutations<Tally.Mutation> {
+        meter.add()
+        return try Tally().mutate(action: action, state: state)
+    }
+
+    func reduce(state: inout Tally.State, mutation: Tally.Mutation) {
+        Tally().reduce(state: &state, mutation: mutation)
+    }
+}
+
+@Suite("Overlay")
+struct OverlayTests {
+    private func replica(_ reactor: CountedTally) throws -> Replica<CountedTally> {
+        let replica = Replica(reactor)
+        try replica.stage(state: Tally.State().wireBytes().span)
+        replica.commit()
+        return replica
+    }
+
+    private func commit(_ amounts: [Int], to replica: Replica<CountedTally>) throws {
+        for amount in amounts {
+            try replica.stage(delta: Tally.Mutation.added(amount).wireBytes().span, from: 0)
+            replica.commit()
+        }
+    }
+
+    @Test("F70: previewed actions stand on top of what comes, and are decided once per look")
+    func replays() throws {
+        let meter = CountedTally.Meter()
+        let replica = try replica(CountedTally(meter: meter))
+        let numbers = (1...50).map { replica.preview(.add($0)) }
+        #expect(numbers.allSatisfy { $0 != nil } && meter.value == 50)
+        #expect(replica.shown.sum == 1_275 && replica.state.sum == 0)
+        try commit(Array(repeating: 1_000, count: 30), to: replica)
+        #expect(meter.value == 50)
+        #expect(replica.shown.sum == 31_275 && replica.state.sum == 30_000)
+        #expect(Array(replica.shown.history.prefix(31)) == Array(repeating: 1_000, count: 30) + [1])
+        #expect(meter.value == 100)
+    }
+
+    @Test("F70: a settled action goes, and what is left is decided without it")
+    func settles() throws {
+        let replica = try replica(CountedTally(meter: CountedTally.Meter()))
+        let first = try #require(replica.preview(.add(1)))
+        let second = try #require(replica.preview(.add(10)))
+        #expect(replica.settle(preview: first))
+        #expect(!replica.settle(preview: first))
+        #expect(replica.shown.history == [10])
+        #expect(replica.settle(preview: second))
+        #expect(replica.shown == Tally.State())
+    }
+
+    @Test("F70: actions that the state contains go by their ordinals; those not sent stay")
+    func contained() throws {
+        let replica = try replica(CountedTally(meter: CountedTally.Meter()))
+        for (amount, ordinal) in [(1, 7), (2, 8), (3, 9)] as [(Int, UInt64)] {
+            let number = try #require(replica.preview(.add(amount)))
+            replica.sent(preview: number, as: ordinal)
+        }
+        _ = replica.preview(.add(4))
+        replica.settle(upTo: 8)
+        #expect(replica.shown.history == [3, 4])
+    }
+
+    @Test("F70: an action that is rejected for now is shown once the state lets it through")
+    func rejectedForNow() throws {
+        let replica = Replica(Gate())
+        try replica.stage(state: Gate.State().wireBytes().span)
+        replica.commit()
+        #expect(replica.preview(.pass) != nil)
+        #expect(replica.shown == Gate.State())
+        try replica.stage(delta: Gate.Mutation.opened.wireBytes().span, from: 0)
+        replica.commit()
+        #expect(replica.shown == Gate.State(isOpen: true, passed: 1))
+    }
+
+    @Test("F70: nothing is previewed without a state, past the limit, or where types differ")
+    func limits() throws {
+        #expect(Replica(Tally()).preview(.add(1)) == nil)
+        let replica = try replica(CountedTally(meter: CountedTally.Meter()))
+        for _ in 0..<CoreLimits.previewsMax { #expect(replica.preview(.add(1)) != nil) }
+        #expect(replica.preview(.add(1)) == nil)
+        replica.setPreviewable(false)
+        #expect(replica.shown == Tally.State())
+        #expect(replica.preview(.add(1)) == nil)
+    }
+}
+
+/// Lets pass once it is open.
+@Reactor
+struct Gate {
+    enum Action: Equatable, Sendable { case pass, open }
+    enum Mutation: Equatable, Sendable { case passed, opened }
+    struct State: Equatable, Sendable {
+        var isOpen = false
+        var passed = 0
+    }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .pass:
+            guard state.isOpen else { throw Rejection("closed", "open it first") }
+            return [.passed]
+        case .open: return [.opened]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .passed: state.passed += 1
+        case .opened: state.isOpen = true
+        }
+    }
+}

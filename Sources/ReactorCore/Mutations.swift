@@ -153,6 +153,8 @@ enum EffectSelection: Equatable {
     case all
     case named(String)
     case lifecycle
+    /// What one client's actions started under a name.
+    case scoped(CancelScope)
 }
 
 /// A change of another node in the transaction of the one that decided it.

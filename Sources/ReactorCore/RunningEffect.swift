@@ -1,6 +1,8 @@
 /// An effect that was asked for and has not ended.
 struct RunningEffect {
     var cancelID: String?
+    /// Under which name the client of its action may cancel it.
+    var scope: CancelScope?
     var origin: Origin
     /// Sequence of the transaction that asked for it.
     var sequence: UInt64
@@ -25,6 +27,7 @@ extension EffectSelection {
         case .all: true
         case .named(let name): effect.cancelID == name
         case .lifecycle: effect.isLifecycle
+        case .scoped(let scope): effect.scope == scope
         }
     }
 }

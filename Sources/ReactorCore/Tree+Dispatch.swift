@@ -59,7 +59,7 @@ extension Tree {
     }
 
     /// Ends the transaction at hand: gives it its sequence, and runs what it caused.
-    private func complete() -> DispatchResult {
+    func complete() -> DispatchResult {
         turn.lastSequence &+= 1
         let sequence = turn.lastSequence
         if !turn.isEventful { return .applied(sequence: sequence) }
@@ -165,13 +165,24 @@ extension Tree {
     /// Carries out several actions as one transaction: all of them, or none.
     ///
     /// Each action sees the state that those before it left. The rejection names the index.
+    /// `cancel` is as with a single action, at each node.
     public func transact(
-        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String? = nil
     ) -> DispatchResult {
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         turn.isPlain = false
         let mark = turn.mark
+        defer { turn.cancelScope = nil }
+        if let cancel {
+            do throws(StepFailure) {
+                try enterScope(cancel, at: items)
+            } catch {
+                turn.isPlain = true
+                return .failed(error)
+            }
+        }
         for (index, item) in items.enumerated() {
             var cursor = WireCursor()
             do throws(StepFailure) {
@@ -189,7 +200,16 @@ extension Tree {
         turn.undo.removeAll()
         // because followers are transactions of their own, and need no way back
         turn.isPlain = true
+        turn.cancelScope = nil
         return complete()
+    }
+
+    private func enterScope(_ cancel: String, at items: [BatchItem]) throws(StepFailure) {
+        try Turn.checkScope(cancel)
+        var seen: Set<UInt32> = []
+        for item in items where seen.insert(item.node.number).inserted {
+            turn.enterScope(cancel, at: item.node)
+        }
     }
 }
 

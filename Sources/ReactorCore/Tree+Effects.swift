@@ -8,7 +8,8 @@ extension Turn {
             cancel(.named(cancelID), of: node.number, upTo: id.number - 1)
         }
         tree.running[id] = RunningEffect(
-            cancelID: effect.cancelID, origin: origin, sequence: lastSequence &+ 1,
+            cancelID: effect.cancelID, scope: cancelScope, origin: origin,
+            sequence: lastSequence &+ 1,
             connection: effect.lifetime == .connection ? caller.connection : nil,
             isLifecycle: effect.lifetime == .lifecycle)
         if cause != nil || effect.until != nil {

@@ -125,17 +125,28 @@ extension Server {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return conclude(.failed(.rejected(rejection)), ordinal, session, connection)
         }
-        var offset = 0
-        if header.flags.contains(.options) {
-            do throws(StepFailure) {
-                offset = try checkConditions(body, of: node, connection)
-            } catch {
-                return conclude(.failed(error), ordinal, session, connection)
-            }
+        conclude(
+            carryOut(header, body, at: node, connection), ordinal, session, connection)
+    }
+
+    /// Carries out an action of the general way, options and all.
+    private func carryOut(
+        _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection
+    ) -> DispatchResult {
+        let (caller, ordinal) = (connection.caller, header.number)
+        guard header.flags.contains(.options) else {
+            return tree.dispatch(to: node, body, by: caller, ordinal: ordinal)
         }
-        let result = tree.dispatch(
-            to: node, body, from: offset, by: connection.caller, ordinal: ordinal)
-        conclude(result, ordinal, session, connection)
+        do throws(StepFailure) {
+            let (offset, cancel) = try checkConditions(body, of: node, connection)
+            guard let cancel else {
+                return tree.dispatch(to: node, body, from: offset, by: caller, ordinal: ordinal)
+            }
+            return tree.dispatch(
+                to: node, body, from: offset, by: caller, ordinal: ordinal, cancel: cancel)
+        } catch {
+            return .failed(error)
+        }
     }
 
     /// Counts an action in flight; stops reading from a client that has more than it was told.
@@ -164,10 +175,11 @@ extension Server {
         note(connection)
     }
 
-    /// Reads the options in front of an action and checks them; says where the action starts.
+    /// Reads the options in front of an action and checks them; says where the action starts, and
+    /// under which name its effects can be cancelled.
     private func checkConditions(
         _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
-    ) throws(StepFailure) -> Int {
+    ) throws(StepFailure) -> (offset: Int, cancel: String?) {
         var cursor = WireCursor()
         let options: DispatchOptions
         do throws(WireError) {
@@ -195,7 +207,7 @@ extension Server {
                 Rejection(
                     .deadline, "the action waited \(waited) ms for its turn, at most \(deadline)"))
         }
-        return cursor.offset
+        return (cursor.offset, options.cancel)
     }
 
     /// Notes every outcome but the plain one.
@@ -294,12 +306,13 @@ extension Server {
         countAction(of: connection)
         do throws(StepFailure) {
             if let refusal = quota(of: session) { throw .rejected(refusal) }
-            var offset = 0
+            var (offset, cancel): (Int, String?) = (0, nil)
             if header.flags.contains(.options) {
-                offset = try checkConditions(body, of: tree.root, connection)
+                (offset, cancel) = try checkConditions(body, of: tree.root, connection)
             }
             let items = try batchItems(body, from: offset, of: connection)
-            let result = tree.transact(items, body, by: connection.caller, ordinal: ordinal)
+            let result = tree.transact(
+                items, body, by: connection.caller, ordinal: ordinal, cancel: cancel)
             conclude(result, ordinal, session, connection)
         } catch {
             conclude(.failed(error), ordinal, session, connection)

@@ -31,7 +31,8 @@ public struct DispatchOptions: Equatable, Sendable {
     public var expected: Revision?
     /// Reject if it has not been applied within this many milliseconds after its arrival.
     public var deadline: UInt32?
-    /// Name under which the action's effects can be cancelled; scoped to node and session.
+    /// Name of the action's effects, scoped to node and session: those that run under it are
+    /// cancelled first. An action may be left out, where that is all that is wanted.
     public var cancel: String?
 
     public init(expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil) {

@@ -95,6 +95,7 @@ extension FrameBody {
         FrameBody(
             "dispatch-wishes", DispatchOptions(deadline: 1_000, cancel: "import"),
             ["increment": ["by": 5]] as WireValue),
+        FrameBody("dispatch-cancel", DispatchOptions(cancel: "import")),
         FrameBody(
             "batch-conditions", DispatchOptions(expected: Revision(epoch: epoch, sequence: 42)),
             pairs),

@@ -303,6 +303,21 @@ def check_conflict(path):
     assert client.get("/visits") == {"count": 3}
 
 
+def check_cancel_ids(path):
+    client = Client(path)
+    options = {"cancel": "typing"}
+    first = sequence_of(client.dispatch("/visits", {"increment": {"by": 1}}, options))
+    node = client.open("/visits")
+    alone = client.send_numbered(DISPATCH, [options], OPTIONS, node, None)
+    assert sequence_of(client.outcome(alone)) == first + 1
+    assert client.get("/visits") == {"count": 1}
+    long = client.dispatch("/visits", {"increment": {"by": 1}}, {"cancel": "x" * 257})
+    assert code_of(long) == "TOO_LARGE"
+    # without a name there must be an action
+    empty = client.send_numbered(DISPATCH, [{"cancel": None}], OPTIONS, node, None)
+    assert code_of(client.outcome(empty)) == "DECODE"
+
+
 def check_refusals(path):
     client = Client(path)
     for request, code in [

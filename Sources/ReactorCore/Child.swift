@@ -18,14 +18,24 @@ public struct Child<R: Reactor> {
 ///     @Children var rooms = { (key: WireKey) in Room(named: key.text) }
 ///
 /// The parent creates and removes them with ``Mutations/creating(_:_:)`` and
-/// ``Mutations/removing(_:_:)``.
+/// ``Mutations/removing(_:_:)``. With `@Children(.leased)` each lives while a client holds it as
+/// well: see ``LeaseAction``.
 @propertyWrapper
 public struct Children<R: Reactor> {
     /// Makes the reactor for a key.
     public var wrappedValue: (WireKey) -> R
     let slot = ChildSlot()
+    let lifetime: ChildLifetime
 
-    public init(wrappedValue: @escaping (WireKey) -> R) { self.wrappedValue = wrappedValue }
+    public init(wrappedValue: @escaping (WireKey) -> R) {
+        self.init(wrappedValue: wrappedValue, .decided)
+    }
+
+    /// Children that come and go as `lifetime` says.
+    public init(wrappedValue: @escaping (WireKey) -> R, _ lifetime: ChildLifetime) {
+        self.wrappedValue = wrappedValue
+        self.lifetime = lifetime
+    }
 
     public var projectedValue: KeyedHandle<R> { KeyedHandle(slot: slot) }
 }
@@ -101,7 +111,9 @@ public struct ChildVisitor {
     /// Mounts an empty collection.
     public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
         children.slot.name = name
-        tree.mountCollection(of: children.wrappedValue, named: name, below: parent)
+        tree.mountCollection(
+            of: children.wrappedValue, isLeased: children.lifetime == .leased, named: name,
+            below: parent)
     }
 
     /// Mounts a reactor that is known at run time only.

@@ -1,11 +1,15 @@
 /// The node between a parent and its keyed children.
 final class CollectionNode<R: Reactor>: AnyNode {
     let make: (WireKey) -> R
+    /// Who holds which children; absent where the parent decides which there are.
+    var leases: LeaseBook?
 
     init(
-        _ make: @escaping (WireKey) -> R, number: UInt32, path: SlicePath, parent: AnyNode
+        _ make: @escaping (WireKey) -> R, isLeased: Bool, number: UInt32, path: SlicePath,
+        parent: AnyNode
     ) {
         self.make = make
+        leases = isLeased ? LeaseBook() : nil
         super.init(number: number, path: path, parent: parent)
     }
 
@@ -19,6 +23,33 @@ final class CollectionNode<R: Reactor>: AnyNode {
     }
 
     public override var isCollection: Bool { true }
+    public override var actionSchema: WireSchema {
+        leases == nil ? super.actionSchema : LeaseAction.wireSchema
+    }
+
+    override func step(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        guard leases != nil else { return try super.step(bytes, &cursor, turn) }
+        let action: LeaseAction
+        do throws(WireError) {
+            action = try LeaseAction.decode(bytes, &cursor)
+            if cursor.offset != bytes.count {
+                throw WireError(.trailingBytes(bytes.count - cursor.offset), at: cursor.offset)
+            }
+        } catch {
+            throw .decode(error)
+        }
+        do throws(Rejection) {
+            try carryOut(action, turn)
+        } catch {
+            throw .rejected(error)
+        }
+    }
+
+    override func endConnection(_ owned: Owned, _ turn: Turn) {
+        for key in owned.keys { end(key, owned.connection, turn) }
+    }
 
     // because a replica learns of the children that come and go by their keys, it must know those
     // that were there before; the composed value has them as its own

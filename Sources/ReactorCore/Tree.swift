@@ -94,11 +94,13 @@ extension Tree {
     }
 
     func mountCollection<R: Reactor>(
-        of make: @escaping (WireKey) -> R, named name: WireKey, below parent: AnyNode
+        of make: @escaping (WireKey) -> R, isLeased: Bool, named name: WireKey,
+        below parent: AnyNode
     ) {
         insert(
             CollectionNode(
-                make, number: newNumber(), path: parent.path.appending(name), parent: parent),
+                make, isLeased: isLeased, number: newNumber(),
+                path: parent.path.appending(name), parent: parent),
             named: name)
     }
 

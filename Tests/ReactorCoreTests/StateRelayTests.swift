@@ -1,0 +1,31 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("StateRelay", .timeLimit(.minutes(1)))
+struct StateRelayTests {
+    @Test("F83: a reader gets the current value, then each that is set, equal ones too")
+    func replays() async {
+        let relay = StateRelay(1)
+        relay.accept(2)
+        var reader = relay.values.makeAsyncIterator()
+        relay.accept(2)
+        relay.update { $0 += 5 }
+        #expect(await reader.next() == 2)
+        #expect(await reader.next() == 2)
+        #expect(await reader.next() == 7)
+        var late = relay.values.makeAsyncIterator()
+        #expect(await late.next() == 7 && relay.value == 7)
+    }
+
+    @Test("F83: it does not complete while it lives, and forgets readers that go")
+    func readers() async {
+        let relay = StateRelay("a")
+        var stream: AsyncStream<String>? = relay.values
+        #expect(relay.readerCount == 1)
+        stream = nil
+        #expect(relay.readerCount == 0 && stream == nil)
+        relay.accept("b")
+        #expect(relay.value == "b")
+    }
+}

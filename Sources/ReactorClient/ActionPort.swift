@@ -75,14 +75,28 @@ extension ActionPort {
     }
 
     /// Sends an action and waits for nothing; answers false if there is no room for it.
-    func send(_ action: [UInt8], to node: NodeID) -> Bool {
-        let byteCount = byteCount(action.count)
+    func send(
+        _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions? = nil,
+        preview ticket: PreviewTicket? = nil
+    ) -> Bool {
+        let isSent = post(action, to: node, conditions, ticket)
+        if !isSent { ticket?.settle() }
+        return isSent
+    }
+
+    private func post(
+        _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions?,
+        _ ticket: PreviewTicket?
+    ) -> Bool {
+        let byteCount = byteCount(action.count, conditions)
         // because in a forked process the room's lock is a copy that somebody may hold for ever
         guard !isForked(), room.tryEnter(byteCount) else { return false }
         let room = room
         let isPosted = post { client in
             do throws(ClientError) {
-                try client.dispatch(encoded: action.span, to: node) { _ in room.leave(byteCount) }
+                try client.dispatch(
+                    encoded: action.span, to: node, conditions, preview: ticket
+                ) { _ in room.leave(byteCount) }
             } catch {
                 room.leave(byteCount)
             }
@@ -134,8 +148,11 @@ extension ActionPort {
     }
 
     /// Sends an action of so many bytes once there is room, and waits for its outcome.
+    ///
+    /// `submit` settles `ticket` where it is called; this does so where it is not.
     func dispatch(
         _ actionByteCount: Int, _ conditions: DispatchOptions?,
+        preview ticket: PreviewTicket? = nil,
         _ submit:
             @escaping @Sendable (
                 LoopClient, @escaping (ActionOutcome) -> Void
@@ -144,6 +161,7 @@ extension ActionPort {
         do throws(ClientError) {
             return try await outcome(byteCount(actionByteCount, conditions), submit)
         } catch {
+            ticket?.settle()
             return .failed(message: "never sent: \(error)")
         }
     }

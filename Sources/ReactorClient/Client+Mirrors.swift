@@ -44,8 +44,8 @@ extension Client {
         }
         let (firstState, states) = board.lock.withLock {
             (
-                first.replica.whileLocked { $0.state },
-                (repeat (each other).replica.whileLocked { $0.state })
+                first.replica.whileLocked { $0.shown },
+                (repeat (each other).replica.whileLocked { $0.shown })
             )
         }
         return try body(firstState, repeat each states)

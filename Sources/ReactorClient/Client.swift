@@ -21,9 +21,14 @@ public final class Client: Sendable {
     public let welcome: Welcome
     /// The socket that was connected to first.
     public let socketPath: String
+    /// News that answers no call: effects that failed, loops that were cut, a lost past.
+    public let notices: ClientNotices
 
-    private init(_ port: ActionPort, _ welcome: Welcome, _ socketPath: String) {
+    private init(
+        _ port: ActionPort, _ notices: NoticeFeed, _ welcome: Welcome, _ socketPath: String
+    ) {
         self.port = port
+        self.notices = ClientNotices(feed: notices)
         self.welcome = welcome
         self.socketPath = socketPath
     }
@@ -43,14 +48,15 @@ public final class Client: Sendable {
     static func connect(
         to path: String?, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) async throws(ClientError) -> Client {
-        let port = try startThread(path, options, isForked)
+        let notices = NoticeFeed()
+        let port = try startThread(path, options, notices, isForked)
         do throws(ClientError) {
             let (welcome, socketPath) = try await port.ask { (client, then) in
                 client.start { result in
                     then(result.map { ($0, client.socketPath ?? "") })
                 }
             }
-            return Client(port, welcome, socketPath)
+            return Client(port, notices, welcome, socketPath)
         } catch {
             port.end()
             throw error
@@ -58,11 +64,13 @@ public final class Client: Sendable {
     }
 
     private static func startThread(
-        _ path: String?, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
+        _ path: String?, _ options: ClientOptions, _ notices: NoticeFeed,
+        _ isForked: @escaping @Sendable () -> Bool
     ) throws(ClientError) -> ActionPort {
         do {
             let loop = try EventLoop(spin: options.spin)
             let core = try LoopClient(on: loop, to: path, options: options)
+            core.machine.report(to: notices)
             let port = ActionPort(core, isForked: isForked)
             _ = try WorkThread(name: "reactor-client") {
                 let loop = port.core.open().loop

@@ -1,3 +1,4 @@
+public import ReactorCore
 public import ReactorWire
 
 /// Why a client cannot do what it was asked for.
@@ -12,6 +13,12 @@ public enum ClientError: Error, Sendable, Equatable {
     case daemonFault(String)
     /// The state that the daemon holds cannot be read as the mirror's type.
     case incompatible(path: String, WireError)
+    /// The child cannot be leased.
+    case leaseRefused(path: String, Rejection)
+    /// A path in text does not lead where the properties do.
+    case otherPath(ReactorPathMismatch)
+    /// The daemon has another reactor at the path than the properties lead to.
+    case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)
     /// The revision belongs to another history than the one the daemon now has.
@@ -56,6 +63,10 @@ extension ClientError: CustomStringConvertible {
         case .daemonFault(let text): "the daemon broke the protocol: \(text)"
         case .incompatible(let path, let error):
             "the state at \(path) does not fit the mirror's type: \(error)"
+        case .leaseRefused(let path, let rejection): "lease of \(path): \(rejection)"
+        case .otherPath(let mismatch): "\(mismatch)"
+        case .otherReactor(let path, let expected, let actual):
+            "the properties lead to a \(expected) at \(path), the daemon has a \(actual) there"
         case .gone(let path): "\(path) was removed"
         case .otherHistory(let expected, let actual):
             "revision \(expected) is of another history, the daemon is at \(actual)"

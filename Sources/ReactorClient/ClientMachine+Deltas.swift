@@ -57,7 +57,9 @@ extension ClientMachine {
             }
             subscription.floor = delta.number
             do throws(WireError) {
-                try Self.stage(bytes.extracting(delta.range), in: sinks)
+                let body = bytes.extracting(delta.range)
+                try Self.stage(body, in: sinks)
+                if previewCount > 0 { try noteOwn(body, in: sinks) }
                 if subscription.faultCount > 0 { subscription.faultCount = 0 }
             } catch {
                 try giveUp(subscription, error)
@@ -67,6 +69,13 @@ extension ClientMachine {
             offset = delta.range.upperBound
         }
         return offset
+    }
+
+    /// Has the sinks know which of this client's actions a delta contains.
+    func noteOwn(_ body: Span<UInt8>, in sinks: [any SliceSink]) throws(WireError) {
+        var cursor = WireCursor()
+        let own = contained(in: try Origin.decode(body, &cursor))
+        for sink in sinks { sink.noteOwn(upTo: own) }
     }
 
     private static func stage(

@@ -173,6 +173,7 @@ extension ClientMachine {
         }
         let count = UInt64(header.id)
         try checkOrdinal(header.number, count)
+        processed = max(processed, header.number &+ (count &- 1))
         guard !mustHold else {
             return try hold(.run(ordinal: header.number, count: count, sequence: sequence))
         }
@@ -188,6 +189,7 @@ extension ClientMachine {
             throw ClientFault("outcome of action \(header.number): \(error)")
         }
         try checkOrdinal(header.number, 1)
+        processed = max(processed, header.number)
         guard !mustHold else { return try hold(.single(ordinal: header.number, outcome)) }
         conclude(header.number, outcome)
     }
@@ -298,6 +300,29 @@ extension ClientMachine {
 
     private func tellUnknown(_ ordinal: UInt64) {
         if case .told(let completion) = pending.take(ordinal) { completion(.unknown) }
+    }
+
+    /// Gives the actions that wait the numbers behind `ordinal`; none was sent yet.
+    func goOn(after ordinal: UInt64) {
+        pending.shift(by: ordinal)
+        guard waiting.count > waitingStart else { return }
+        var renumbered = WireWriter(capacity: waiting.count)
+        waiting.withBytes { bytes in
+            var start = waitingStart
+            while start < bytes.count {
+                let end = start + FrameHeader.byteCount + Int(bytes.word(at: start, byteCount: 4))
+                guard
+                    var header = try? FrameHeader.decode(
+                        bytes, at: start, frameBytesMax: Int(UInt32.max))
+                else { preconditionFailure("a frame of this client's own cannot be read") }
+                header.number += ordinal
+                renumbered.header(header)
+                renumbered.raw(bytes.extracting((start + FrameHeader.byteCount)..<end))
+                start = end
+            }
+        }
+        waiting = renumbered
+        waitingStart = 0
     }
 
     /// The client has ended: what waits was never sent.

@@ -9,6 +9,8 @@ public struct NodeID: Hashable, Sendable {
 struct NodeEntry {
     let path: String
     var state = State.opening
+    /// The reactor's type, as the daemon names it.
+    var reactor = ""
     var waiters: [(Result<NodeID, ClientError>) -> Void] = []
 
     enum State {
@@ -50,6 +52,9 @@ extension ClientMachine {
         if stage == .live { sendOpen(index) }
     }
 
+    /// The type of the reactor at an open node, as the daemon names it.
+    func reactorName(of node: NodeID) -> String { nodes[Int(node.rawValue)].reactor }
+
     /// Asks a question; the answer's bytes are one CBOR item, or what ``Ask`` says.
     public func ask(
         _ ask: Ask, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
@@ -83,7 +88,7 @@ extension ClientMachine {
         outgoing.endFrame(at: frame)
     }
 
-    private func sendOpen(_ index: UInt32) {
+    func sendOpen(_ index: UInt32) {
         let frame = outgoing.beginFrame(.open, id: index, number: newRequest(.open(index)))
         Open(path: nodes[Int(index)].path).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
@@ -91,7 +96,10 @@ extension ClientMachine {
 
     /// Opens on a new connection what was open on the last.
     func reopen() {
-        for index in nodes.indices where !nodes[index].path.isEmpty { sendOpen(UInt32(index)) }
+        for index in nodes.indices
+        where !nodes[index].path.isEmpty && !isUnleased(nodes[index].path) {
+            sendOpen(UInt32(index))
+        }
     }
 
     /// Asks on a new connection what the last one did not answer.
@@ -146,7 +154,7 @@ extension ClientMachine {
         switch (request, kind) {
         case (.open(let index), .opened):
             requests[header.number] = nil
-            noteOpened(index)
+            try noteOpened(index, body)
         case (.subscribe(let subscription), .subscribed):
             requests[header.number] = nil
             try noteSubscribed(subscription, header, body)
@@ -168,8 +176,13 @@ extension ClientMachine {
         }
     }
 
-    private func noteOpened(_ index: UInt32) {
+    private func noteOpened(_ index: UInt32, _ body: Span<UInt8>) throws(ClientFault) {
         guard Int(index) < nodes.count else { return }
+        do throws(WireError) {
+            nodes[Int(index)].reactor = try Opened(wireBytes: body).reactor
+        } catch {
+            throw ClientFault("opened: \(error)")
+        }
         nodes[Int(index)].state = .open
         let waiters = nodes[Int(index)].waiters
         nodes[Int(index)].waiters = []

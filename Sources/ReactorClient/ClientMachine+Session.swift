@@ -93,6 +93,8 @@ extension ClientMachine {
         outputs.append(.stopTimer)
         let isFirst = welcome == nil
         let isResumed = greeting.isResumed && session != nil
+        // because a program that goes on with an earlier one's session goes on with its numbers
+        if isResumed, isFirst { goOn(after: greeting.ordinal) }
         // because outcomes that were held back are of the history that is known so far
         if isResumed { held = [] } else if !isFirst { giveUpSent() }
         // because the completions above may have ended the client
@@ -102,6 +104,7 @@ extension ClientMachine {
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0
         confirmed = pending.contiguous
+        if isResumed { processed = max(processed, greeting.ordinal) }
         stage = .live
         reopen()
         resubscribe()
@@ -109,6 +112,7 @@ extension ClientMachine {
         askAgain()
         window = max(1, min(options.inFlightMax, Int(greeting.limits.inFlightMax)))
         releaseWaiting()
+        renewLeases()
         onPhase?(.live)
         if let starting {
             self.starting = nil
@@ -136,6 +140,7 @@ extension ClientMachine {
         if wasLive { _ = takeOutgoing() }
         outgoing.removeAll()
         dropConnectionRequests()
+        loseLeases()
         suspendSlices()
         let isFirst = welcome == nil
         if let error = finalError(isFirst: isFirst) { return fail(error) }
@@ -186,6 +191,7 @@ extension ClientMachine {
         giveUpSent()
         giveUpWaiting(error)
         failRequests(error)
+        failLeases(error)
         failSlices(error)
         if let starting {
             self.starting = nil

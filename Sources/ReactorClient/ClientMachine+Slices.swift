@@ -11,6 +11,7 @@ extension ClientMachine {
         let subscription = known ?? Subscription(path: path, mode: mode)
         if known == nil { subscriptions.append(subscription) }
         subscription.sinks.append(sink)
+        sink.noteMode(mode)
         // because the newcomer has nothing yet: all get a snapshot
         subscription.needsSnapshot = true
         if stage == .live { send(subscription) }
@@ -38,7 +39,7 @@ extension ClientMachine {
         if window > 0 { settle() }
     }
 
-    private func send(_ subscription: Subscription) {
+    func send(_ subscription: Subscription) {
         let number = newRequest(.subscribe(subscription))
         let frame = outgoing.beginFrame(.subscribe, number: number)
         let isKnown = subscription.wasLive && !subscription.needsSnapshot
@@ -70,7 +71,9 @@ extension ClientMachine {
     /// Subscribes on a new connection to what was followed on the last.
     func resubscribe() {
         isResyncing = subscriptions.contains { $0.wasLive }
-        for subscription in subscriptions { send(subscription) }
+        for subscription in subscriptions where !isUnleased(subscription.path) {
+            send(subscription)
+        }
     }
 
     /// The connection is lost: what was not complete is dropped.
@@ -293,6 +296,7 @@ extension ClientMachine {
             try sink.stage(delta: body, from: cursor.offset)
             touch(sink)
         }
+        if previewCount > 0 { try noteOwn(body, in: subscription.sinks) }
         subscription.faultCount = 0
     }
 
@@ -328,6 +332,7 @@ extension ClientMachine {
                         value: body, isAbsent: header.flags.contains(.absent),
                         sequence: header.number)
                 }
+                if previewCount > 0 { sink.noteOwn(upTo: processed) }
                 touch(sink)
             } catch {
                 // because a replica has the types that the daemon has: it was the bytes
@@ -362,6 +367,7 @@ extension ClientMachine {
     /// Shows everything that was staged, in all mirrors at once, and tells their observers.
     private func commit(_ sequence: UInt64) {
         let epoch = welcome?.epoch ?? 0
+        let before = revision
         let sinks = touched
         touched.removeAll(keepingCapacity: true)
         board.revision.withLock { revision in
@@ -376,5 +382,19 @@ extension ClientMachine {
         attempts = 0
         for sink in sinks { sink.announce() }
         board.moved.publish()
+        if before.epoch != 0, before.epoch != epoch { onRollback?(before, revision) }
+    }
+}
+
+// MARK: - News
+extension ClientMachine {
+    /// Has all news told to `feed`.
+    func report(to feed: NoticeFeed) {
+        onNotice = { [unowned self] ordinal, notice in
+            let origin = Origin(client: welcome?.client ?? 0, ordinal: ordinal)
+            feed.add(ClientNotice(notice, of: origin))
+        }
+        onRollback = { feed.add(.rolledBack(from: $0, to: $1)) }
+        onPhase = { if case .failed = $0 { feed.finish() } }
     }
 }

@@ -17,6 +17,9 @@ public final class ClientMachine {
     public internal(set) var welcome: Welcome?
     /// Told of news about actions whose outcome was told before: ordinal and news.
     public var onNotice: ((UInt64, Notice) -> Void)?
+    /// Told when the daemon turns out to have lost a part of its past: the revision that mirrors
+    /// showed, and the one that they show now.
+    public var onRollback: ((_ from: Revision, _ to: Revision) -> Void)?
     /// Told whenever ``phase`` changes.
     public var onPhase: ((ClientPhase) -> Void)?
     let random: () -> UInt64
@@ -57,6 +60,10 @@ public final class ClientMachine {
     /// Ordinal up to which the daemon was told to forget outcomes.
     var confirmed: UInt64 = 0
     var onDrained: (() -> Void)?
+    /// Actions without an outcome that a mirror shows.
+    var previewCount = 0
+    /// Ordinal up to which the daemon has carried out what it was sent, as far as is known.
+    var processed: UInt64 = 0
 
     // MARK: Requests
     var lastRequest: UInt64 = 0
@@ -64,6 +71,9 @@ public final class ClientMachine {
     var nodes: [NodeEntry] = []
     var nodesByPath: [String: UInt32] = [:]
     var subscriptions: [Subscription] = []
+    var leases: [HeldLease] = []
+    /// Whether what was leased on the last connection is to be leased on the next.
+    var isRenewing = false
     /// Subscriptions whose first value, or a new one, is staged.
     var arrived: [Subscription] = []
 
@@ -95,6 +105,7 @@ public final class ClientMachine {
         random: @escaping () -> UInt64
     ) {
         self.options = options
+        session = options.session
         self.random = random
         board = MirrorBoard(wake: wake)
     }

@@ -22,6 +22,10 @@ public struct ClientOptions: Sendable {
     public var pauseMin: UInt64 = 50_000_000
     /// Nanoseconds of the longest pause; what may be drawn doubles with every attempt up to it.
     public var pauseMax: UInt64 = 5_000_000_000
+    /// The secret of a session to go on with: that of an earlier ``Welcome``, kept by a program that
+    /// ended without ``Client/close()``. Where another connection still speaks for it, the client
+    /// is refused with SESSION_BUSY.
+    public var session: [UInt8]?
     /// Whether to go on trying when the daemon cannot be reached the first time.
     public var keepsTrying = false
 

@@ -189,6 +189,25 @@ extension LoopClient {
         note()
     }
 
+    /// Sends an action that `mirror` shows at once: see
+    /// ``ClientMachine/dispatch(_:previewedOn:to:_:then:)``.
+    public func dispatch<R: Reactor>(
+        _ action: R.Action, previewedOn mirror: Mirror<R>, to node: NodeID,
+        _ conditions: DispatchOptions? = nil, then completion: ((ActionOutcome) -> Void)? = nil
+    ) throws(ClientError) {
+        try machine.dispatch(action, previewedOn: mirror, to: node, conditions, then: completion)
+        note()
+    }
+
+    func dispatch(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions?,
+        preview ticket: PreviewTicket?, then completion: ((ActionOutcome) -> Void)?
+    ) throws(ClientError) {
+        try machine.dispatch(
+            encoded: action, to: node, conditions, preview: ticket, then: completion)
+        note()
+    }
+
     /// Makes the node at `path` addressable.
     public func open(
         _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void

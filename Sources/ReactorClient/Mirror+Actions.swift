@@ -6,10 +6,20 @@ extension Mirror {
     ///
     /// Answers false, and drops the action, where the bytes that wait have reached
     /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own.
+    ///
+    /// `isPreviewed` shows at once what the reactor's `mutate` makes of it here, until the daemon
+    /// has answered; a rejection takes that back, and observers are told. An action whose decision
+    /// needs the daemon is sent and not shown. With `cancel`, the effects that earlier actions of
+    /// that name started are cancelled first: see ``cancel(_:)``.
     @discardableResult
-    public func send(_ action: R.Action) -> Bool {
+    public func send(
+        _ action: R.Action, isPreviewed: Bool = false, cancel: String? = nil
+    ) -> Bool {
         guard let port, let node else { return false }
-        return port.send(action.wireBytes(), to: node)
+        let bytes = action.wireBytes()
+        let ticket = isPreviewed ? preview(action) : nil
+        return port.send(
+            bytes, to: node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket)
     }
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
@@ -17,24 +27,42 @@ extension Mirror {
     /// Waits for room where ``ClientOptions/queueBytesMax`` is reached. `expected` makes it a
     /// compare-and-set: it is rejected with `CONFLICT` if the node has changed since that revision.
     /// A cancelled task gets ``DispatchOutcome/unknown``: the action may still be applied.
+    /// `isPreviewed` is as in ``send(_:isPreviewed:cancel:)``.
     public func dispatch(
-        _ action: R.Action, if expected: Revision? = nil
+        _ action: R.Action, if expected: Revision? = nil, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
         let conditions = expected.map { DispatchOptions(expected: $0) }
-        return await dispatch(action, conditions)
+        return await dispatch(action, conditions, isPreviewed: isPreviewed)
     }
 
     /// Sends an action under conditions and waits for its outcome.
     public func dispatch(
-        _ action: R.Action, _ conditions: DispatchOptions?
+        _ action: R.Action, _ conditions: DispatchOptions?, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
         guard let port, let node else {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let bytes = action.wireBytes()
-        let outcome = await port.dispatch(bytes.count, conditions) {
+        let ticket = isPreviewed ? preview(action) : nil
+        let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
             (client, then) throws(ClientError) in
-            try client.dispatch(encoded: bytes.span, to: node, conditions, then: then)
+            try client.dispatch(
+                encoded: bytes.span, to: node, conditions, preview: ticket, then: then)
+        }
+        return outcome.typed(as: R.Reply.self)
+    }
+
+    /// Cancels what earlier actions of this client to this node started under `name`, and waits for
+    /// the outcome. What a cancelled effect still emits is dropped.
+    @discardableResult
+    public func cancel(_ name: String) async -> DispatchOutcome<R.Reply> {
+        guard let port, let node else {
+            return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
+        }
+        let conditions = DispatchOptions(cancel: name)
+        let outcome = await port.dispatch(0, conditions) { (client, then) throws(ClientError) in
+            let nothing: [UInt8] = []
+            try client.dispatch(encoded: nothing.span, to: node, conditions, then: then)
         }
         return outcome.typed(as: R.Reply.self)
     }

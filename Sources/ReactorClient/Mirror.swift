@@ -42,11 +42,11 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
 
     deinit { board.noteRelease() }
 
-    /// The state, as of ``revision``.
+    /// The state, as of ``revision``, with this client's own actions on top that it previews.
     @inlinable
     public var state: R.State {
         changed.access()
-        return replica.withLock { $0.state }
+        return replica.withLock { $0.shown }
     }
 
     /// A field of the state. Who observes it is woken when this field changes, where the state is a
@@ -54,7 +54,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
         notices.access(field)
-        return replica.withLock { $0.state[keyPath: field] }
+        return replica.withLock { $0.shown[keyPath: field] }
     }
 
     /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where

@@ -13,6 +13,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
     private var changes = StateChanges.fields([])
     private let board: MirrorBoard
     private var isLive = false
+    /// Ordinal of the last of this client's actions that is staged.
+    private var stagedOwn: UInt64 = 0
     private var starting: Starting?
 
     /// Who waits for the first state; nobody else holds the mirror before.
@@ -74,10 +76,26 @@ final class MirrorSink<R: Reactor>: SliceSink {
         try replica.stage(delta: delta, from: offset)
     }
 
-    func discard() { replica.discard() }
+    func noteOwn(upTo ordinal: UInt64) { stagedOwn = max(stagedOwn, ordinal) }
+
+    func noteMode(_ mode: SubscriptionMode) {
+        // because where the types differ, so may what the reactor makes of an action
+        board.lock.withLock { replica.setPreviewable(mode == .replica) }
+    }
+
+    func discard() {
+        replica.discard()
+        stagedOwn = 0
+    }
 
     func commit(epoch: UInt64) {
+        // because what stands on top is decided again, and may touch any field
+        if replica.isOverlaid { changes = .all }
         replica.commit()
+        if stagedOwn > 0 {
+            replica.settle(upTo: stagedOwn)
+            stagedOwn = 0
+        }
         changes = changes.union(replica.drainChanges())
         guard replica.hasState, !isLive else { return }
         isLive = true

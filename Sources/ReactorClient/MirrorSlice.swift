@@ -19,14 +19,14 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
     init(_ mirror: Mirror<R>, _ read: @escaping @Sendable (R.State) -> Value) {
         self.mirror = mirror
         self.read = read
-        let state = SliceState(mirror.replica.withLock { read($0.state) })
+        let state = SliceState(mirror.replica.withLock { read($0.shown) })
         self.state = state
         watcher = mirror.notices.watch { [replica = mirror.replica] _, isLast in
-            let value = replica.withLock { read($0.state) }
+            let value = replica.withLock { read($0.shown) }
             state.take(value, isLast: isLast)
         }
         // because the mirror may have moved on before it was watched
-        state.take(mirror.replica.withLock { read($0.state) }, isLast: false)
+        state.take(mirror.replica.withLock { read($0.shown) }, isLast: false)
     }
 
     deinit { mirror.notices.unwatch(watcher) }

@@ -44,7 +44,7 @@ public struct MirrorStates<R: Reactor, Value: Equatable & Sendable>: AsyncSequen
             while !Task.isCancelled {
                 let version = mirror.changed.version
                 let isEnded = mirror.changed.isEnded
-                let value = mirror.replica.withLock { $0.state[keyPath: field] }
+                let value = mirror.replica.withLock { $0.shown[keyPath: field] }
                 if value != last {
                     last = value
                     return value

@@ -73,6 +73,18 @@ struct PendingActions {
         mask = newMask
     }
 
+    /// Moves every ordinal up.
+    mutating func shift(by count: UInt64) {
+        var moved = [Slot](repeating: .concluded, count: slots.count)
+        for ordinal in first..<next {
+            moved[Int((ordinal &+ count) & mask)] = slots[Int(ordinal & mask)]
+        }
+        slots = moved
+        first &+= count
+        next &+= count
+        sentEnd &+= count
+    }
+
     func isPending(_ ordinal: UInt64) -> Bool {
         if ordinal < first { return stragglers[ordinal] != nil }
         guard ordinal < next else { return false }

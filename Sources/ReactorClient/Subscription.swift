@@ -60,6 +60,10 @@ protocol SliceSink: AnyObject {
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError)
     /// Reads the mutations of one transaction; `offset` is where they start.
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
+    /// What was staged contains this client's actions up to `ordinal`.
+    func noteOwn(upTo ordinal: UInt64)
+    /// Says how the updates come from here on.
+    func noteMode(_ mode: SubscriptionMode)
     /// Forgets what was staged.
     func discard()
     /// Makes what was staged effective. *Owner*: inside the board's lock.
@@ -70,4 +74,9 @@ protocol SliceSink: AnyObject {
     func setLive(_ isLive: Bool)
     /// There will be no more updates.
     func fail(_ error: ClientError)
+}
+
+extension SliceSink {
+    func noteOwn(upTo ordinal: UInt64) {}
+    func noteMode(_ mode: SubscriptionMode) {}
 }

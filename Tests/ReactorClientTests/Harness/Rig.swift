@@ -93,6 +93,12 @@ final class Rig {
         joined.machine.disconnected()
     }
 
+    /// Ends a client without a word.
+    func crash(_ joined: Joined) {
+        machines.removeAll { $0 === joined }
+        if let wire = joined.wire { drop(wire) }
+    }
+
     /// Hands a client bytes as if from the daemon.
     func forge(_ bytes: [UInt8], to joined: Joined) { joined.machine.receive(bytes.span) }
 

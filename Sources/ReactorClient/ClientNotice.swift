@@ -1,0 +1,65 @@
+public import ReactorCore
+
+/// News that answers no call.
+public enum ClientNotice: Sendable, Equatable {
+    /// An effect of one of this client's actions failed after the action's outcome was told.
+    case effectFailed(Origin, message: String)
+    /// What one of this client's actions set off ran in a circle, and was cut.
+    case loop(Origin, message: String)
+    /// Something that a newer daemon says of one of this client's actions.
+    case other(code: String, Origin, message: String)
+    /// The daemon lost a part of its past: what mirrors showed up to `from` may never have been so,
+    /// and they show `to` now. Told after they do.
+    case rolledBack(from: Revision, to: Revision)
+}
+
+extension ClientNotice {
+    init(_ notice: Notice, of origin: Origin) {
+        switch notice.code {
+        case LateFailure.effectFailedCode: self = .effectFailed(origin, message: notice.message)
+        case FaultCode.loop.rawValue: self = .loop(origin, message: notice.message)
+        default: self = .other(code: notice.code, origin, message: notice.message)
+        }
+    }
+}
+
+/// The notices of a client, from the moment that somebody begins to read.
+///
+/// Ends with the client. A reader that falls ``keptMax`` behind misses the oldest.
+public struct ClientNotices: AsyncSequence, Sendable {
+    /// Most notices that wait for a slow reader.
+    public static let keptMax = 256
+
+    let feed: NoticeFeed
+
+    /// A reader's place; each gets what comes after it was made.
+    public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, next: feed.end) }
+
+    /// One reader's place.
+    public struct Iterator: AsyncIteratorProtocol {
+        let feed: NoticeFeed
+        private var next: UInt64
+
+        init(feed: NoticeFeed, next: UInt64) {
+            self.feed = feed
+            self.next = next
+        }
+
+        /// The next notice, once there is one; `nil` at the end, or if the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> ClientNotice? {
+            while !Task.isCancelled {
+                let version = feed.changed.version
+                let isEnded = feed.changed.isEnded
+                if let (notice, number) = feed.notice(from: next) {
+                    next = number + 1
+                    return notice
+                }
+                if isEnded { return nil }
+                await feed.changed.change(after: version)
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ReactorCore
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+@Suite("Observation loop", .timeLimit(.minutes(1)))
+struct ObservationLoopTests {
+    @Test("F78: what read something runs again when that has changed, and not for anything else")
+    func reruns() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(StockReactors.Counter.self, at: "/visits")
+        let other = try await client.mirror(StockReactors.Counter.self, at: "/other")
+        let seen = Notes<Int64>()
+        let loop = Task { await rerunningOnChange { seen.add(visits.count) } }
+        await seen.until(1)
+        #expect(await other.dispatch(.increment(by: 1)).revision != nil)
+        #expect(await visits.dispatch(.increment(by: 4)).revision != nil)
+        #expect(await seen.until(2) == [0, 4])
+        #expect(await visits.dispatch(.increment(by: 4)).revision != nil)
+        #expect(await seen.until(3) == [0, 4, 8])
+        loop.cancel()
+        await loop.value
+        client.close()
+    }
+}

@@ -1,0 +1,84 @@
+import ReactorCore
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+/// Shows a counter as text.
+private final class Label: ReactorConsumer {
+    let seat = ReactorSeat<StockReactors.Counter>()
+    let shown = Notes<String>()
+    private(set) var bound: [String] = []
+
+    func bind(reactor: Mirror<StockReactors.Counter>, into bag: BindingBag) {
+        bound.append(reactor.path)
+        let shown = shown
+        let path = reactor.path
+        bag.follow(reactor.states(\.count)) { shown.add("\(path) \($0)") }
+    }
+}
+
+@Suite("ReactorConsumer", .timeLimit(.minutes(1)))
+struct ReactorConsumerTests {
+    private typealias Counter = StockReactors.Counter
+
+    @Test("F75: assigning binds, assigning another ends what was bound, and none unbinds")
+    func assign() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let other = try await client.mirror(Counter.self, at: "/other")
+        let label = Label()
+        label.reactor = visits
+        await label.shown.until(1)
+        #expect(await visits.dispatch(.increment(by: 1)).revision != nil)
+        #expect(await label.shown.until(2) == ["/visits 0", "/visits 1"])
+        label.reactor = other
+        #expect(await label.shown.until(3).last == "/other 0")
+        #expect(await visits.dispatch(.increment(by: 1)).revision != nil)
+        #expect(await other.dispatch(.increment(by: 5)).revision != nil)
+        #expect(await label.shown.until(4).last == "/other 5")
+        label.reactor = nil
+        #expect(label.reactor === nil && label.bound == ["/visits", "/other"])
+        #expect(await other.dispatch(.increment(by: 5)).revision != nil)
+        label.reactor = visits
+        #expect(await label.shown.until(5).last == "/visits 2")
+        client.close()
+    }
+
+    @Test("F76: a deferred binding waits for the first state; only the last assigned binds, once")
+    func deferred() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let label = Label()
+        let isFirstBound = try await label.show { () async throws(ClientError) in
+            let mirror = try await client.mirror(Counter.self, at: "/visits")
+            // because another is assigned while this one is on its way
+            label.reactor = try await client.mirror(Counter.self, at: "/other")
+            return mirror
+        }
+        #expect(!isFirstBound && label.bound == ["/other"])
+        let isBound = try await label.show { () async throws(ClientError) in
+            #expect(label.bound == ["/other"])
+            return try await client.mirror(Counter.self, at: "/visits")
+        }
+        #expect(isBound && label.bound == ["/other", "/visits"])
+        #expect(label.reactor?.isCurrent == true)
+        client.close()
+    }
+
+    @Test("F75: a bag ends its work when it goes, and what comes late at once")
+    func bag() async {
+        var bag: BindingBag? = BindingBag()
+        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        bag?.add(task)
+        bag = nil
+        await task.value
+        let ended = BindingBag()
+        ended.cancel()
+        let late = Task { while !Task.isCancelled { await Task.yield() } }
+        ended.add(late)
+        await late.value
+        #expect(task.isCancelled && late.isCancelled && bag === nil)
+    }
+}

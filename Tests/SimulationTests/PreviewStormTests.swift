@@ -33,7 +33,7 @@ struct Notebook {
 
 /// Clients that preview all they write.
 private final class PreviewCrowd {
-    let world: Simulation
+    let world: SimulatedWorld
     private var writers: [Writer] = []
     private var lastNote = 0
     private(set) var shownEarly = 0
@@ -46,7 +46,7 @@ private final class PreviewCrowd {
     }
 
     init(seed: UInt64) {
-        world = Simulation(seed: seed, Tree(Notebook(), epoch: seed | 1), limits: Crowd.limits)
+        world = SimulatedWorld(seed: seed, Tree(Notebook(), epoch: seed | 1), limits: Crowd.limits)
         for index in 0..<4 { join(index) }
         guard seed % 2 == 0 else { return }
         world.timeline.after(UInt64.random(in: 80_000_000...320_000_000, using: &world.random)) {
@@ -123,7 +123,7 @@ private final class PreviewCrowd {
 
 struct PreviewStormTests {
     @Test(
-        "F70: through any storm, what is previewed is shown once, rolled back, and ends at the state",
+        "F70: through any storm, what is previewed shows once, is rolled back, ends at the state",
         arguments: SimulationTests.seeds)
     func storm(_ seed: UInt64) {
         let crowd = PreviewCrowd(seed: seed)

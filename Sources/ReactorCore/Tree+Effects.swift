@@ -145,7 +145,7 @@ extension Tree {
         fail(id, EffectExpired(deadline: deadline), of: type)
     }
 
-    private func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
+    func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
         guard let effect = running[id] else { return }
         turn.news.failures.append(
             LateFailure(
@@ -174,30 +174,34 @@ extension Tree {
     }
 
     func carryOut(_ cancellation: EffectCancellation) {
-        for (id, effect) in running
-        where id.node == cancellation.node && id.number <= cancellation.last
-            && cancellation.selection.contains(effect)
-        { cancelEffect(id) }
+        cancelEffects { id, effect in
+            id.node == cancellation.node && id.number <= cancellation.last
+                && cancellation.selection.contains(effect)
+        }
     }
 
     /// Cancels the effects of a node.
-    func cancelEffects(ofNode node: UInt32) {
-        for id in running.keys where id.node == node { cancelEffect(id) }
-    }
+    func cancelEffects(ofNode node: UInt32) { cancelEffects { id, _ in id.node == node } }
 
     /// Cancels the effects of one transaction.
-    func cancelEffects(of sequence: UInt64) {
-        for (id, effect) in running where effect.sequence == sequence { cancelEffect(id) }
-    }
+    func cancelEffects(of sequence: UInt64) { cancelEffects { $1.sequence == sequence } }
 
     /// Cancels the effects that are bound to a connection.
     func cancelEffects(ofConnection connection: UInt64) {
-        for (id, effect) in running where effect.connection == connection { cancelEffect(id) }
+        cancelEffects { $1.connection == connection }
+    }
+
+    private func cancelEffects(where isMeant: (EffectID, RunningEffect) -> Bool) {
+        guard !running.isEmpty else { return }
+        let meant = running.filter { isMeant($0.key, $0.value) }.keys
+        // because a run that is repeated from its seed is to cancel them in the same order
+        for id in meant.sorted(by: { $0.number < $1.number }) { cancelEffect(id) }
     }
 }
 
 /// An effect took longer than its deadline.
 public struct EffectExpired: Error, Equatable, CustomStringConvertible {
+    /// How long it might have taken.
     public var deadline: Duration
 
     public var description: String { "the effect has not ended within \(deadline)" }

@@ -82,7 +82,8 @@ public struct StateDrain {
         let touches = field.drainTouched(
             expecting: oldStamp &+ UInt64(index), next: newStamp &+ UInt64(index))
         guard isMarked(index) else { return }
-        switch touches {
+        // because fields that share the last index would share its stamp
+        switch index < TrackedField<Value>.indexMax ? touches : .all {
         case .all: found.append(FieldChange(index: index, name: name))
         case .keys(let keys) where keys.isEmpty: break
         case .keys(let keys):

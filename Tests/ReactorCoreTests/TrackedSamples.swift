@@ -54,3 +54,23 @@ struct Shelf {
         }
     }
 }
+
+/// A shelf that shows another state than it has.
+struct FramedShelf: Reactor {
+    typealias Action = Shelf.Action
+    typealias State = Shelf.State
+
+    var initialState: State { State() }
+
+    func reduce(state: inout State, mutation: Action) {
+        Shelf().reduce(state: &state, mutation: mutation)
+    }
+
+    func transform(state: Transform<State>) -> Transform<State> {
+        state.map { shown in
+            var shown = shown
+            shown.name = "framed"
+            return shown
+        }
+    }
+}

@@ -151,7 +151,7 @@ struct TrackedStateTests {
         #expect(fields[7].index == fields[8].index)
     }
 
-    @Test("a node drains its state, and a replica its own; one that records nothing says all")
+    @Test("a node drains its state, and a replica its own; who cannot know says all")
     func drained() throws {
         let tree = Tree(Shelf(), epoch: 1)
         #expect(tree.root.drainChanges() == .all)
@@ -166,6 +166,11 @@ struct TrackedStateTests {
         #expect(tree.root.drainChanges().isEmpty)
         let plain = Tree(Tally(), epoch: 1)
         #expect(plain.root.drainChanges() == .all && plain.root.drainChanges() == .all)
+        let framed = Tree(FramedShelf(), epoch: 1)
+        try framed.send(Shelf.Action.put(key: "a", value: 1))
+        _ = framed.root.drainChanges()
+        try framed.send(Shelf.Action.put(key: "b", value: 1))
+        #expect(framed.root.drainChanges() == .all)
         let replica = Replica(Shelf())
         #expect(replica.drainChanges() == .all && replica.drainChanges().isEmpty)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorClient
 
 /// Code that finds its reactors around it.
-private struct Page {
+private struct Screen {
     @EnvironmentReactor var house: Mirror<House>
     @EnvironmentReactor(ReactorPath(House.self).child(\.$visits)) var visits
     @EnvironmentReactor(at: "/other") var other: Mirror<StockReactors.Counter>
@@ -22,7 +22,7 @@ struct EnvironmentReactorTests {
         let house = try await client.mirror(House.self, at: "/")
         let visits = try await client.mirror(Counter.self, at: "/visits")
         let other = try await client.mirror(Counter.self, at: "/other")
-        let page = Page()
+        let page = Screen()
         await ReactorEnvironment.with(house, visits, other) {
             #expect(page.house === house && page.visits === visits && page.other === other)
             let inner = Task { page.visits.path }

@@ -7,12 +7,12 @@ import Testing
 
 /// Counters that live while somebody holds them.
 @Reactor
-struct Hotel {
+struct Hostel {
     @Children(.leased) var rooms = { (_: WireKey) in StockReactors.Counter() }
 
     enum Action { case nothing }
     enum Mutation { case nothing }
-    struct State { var name = "hotel" }
+    struct State { var name = "hostel" }
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> { .none }
 
@@ -30,13 +30,13 @@ struct LeaseTests {
 
     @Test("F74: a child lives while somebody holds a lease of it, in whatever process")
     func lives() async throws {
-        let server = try LiveServer(Hotel())
+        let server = try LiveServer(Hostel())
         let first = try await Client.connect(to: server.path)
         let second = try await Client.connect(to: server.path)
         var mine: Lease<Counter>? = try await first.lease(Counter.self, at: "/rooms/7")
         var again: Lease<Counter>? = try await first.lease(Counter.self, at: "/rooms/7")
         var theirs: Lease<Counter>? = try await second.lease(
-            ReactorPath(Hotel.self).child(\.$rooms, "7"))
+            ReactorPath(Hostel.self).child(\.$rooms, "7"))
         #expect(await mine?.mirror.dispatch(.increment(by: 3)).revision != nil)
         try await theirs?.mirror.reached(first.watchedRevision)
         #expect(theirs?.mirror.count == 3)
@@ -54,7 +54,7 @@ struct LeaseTests {
 
     @Test("F74: the end of the last holder's connection ends the child")
     func connectionEnd() async throws {
-        let server = try LiveServer(Hotel())
+        let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path)
         let lease = try await client.lease(Counter.self, at: "/rooms/7")
         #expect(await server.on(Self.roomCount) == 1)
@@ -65,7 +65,7 @@ struct LeaseTests {
 
     @Test("F74: a client that is back holds its children again, and mirrors them")
     func reconnect() async throws {
-        let server = try LiveServer(Hotel())
+        let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path, options: .brisk)
         let lease = try await client.lease(Counter.self, at: "/rooms/7")
         #expect(await lease.mirror.dispatch(.increment(by: 3)).revision != nil)
@@ -79,7 +79,7 @@ struct LeaseTests {
 
     @Test("F74: without definesLifecycle the child outlives its lease")
     func definesNothing() async throws {
-        let server = try LiveServer(Hotel())
+        let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path)
         var lease: Lease<Counter>? = try await client.lease(
             Counter.self, at: "/rooms/7", definesLifecycle: false)
@@ -94,7 +94,7 @@ struct LeaseTests {
 
     @Test("F74: what cannot be leased is an error that says why")
     func refused() async throws {
-        let server = try LiveServer(Hotel())
+        let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path)
         for path in ["/", "/rooms", "/no/such", "bad"] {
             await #expect(throws: ClientError.self, "\(path)") {

@@ -70,9 +70,8 @@ struct MirrorBindingsTests {
     @Test("F72: a binding reads through a map, and writes an action or to a function")
     func mapped() async throws {
         let (_, client, finder) = try await start()
-        let size = finder.binding(\.text, map: { $0.count }) {
-            .search(String(repeating: "x", count: $0))
-        }
+        let size = finder.binding(
+            \.text, map: { $0.count }, action: { .search(String(repeating: "x", count: $0)) })
         size.wrappedValue = 3
         try await client.drain()
         #expect(size.wrappedValue == 3 && finder.text == "xxx")

@@ -7,9 +7,9 @@ struct StoreBindingTests {
     func action() throws {
         let store = Store(Tally())
         var refused: [String] = []
-        let sum = store.binding(\.sum, onRejection: { refused.append($0.code) }) {
-            $0 < 0 ? .refuse : .add($0)
-        }
+        let sum = store.binding(
+            \.sum, onRejection: { refused.append($0.code) },
+            action: { $0 < 0 ? .refuse : .add($0) })
         sum.wrappedValue = 5
         sum.wrappedValue += 1
         #expect(sum.wrappedValue == 11 && store.sequence == 2)

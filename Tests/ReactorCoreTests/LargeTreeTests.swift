@@ -2,19 +2,26 @@ import ReactorCore
 import Testing
 
 /// Holds others of its kind, as deep as may be.
-@Reactor
-struct Nest {
-    @Children var inner = { (_: WireKey) in Nest() }
+struct Nest: Reactor {
+    let inner: Children<Nest>
 
+    init() { inner = Children(wrappedValue: { _ in Nest() }) }
+
+    @WireCodable
     enum Action: Equatable, Sendable { case deepen }
-    enum Mutation: Equatable, Sendable { case deepened }
+
+    @WireCodable
     struct State: Equatable, Sendable { var count = 0 }
 
-    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
-        Mutations(.deepened).creating($inner, "n")
+    var initialState: State { State() }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Action> {
+        Mutations(action).creating(inner.projectedValue, "n")
     }
 
-    func reduce(state: inout State, mutation: Mutation) { state.count += 1 }
+    func reduce(state: inout State, mutation: Action) { state.count += 1 }
+
+    func children(_ visitor: inout ChildVisitor) { visitor.children("inner", inner) }
 }
 
 // because work in proportion to the tree, at every action, would take hours here and not seconds

@@ -19,6 +19,8 @@ final class Overlay<R: Reactor> {
         /// The action's number in its session, once it has one.
         var ordinal: UInt64?
         var action: R.Action
+        /// Whether the state may contain it, and nobody has said yet.
+        var isDoubtful = false
     }
 
     init(_ reactor: R) { preview = Preview(reactor) }
@@ -67,6 +69,16 @@ final class Overlay<R: Reactor> {
         invalidate()
     }
 
+    // because a whole state does not say whose actions it contains: what was sent is either in it,
+    // with its outcome right behind, or will come with one, and shown twice it would be wrong
+    /// Shows the actions that were sent no more, until they are answered.
+    func doubtSent() {
+        for index in entries.indices where entries[index].ordinal != nil {
+            entries[index].isDoubtful = true
+        }
+        invalidate()
+    }
+
     func removeAll() {
         entries.removeAll()
         invalidate()
@@ -86,7 +98,7 @@ final class Overlay<R: Reactor> {
         guard isStale else { return }
         isStale = false
         preview.rebase(on: base)
-        for entry in entries {
+        for entry in entries where !entry.isDoubtful {
             // because what is rejected now may be applied on top of what comes
             try? preview.apply(entry.action)
         }

@@ -54,6 +54,8 @@ public final class Replica<R: Reactor> {
         if let snapshot {
             place.value = snapshot
             self.snapshot = nil
+            // because before the first state nothing can have been sent
+            if hasState { overlay?.doubtSent() }
             hasState = true
         }
         R._commit(self)

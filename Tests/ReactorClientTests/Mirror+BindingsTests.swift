@@ -30,7 +30,7 @@ struct MirrorBindingsTests {
 
     @Test("F67: a binding of one action sends it whatever is written")
     func constant() async throws {
-        let (_, client, finder) = try await start()
+        let (server, client, finder) = try await start()
         let isOn = finder.binding(\.isOn, sending: .toggle)
         isOn.wrappedValue = false
         try await client.drain()
@@ -39,6 +39,7 @@ struct MirrorBindingsTests {
         try await client.drain()
         #expect(!isOn.wrappedValue)
         client.close()
+        withExtendedLifetime(server) {}
     }
 
     @Test("F69, F70: the binding of a field shows what is written at once, then what becomes of it")
@@ -69,7 +70,7 @@ struct MirrorBindingsTests {
 
     @Test("F72: a binding reads through a map, and writes an action or to a function")
     func mapped() async throws {
-        let (_, client, finder) = try await start()
+        let (server, client, finder) = try await start()
         let size = finder.binding(
             \.text, map: { $0.count }, action: { .search(String(repeating: "x", count: $0)) })
         size.wrappedValue = 3
@@ -84,12 +85,13 @@ struct MirrorBindingsTests {
         #expect(written.withLock { $0 } == ["a", "b"])
         #expect(text.wrappedValue == "xxx" && loud.wrappedValue == "XXX")
         client.close()
+        withExtendedLifetime(server) {}
     }
 
     @Test("F49, F71: a binding with a cancel id ends the search that the stroke before it began")
     func cancelled() async throws {
         let gates = Finder.Gates()
-        let (_, client, finder) = try await start(gates)
+        let (server, client, finder) = try await start(gates)
         let text = finder.binding(\.text, cancel: "typing") { .search($0) }
         text.wrappedValue = "s"
         text.wrappedValue = "sw"
@@ -99,6 +101,7 @@ struct MirrorBindingsTests {
         await finder.until { !$0.found.isEmpty }
         #expect(finder.found == ["sw"])
         client.close()
+        withExtendedLifetime(server) {}
     }
 
     @Test("F49: a client cancels by name what it started, and not what another did")

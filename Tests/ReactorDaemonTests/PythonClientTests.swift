@@ -11,7 +11,8 @@ struct PythonClientTests {
         "patches", "composed_value", "replica_mode", "own_write_is_shown_before_its_outcome",
         "rejection",
         "decode_errors_leave_the_connection", "any_well_formed_cbor", "tags",
-        "values_of_any_shape", "parts", "batch", "conflict", "refusals",
+        "values_of_any_shape", "parts", "batch", "conflict", "cancel_ids",
+        "refusals",
         "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome", "questions",
         "faults_close", "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
     ]

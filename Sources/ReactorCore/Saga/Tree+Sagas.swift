@@ -115,7 +115,7 @@ extension Node {
         let tree = turn.tree
         for saga in reactor.sagas {
             guard let id = tree.admitEffect(of: self) else { continue }
-            tree.running[id] = RunningEffect(origin: .daemon, sequence: 0)
+            tree.running[id] = RunningEffect(origin: .daemon, sequence: 0, isSource: true)
             // because an action behind this one is decided before this one is committed
             _ = tree.retainDesk(of: self)
             turn.whenCommitted { [self] in

@@ -14,15 +14,16 @@ final class Notes<Element: Sendable>: Sendable {
         changed.publish()
     }
 
-    /// Waits until there are `count` of them.
+    /// Waits until there are `count` of them, or the test's time is over.
     @discardableResult
     func until(_ count: Int) async -> [Element] {
-        while true {
+        while !Task.isCancelled {
             let version = changed.version
             let all = all
             if all.count >= count { return all }
             await changed.change(after: version)
         }
+        return all
     }
 }
 
@@ -36,9 +37,9 @@ final class Gate: Sendable {
 }
 
 extension Mirror {
-    /// Waits until `condition` holds.
+    /// Waits until `condition` holds, or the test's time is over.
     func until(_ condition: (Mirror) -> Bool) async {
-        while true {
+        while !Task.isCancelled {
             let version = changed.version
             if condition(self) { return }
             await changed.change(after: version)

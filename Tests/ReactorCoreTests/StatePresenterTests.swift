@@ -18,7 +18,7 @@ struct StatePresenterTests {
         replica.commit()
     }
 
-    @Test("F24: a replica shows what the reactor's transform makes of the state, and reduces the state")
+    @Test("F24: a replica shows what the transform makes of the state, and reduces the state")
     func transformed() throws {
         let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
         #expect(replica.shown.sum == 100)

@@ -92,17 +92,21 @@ def check_patches(path):
     slices = [client.subscribe(place, patches=True)[0] for place in ("/", "/settings")]
     values, flags = {}, []
 
+    def take_turn():
+        turn, last_of[0] = client.next_turn()
+        for frame in turn:
+            values[frame.id] = patched(values.get(frame.id), frame)
+            flags.append(frame.flags & PATCH)
+            sizes.append(len(frame.body))
+
     def follow(until):
         while last_of[0] < until:
-            turn, last_of[0] = client.next_turn()
-            for frame in turn:
-                values[frame.id] = patched(values.get(frame.id), frame)
-                flags.append(frame.flags & PATCH)
-                sizes.append(len(frame.body))
+            take_turn()
 
     last_of, sizes = [-1], []
+    # the two first values may come in one turn, or in two that end at the same sequence
     while len(values) < 2:
-        follow(last_of[0] + 1)
+        take_turn()
     assert flags == [0, 0]
     flags.clear(), sizes.clear()
     actions = [

@@ -18,6 +18,8 @@ public struct Tracker {
         case open(title: String)
         /// Looks for open issues by a part of their titles, once nobody has typed for a moment.
         case search(String)
+        /// Looks for them now.
+        case find(String)
     }
 
     /// What happened in the tracker.
@@ -63,15 +65,22 @@ public struct Tracker {
             return Mutations(.opened(number: number, title: title))
                 .creating($issues, key)
                 .also($issues, key, .titled(title))
-        case .search(let text):
-            // because a new effect of the same name ends the one that still waits
-            return Mutations(
-                sync: [.searched(text)],
-                async: Effect(cancelID: "search") { emit in
-                    try await emit.clock.sleep(for: Self.searchPause)
-                    emit.deciding { (state: State) in .found(state.open(with: text)) }
-                })
+        case .search(let text): return [.searched(text)]
+        case .find(let text): return [.searched(text), .found(state.open(with: text))]
         }
+    }
+
+    /// Makes a search of what was typed last, when nobody has typed for a moment.
+    public var sagas: [Saga<Self>] {
+        [
+            Saga { saga in
+                saga.debounce(Self.searchPause) { action in
+                    if case .search(let text) = action { text } else { nil }
+                } do: { saga, text in
+                    try await saga.put(.find(text))
+                }
+            }
+        ]
     }
 
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> {

@@ -34,6 +34,8 @@ public enum CoreLimits {
     /// How many actions and mutations of its reactor are kept, at least, for a saga that is between
     /// two of its waits; one that takes the next only after more has missed some, and is told so.
     public static let sagaLogMax = 1_024
+    /// Longest key of a child, in bytes: it stays in memory for as long as the child.
+    public static let childKeyBytesMax = 1_024
     /// Deepest nesting of nodes.
     public static let nodeDepthMax = WireLimits.pathComponentsMax
     /// Most nodes in one tree.

@@ -12,6 +12,15 @@ public enum LeaseAction: Equatable, Sendable {
     case release(key: WireKey)
 }
 
+extension LeaseAction {
+    /// The child that it is about.
+    var key: WireKey {
+        switch self {
+        case .lease(let key, _), .release(let key): key
+        }
+    }
+}
+
 /// By whom the children of a collection come and go.
 public enum ChildLifetime: Sendable {
     /// By the parent's mutations.
@@ -25,8 +34,12 @@ extension CollectionNode {
     /// Carries out a lease or a release, in the transaction at hand.
     func carryOut(_ action: LeaseAction, _ turn: Turn) throws(Rejection) {
         let connection = turn.caller.connection
-        let before = leases
-        if !turn.isPlain { turn.undo.append { [self] in leases = before } }
+        if !turn.isPlain {
+            let key = action.key
+            if let page = leases?.page(key) {
+                turn.undo.append { [self] in leases?.restore(key, page) }
+            }
+        }
         switch action {
         case .lease(let key, let definesLifecycle):
             try hold(key, connection, definesLifecycle: definesLifecycle, turn)

@@ -5,15 +5,60 @@ extension Node {
     /// Carries out an action with all that stands in its way.
     @usableFromInline
     func carryOutLong(_ action: R.Action, _ turn: Turn) throws(Rejection) {
-        guard let transform = rules?.actions else { return try decide(action, turn) }
-        try checkPreview(transform.isStreamed, turn)
-        let actions = try transform.run(action, at: path) { stage, stream in
-            openStream(transform, stage, stream, turn) {
-                $0.arrive(action: $1, from: stage + 1, $2)
+        try turn.attempt { () throws(Rejection) in
+            guard let transform = rules?.actions else { return try decide(action, turn) }
+            let actions = try run(action, through: transform, turn)
+            if transform.isStreamed { turn.isAccepted = true }
+            try decideAll(actions, turn)
+        }
+    }
+
+    private func run(
+        _ action: R.Action, through transform: TransformRun<R.Action>, from stage: Int = 0,
+        _ turn: Turn
+    ) throws(Rejection) -> [R.Action] {
+        try transform.run(action, from: stage, at: path, turn) { stage, gate in
+            openStream(transform, stage, gate, turn) { $0.arrive(action: $1, from: stage + 1, $2) }
+        }
+    }
+
+    private func run(
+        _ mutation: R.Mutation, through transform: TransformRun<R.Mutation>, from stage: Int = 0,
+        _ turn: Turn
+    ) throws(Rejection) -> [R.Mutation] {
+        try transform.run(mutation, from: stage, at: path, turn) { stage, gate in
+            openStream(transform, stage, gate, turn) {
+                $0.arrive(mutation: $1, from: stage + 1, $2)
             }
         }
-        if transform.isStreamed { turn.isAccepted = true }
-        try decideAll(actions, turn)
+    }
+
+    /// Begins the streams of all transforms, so that what they say of their own comes from the start.
+    func openStreams(_ turn: Turn) {
+        guard let rules else { return }
+        rules.actions?.beginStreams { stage, gate in
+            guard let run = rules.actions else { return false }
+            return openStream(run, stage, gate, turn) { $0.arrive(action: $1, from: stage + 1, $2) }
+        }
+        rules.mutations?.beginStreams { stage, gate in
+            guard let run = rules.mutations else { return false }
+            return openStream(run, stage, gate, turn) {
+                $0.arrive(mutation: $1, from: stage + 1, $2)
+            }
+        }
+        rules.states?.beginStreams { stage, gate in
+            guard let run = rules.states else { return false }
+            return openStream(run, stage, gate, turn) { $0.arrive(state: $1, from: stage + 1, $2) }
+        }
+    }
+
+    /// What an action becomes, for a preview: that is of this moment, and has no time for streams.
+    func previewed(_ action: R.Action, _ turn: Turn) throws(Rejection) -> [R.Action] {
+        guard let rules else { return [action] }
+        guard !(rules.actions?.isStreamed ?? false), !(rules.mutations?.isStreamed ?? false)
+        else { throw .preview(path) }
+        guard let transform = rules.actions else { return [action] }
+        return try run(action, through: transform, turn)
     }
 
     /// Decides several actions in the place of one: all of them, or none.
@@ -64,64 +109,43 @@ extension Node {
         _ mutations: Mutations<R.Mutation>, _ turn: Turn
     ) throws(Rejection) -> Mutations<R.Mutation> {
         guard let transform = rules?.mutations, mutations.count > 0 else { return mutations }
-        try checkPreview(transform.isStreamed, turn)
         var passed: [R.Mutation] = []
         for mutation in mutations.sync.all {
-            passed += try transform.run(mutation, at: path) { stage, stream in
-                openStream(transform, stage, stream, turn) {
-                    $0.arrive(mutation: $1, from: stage + 1, $2)
-                }
-            }
+            passed += try run(mutation, through: transform, turn)
         }
         if transform.isStreamed { turn.isAccepted = true }
         return Mutations(.many(passed), extras: mutations.extras)
     }
-
-    // because what a stream lets through comes later, and a preview is of this moment
-    private func checkPreview(_ isStreamed: Bool, _ turn: Turn) throws(Rejection) {
-        if isStreamed, turn.isPreview { throw .noPreview }
-    }
-}
-
-extension Rejection {
-    /// An action that cannot be tried on a mirror.
-    static let noPreview = Rejection("noPreview", "this action cannot be tried on a mirror")
 }
 
 // MARK: - What came through a stream, or in from a source
 extension Node {
     func arrive(action: R.Action, from stage: Int, _ turn: Turn) {
-        do throws(Rejection) {
-            guard let transform = rules?.actions else { return }
-            let actions = try transform.run(action, from: stage, at: path) { stage, stream in
-                openStream(transform, stage, stream, turn) {
-                    $0.arrive(action: $1, from: stage + 1, $2)
-                }
-            }
-            for action in actions {
-                try decide(action, turn)
-                turn.tree.finishEmission()
-            }
-        } catch {
-            turn.clearRequests()
-            turn.complain("\(path): \(error)")
+        guard let transform = rules?.actions else { return }
+        receive(turn) { () throws(Rejection) in
+            let actions = try run(action, through: transform, from: stage, turn)
+            try decideAll(actions, turn)
+            return !actions.isEmpty
         }
     }
 
     func arrive(mutation: R.Mutation, from stage: Int, _ turn: Turn) {
+        guard let transform = rules?.mutations else { return }
+        receive(turn) { () throws(Rejection) in
+            let mutations = try run(mutation, through: transform, from: stage, turn)
+            let passed = Mutations(sync: mutations)
+            try check(passed, turn)
+            try record(passed, turn)
+            return !mutations.isEmpty
+        }
+    }
+
+    /// Carries out what came in, as one transaction; there is none where nothing came through.
+    private func receive(_ turn: Turn, _ body: () throws(Rejection) -> Bool) {
         do throws(Rejection) {
-            guard let transform = rules?.mutations else { return }
-            let mutations = try transform.run(mutation, from: stage, at: path) { stage, stream in
-                openStream(transform, stage, stream, turn) {
-                    $0.arrive(mutation: $1, from: stage + 1, $2)
-                }
-            }
-            for mutation in mutations {
-                let passed = Mutations(mutation)
-                try check(passed, turn)
-                try record(passed, turn)
-                turn.tree.finishEmission()
-            }
+            var isTransaction = false
+            try turn.attempt { () throws(Rejection) in isTransaction = try body() }
+            if isTransaction { turn.tree.finishEmission() }
         } catch {
             turn.clearRequests()
             turn.complain("\(path): \(error)")
@@ -138,8 +162,8 @@ extension Node {
     func present(_ state: R.State, from stage: Int = 0, _ turn: Turn) {
         guard let rules, let transform = rules.states else { return }
         do throws(Rejection) {
-            let states = try transform.run(state, from: stage, at: path) { stage, stream in
-                openStream(transform, stage, stream, turn) {
+            let states = try transform.run(state, from: stage, at: path, turn) { stage, gate in
+                openStream(transform, stage, gate, turn) {
                     $0.arrive(state: $1, from: stage + 1, $2)
                 }
             }
@@ -167,30 +191,36 @@ extension Node {
     private func tellOfAction(_ action: R.Action, _ taps: [NodeTap<R>], _ turn: Turn) {
         guard !taps.isEmpty else { return }
         let origin = turn.origin
-        if !turn.isPlain {
-            turn.undo.append { for tap in taps { tap.withdraw?(action) } }
+        turn.whenCommitted {
+            for tap in taps { tap.action?(action, origin) }
+        } orElse: {
+            for tap in taps { tap.withdraw?(action) }
         }
-        turn.whenCommitted { for tap in taps { tap.action?(action, origin) } }
     }
 
     private func runMiddleware(_ action: R.Action, _ turn: Turn) {
         guard let rules, !rules.middleware.isEmpty else { return }
         let origin = turn.origin
-        let sequence = turn.lastSequence
+        let moment = MiddlewareMoment()
+        defer { moment.isOver = true }
         let post = turn.tree.environment.post
         let call = MiddlewareCall<R>(
             getState: { [self] in state }, action: action,
             dispatch: { [path] action in
                 let action = WireEmbedded(action)
                 // because what is dispatched when the transaction is over follows nothing
-                if turn.lastSequence == sequence { return turn.follow(path, action) }
+                if !moment.isOver { return turn.follow(path, action) }
                 post { tree in tree.dispatch(action, to: path, origin: origin) }
             },
-            later: { [weak self] pause, job in
-                guard let self else { return }
-                turn.home?.run(job, after: pause, for: self, origin: origin)
+            whenCommitted: { job in
+                // because what is refused in the end is not to be heard of later
+                if moment.isOver { job() } else { turn.whenCommitted(job) }
             },
-            now: turn.tree.environment.clock.now)
+            later: { [weak self] pause, job in
+                guard let self, let tree = turn.home else { return false }
+                return tree.run(job, after: pause, for: self, origin: origin)
+            },
+            now: { turn.home?.environment.clock.now ?? .zero })
         for one in rules.middleware.elements { one.body(call) }
     }
 }

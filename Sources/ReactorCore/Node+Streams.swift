@@ -17,29 +17,33 @@ extension Node {
         }
     }
 
-    /// Lets a stream work until it ends or the node is torn down.
+    /// Lets a stream work until it ends or the node is torn down; answers false where there is no
+    /// room for it.
     func openStream<Value: Sendable>(
-        _ run: TransformRun<Value>, _ stage: Int, _ input: AsyncStream<Value>, _ turn: Turn,
+        _ run: TransformRun<Value>, _ stage: Int, _ gate: StreamGate<Value>, _ turn: Turn,
         _ arrive: @escaping Arrive<Value>
-    ) {
-        guard case .stream(let change) = run.stages[stage] else { return }
+    ) -> Bool {
+        guard case .stream(let change) = run.stages[stage] else { return false }
         let run = Confined(run)
-        work(turn) { deliver in
-            try await change(input, deliver)
-        } ended: {
-            run.open().closed(stage)
+        return work(turn) { deliver in
+            try await change(gate.values, deliver)
+        } ended: { node, turn in
+            run.open().closed(stage) { stage, gate in
+                node.openStream(run.open(), stage, gate, turn, arrive)
+            }
         } arrive: {
             arrive($0, $1, $2)
         }
     }
 
+    @discardableResult
     private func work<Value: Sendable>(
         _ turn: Turn,
         _ body: @escaping @Sendable (@escaping @Sendable (Value) -> Void) async throws -> Void,
-        ended: @escaping @Sendable () -> Void = {},
+        ended: @escaping @Sendable (Node<R>, Turn) -> Void = { _, _ in },
         arrive: @escaping Arrive<Value>
-    ) {
-        guard let id = turn.tree.admitEffect(of: self) else { return }
+    ) -> Bool {
+        guard let id = turn.tree.admitEffect(of: self) else { return false }
         let tree = turn.tree
         tree.running[id] = RunningEffect(
             origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true)
@@ -57,20 +61,29 @@ extension Node {
         }
         turn.whenCommitted { [self] in
             tree.launch(id, on: self) {
-                defer { post { _ in ended() } }
+                defer {
+                    post { tree in
+                        guard let node = tree.node(id.node) as? Node<R> else { return }
+                        ended(node, tree.turn)
+                    }
+                }
                 try await body(deliver)
             }
+        } orElse: { [self] in
+            tree.endEffect(id)
+            ended(self, turn)
         }
+        return true
     }
 }
 
 extension Tree {
     /// Runs `job` on the tree's isolation after a while, unless `node` is gone by then; what it
-    /// dispatches are transactions of their own.
+    /// dispatches are transactions of their own. Answers false where as many jobs wait as may.
     func run<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
-    ) {
-        guard let id = admitEffect(of: node) else { return }
+    ) -> Bool {
+        guard let id = admitEffect(of: node) else { return false }
         running[id] = RunningEffect(origin: origin, sequence: 0)
         jobs[id] = job
         let clock = environment.clock
@@ -85,5 +98,6 @@ extension Tree {
                 job()
             }
         }
+        return true
     }
 }

@@ -89,6 +89,8 @@ public final class Node<R: Reactor>: AnyNode {
     override func begin(_ turn: Turn) -> Bool { beginReactor(turn) }
 
     override func restart(_ turn: Turn) {
+        let before = fault
+        if !turn.isPlain { turn.undo.append { [self] in fault = before } }
         fault = nil
         turn.cancel(.all, of: number)
         _ = beginReactor(turn)

@@ -38,22 +38,23 @@ public final class Preview<R: Reactor> {
     /// the decision needs what the daemon alone knows; nothing was changed then.
     public func apply(_ action: R.Action) throws(Rejection) {
         let turn = tree.turn
-        // because what a pipeline makes of an action may take time, or come from elsewhere
-        guard node.rules.map({ $0.actions == nil && $0.mutations == nil }) ?? true else {
-            throw .preview(node.path)
-        }
         turn.asksDaemon = false
         defer { turn.clearRequests() }
-        let mutations = try node.reactor.mutate(
+        let before = node.place.value
+        do throws(Rejection) {
+            for action in try node.previewed(action, turn) { try decide(action, turn) }
+        } catch {
+            node.place.value = before
+            throw error
+        }
+    }
+
+    private func decide(_ action: R.Action, _ turn: Turn) throws(Rejection) {
+        let decided = try node.reactor.mutate(
             action: action, state: node.place.value, context: Context(turn, node))
         guard !turn.asksDaemon else { throw .preview(node.path) }
-        switch mutations.sync {
-        case .none: break
-        case .one(let mutation): node.reactor.reduce(state: &node.place.value, mutation: mutation)
-        case .many(let all):
-            for mutation in all {
-                node.reactor.reduce(state: &node.place.value, mutation: mutation)
-            }
+        for mutation in try node.passing(decided, turn).sync.all {
+            node.reactor.reduce(state: &node.place.value, mutation: mutation)
         }
     }
 }

@@ -22,26 +22,27 @@ public struct StateMarks: Sendable, Hashable {
     @inlinable
     public func hash(into hasher: inout Hasher) {}
 
-    /// Whether a field that is set must be marked: always, where values cannot be compared.
+    // because what is equal to its author may be other bytes, and nobody could tell from outside: a
+    // text in another normal form, a number that counts as another, half of a value
+    /// Whether a field that is set must be marked: always, where equal values may have other bytes.
     @inlinable
     public static func differ<Value>(_ old: Value, _ new: Value) -> Bool { true }
 
-    /// Whether a field that is set must be marked.
+    /// Whether a number that is set must be marked.
     @inlinable
-    public static func differ<Value: Equatable>(_ old: Value, _ new: Value) -> Bool { old != new }
+    public static func differ<Value: FixedWidthInteger>(_ old: Value, _ new: Value) -> Bool {
+        old != new
+    }
 
-    // because comparing collections of a million keys is no price for setting one
-    /// Whether a collection that is set must be marked: always.
+    /// Whether a truth value that is set must be marked.
     @inlinable
-    public static func differ<Key, Value>(
-        _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
-    ) -> Bool { true }
+    public static func differ(_ old: Bool, _ new: Bool) -> Bool { old != new }
 
-    /// Whether a collection that is set must be marked: always.
+    /// Whether a text that is set must be marked: where its bytes are others.
     @inlinable
-    public static func differ<Key, Value: Equatable>(
-        _ old: Keyed<Key, Value>, _ new: Keyed<Key, Value>
-    ) -> Bool { true }
+    public static func differ(_ old: String, _ new: String) -> Bool {
+        !old.utf8.elementsEqual(new.utf8)
+    }
 }
 
 /// Reads the marks of a state, field by field, and starts them anew.

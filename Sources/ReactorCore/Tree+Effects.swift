@@ -17,13 +17,43 @@ extension Turn {
                 TrackedEffect(id: id, cause: cause, until: effect.until))
             node.weighRules()
         }
-        if !isPlain { undo.append { [tree] in tree.endEffect(id) } }
-        whenCommitted { [tree] in tree.launch(effect, id, of: node) }
+        whenCommitted { [tree] in
+            tree.launch(effect, id, of: node)
+        } orElse: { [tree] in
+            tree.endEffect(id)
+        }
     }
 
-    /// Runs `job` once the transaction at hand is committed.
-    func whenCommitted(_ job: @escaping () -> Void) {
+    /// Runs `job` once the transaction at hand is committed, and `withdraw` if it comes to nothing.
+    func whenCommitted(
+        _ job: @escaping () -> Void, orElse withdraw: (() -> Void)? = nil
+    ) {
         news.effects.append(PendingEffect(sequence: lastSequence &+ 1, start: job))
+        guard let withdraw else { return }
+        if !isPlain {
+            undo.append(withdraw)
+        } else if attemptDepth > 0 {
+            withdrawals.append(withdraw)
+        }
+    }
+
+    /// Does what may be refused; then what it claimed until there is taken back.
+    ///
+    /// In a batch the roll-back does that.
+    func attempt(_ body: () throws(Rejection) -> Void) throws(Rejection) {
+        guard isPlain else { return try body() }
+        let effectCount = news.effects.count
+        let claimCount = withdrawals.count
+        attemptDepth += 1
+        defer { attemptDepth -= 1 }
+        do throws(Rejection) {
+            try body()
+            withdrawals.removeSubrange(claimCount...)
+        } catch {
+            news.effects.removeSubrange(effectCount...)
+            while withdrawals.count > claimCount { withdrawals.removeLast()() }
+            throw error
+        }
     }
 
     /// Cancels effects of a node if the transaction at hand comes to be.
@@ -184,7 +214,9 @@ extension Tree {
     func cancelEffects(ofNode node: UInt32) { cancelEffects { id, _ in id.node == node } }
 
     /// Cancels the effects of one transaction.
-    func cancelEffects(of sequence: UInt64) { cancelEffects { $1.sequence == sequence } }
+    func cancelEffects(of sequence: UInt64) {
+        cancelEffects { $1.sequence == sequence && !$1.isSource }
+    }
 
     /// Cancels the effects that are bound to a connection.
     func cancelEffects(ofConnection connection: UInt64) {
@@ -212,13 +244,15 @@ extension Tree {
     /// Tells `job` when no effect of the transaction numbered `sequence` is left; at once, if none
     /// is.
     func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
-        guard running.values.contains(where: { $0.sequence == sequence }) else { return job() }
+        guard running.values.contains(where: { $0.sequence == sequence && !$0.isSource }) else {
+            return job()
+        }
         waiters[sequence, default: []].append(job)
     }
 
     private func tellWaiters(of sequence: UInt64) {
         guard !waiters.isEmpty, waiters[sequence] != nil,
-            !running.values.contains(where: { $0.sequence == sequence })
+            !running.values.contains(where: { $0.sequence == sequence && !$0.isSource })
         else { return }
         for job in waiters.removeValue(forKey: sequence) ?? [] { job() }
     }

@@ -22,6 +22,7 @@ extension Node {
     func beginReactor(_ turn: Turn) -> Bool {
         guard turn.tree.isOpen else { return false }
         openSources(turn)
+        openStreams(turn)
         beginSagas(turn)
         let mutations = reactor.start(state: state)
         guard mutations.count > 0 || mutations.extras != nil else { return false }

@@ -109,9 +109,10 @@ extension Tree {
             named: name)
     }
 
-    /// A number that no mounted node has; one comes again after four thousand million others.
+    // because slices of values have their numbers from 2³¹ on, beside those of nodes
+    /// A number that no mounted node has; one comes again after two thousand million others.
     func newNumber() -> UInt32 {
-        repeat { lastNumber &+= 1 } while nodes[lastNumber] != nil
+        repeat { lastNumber = (lastNumber &+ 1) & 0x7fff_ffff } while nodes[lastNumber] != nil
         return lastNumber
     }
 
@@ -250,6 +251,15 @@ extension AnyNode {
             throw Rejection(
                 .tooLarge,
                 "\(path): no child fits below, \(CoreLimits.nodeDepthMax) levels are the most")
+        }
+        // because a child that no path leads to could never be asked for again
+        guard key.text.utf8.count <= CoreLimits.childKeyBytesMax,
+            (try? SlicePath(path.appending(key).description)) != nil
+        else {
+            throw Rejection(
+                .path,
+                "\(path): a child's key has at most \(CoreLimits.childKeyBytesMax) bytes, and is a "
+                    + "part of a path: this one is not")
         }
         guard nodeCount < CoreLimits.nodesMax else {
             throw Rejection(

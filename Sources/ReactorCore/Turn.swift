@@ -62,6 +62,10 @@ public final class Turn {
     var followers: [Follower] = []
     /// How the transaction at hand is taken back; only a batch keeps it.
     var undo: [() -> Void] = []
+    /// What takes back the claims of the transaction at hand, if it comes to nothing.
+    var withdrawals: [() -> Void] = []
+    /// Attempts under way, one inside another: only there a claim may come to nothing.
+    var attemptDepth = 0
     /// Where the delta that is being written starts.
     var deltaStart = 0
     /// Reactions under way, one inside another.
@@ -302,10 +306,14 @@ extension Turn {
         var bytes: Int
         var changes: Int
         var effects: Int
+        var reactionSequence: UInt64
+        var reactionCount: Int
     }
 
     var mark: Mark {
-        Mark(bytes: deltas.value.count, changes: changes.count, effects: effects.count)
+        Mark(
+            bytes: deltas.value.count, changes: changes.count, effects: effects.count,
+            reactionSequence: reactionSequence, reactionCount: reactionCount)
     }
 
     /// Keeps when `node` and those above it changed last, for the case of a roll-back.
@@ -325,6 +333,9 @@ extension Turn {
         deltas.value.truncate(to: mark.bytes)
         news.changes.removeSubrange(mark.changes...)
         news.effects.removeSubrange(mark.effects...)
+        // because what never came to be has used up nothing
+        reactionSequence = mark.reactionSequence
+        reactionCount = mark.reactionCount
         clearRequests()
     }
 }

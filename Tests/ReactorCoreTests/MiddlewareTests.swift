@@ -141,4 +141,31 @@ struct MiddlewareTests {
         try bench.send(.add(3))
         #expect(bench.state.seen == [1, 2, 3, 101])
     }
+
+    @Test("F29: a burst of any length is debounced to one run, and starves nobody")
+    func burst() throws {
+        var bodies: [Int] = []
+        let bench = StoreBench(
+            Adder(middleware: [answering { bodies.append($0) }.debounce(.seconds(1))]))
+        for _ in 0..<(2 * CoreLimits.effectsMax) { try bench.store.dispatch(.add(1)) }
+        try bench.send(.add(2))
+        bench.advance(by: .milliseconds(999))
+        #expect(bodies == [])
+        bench.advance(by: .milliseconds(1))
+        #expect(bodies == [2])
+        #expect(bench.complaints == [])
+    }
+
+    @Test("F29: middleware that waits does not hear of an action that came to nothing")
+    func refusedLater() throws {
+        var bodies: [Int] = []
+        let bench = StoreBench(
+            Adder(
+                actions: { $0.flatMap { $0 == .add(9) ? [.add(9), .refuse] : [$0] } },
+                middleware: [answering { bodies.append($0) }.delay(.seconds(1))]))
+        #expect(throws: Rejection.self) { try bench.send(.add(9)) }
+        try bench.send(.add(1))
+        bench.advance(by: .seconds(2))
+        #expect(bodies == [1])
+    }
 }

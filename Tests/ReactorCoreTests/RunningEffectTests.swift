@@ -238,7 +238,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["1"])
     }
 
-    @Test("an effect that is bound to a connection ends with it")
+    @Test("F50: an effect that is bound to a connection ends with it")
     func connectionLifetime() throws {
         let world = ManualWorld()
         let tree = Tree(Waiter(), epoch: 1, environment: world.environment)

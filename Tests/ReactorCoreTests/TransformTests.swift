@@ -1,3 +1,4 @@
+import ReactorThreads
 import Testing
 
 @testable import ReactorCore
@@ -177,7 +178,7 @@ struct TransformTests {
         #expect(bench.state.seen == [1, 4, 5])
     }
 
-    @Test("F22: a stream form has time in it: the dispatch is applied, its actions come later")
+    @Test("F22: a stream form has time in it: the dispatch is accepted, its actions come later")
     func stream() throws {
         let bench = StoreBench(
             Adder(actions: { actions in
@@ -248,5 +249,58 @@ extension TransformTests {
         #expect(try tree.send(Adder.Action.add(1)) == "accepted 1")
         let plain = Tree(Adder(actions: { $0.filter { _ in true } }), epoch: 1)
         #expect(try plain.send(Adder.Action.add(1)) == "applied 1")
+    }
+}
+
+extension TransformTests {
+    @Test("F22: what a refused batch sent into a stream never comes out, and the stream goes on")
+    func refusedBatch() throws {
+        let bench = StoreBench(
+            Adder(
+                actions: { $0.flatMap { $0 == .add(9) ? [.add(9), .refuse] : [$0] } },
+                mutations: { $0.stream { $0 } }))
+        bench.settle()
+        for _ in 0..<(CoreLimits.streamedValuesMax + 10) {
+            #expect(throws: Rejection.self) { try bench.store.dispatch(.add(9)) }
+        }
+        bench.settle()
+        #expect(bench.state.seen == [])
+        try bench.send(.add(1))
+        #expect(bench.state.seen == [1])
+    }
+
+    @Test("F22: a stream says what it has to say from the start, before any action")
+    func prepended() {
+        let bench = StoreBench(
+            Adder(actions: { actions in
+                actions.stream { input in
+                    AsyncStream<Adder.Action> { continuation in
+                        continuation.yield(.add(7))
+                        let task = Task {
+                            for await action in input { continuation.yield(action) }
+                        }
+                        continuation.onTermination = { _ in task.cancel() }
+                    }
+                }
+            }))
+        bench.settle()
+        #expect(bench.state.seen == [7])
+    }
+
+    @Test("F42: whoever asks, mutations are applied on the thread that drains the store")
+    func oneThread() {
+        let mark = ThreadMark()
+        var isInside: [Bool] = []
+        let store = Store(
+            Adder(mutations: { $0.handleEvents { _ in isInside.append(mark.isCurrent) } }))
+        let handle = store.handle
+        let thread = try? WorkThread(name: "sender") {
+            for number in 1...10 { handle.send(.add(number)) }
+        }
+        thread?.join()
+        mark.enter()
+        store.drain()
+        mark.leave()
+        #expect(isInside == Array(repeating: true, count: 10))
     }
 }

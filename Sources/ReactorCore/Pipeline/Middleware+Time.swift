@@ -2,57 +2,82 @@
 extension Middleware {
     /// Runs once `quiet` has passed without another action: with the last of them, and once.
     public func debounce(_ quiet: Duration) -> Middleware {
-        let calls = CallCounter()
+        let timer = MiddlewareTimer()
         return Middleware(call: { call in
-            let number = calls.next()
-            run(call, after: quiet) { calls.count == number }
+            call.whenCommitted {
+                timer.jobs = [(call.now() + quiet, { body(call) })]
+                timer.arm(call)
+            }
         })
     }
 
     /// Runs for an action, and then for none until `pause` has passed since that one.
     public func throttle(_ pause: Duration) -> Middleware {
-        let calls = CallCounter()
+        let window = MiddlewareWindow()
         return Middleware(call: { call in
-            if let last = calls.acceptedAt, call.now - last < pause { return }
-            calls.acceptedAt = call.now
+            let now = call.now()
+            if let last = window.acceptedAt, now - last < pause { return }
+            window.acceptedAt = now
             body(call)
         })
     }
 
     /// Runs after `pause`, for every action.
     public func delay(_ pause: Duration) -> Middleware {
-        Middleware(call: { call in run(call, after: pause) { true } })
+        let timer = MiddlewareTimer()
+        return Middleware(call: { call in
+            call.whenCommitted {
+                timer.jobs.append((call.now() + pause, { body(call) }))
+                timer.arm(call)
+            }
+        })
     }
 
     /// Runs for every action; of what it dispatches later, only that of its newest run is let
     /// through.
     public func takeLatest() -> Middleware {
-        let calls = CallCounter()
+        let window = MiddlewareWindow()
         return Middleware(call: { call in
-            let number = calls.next()
+            window.count += 1
+            let number = window.count
             var guarded = call
-            guarded.dispatch = { action in if calls.count == number { call.dispatch(action) } }
+            guarded.dispatch = { action in if window.count == number { call.dispatch(action) } }
             body(guarded)
         })
-    }
-
-    private func run(
-        _ call: MiddlewareCall<R>, after pause: Duration, if isWanted: @escaping () -> Bool
-    ) {
-        call.later(pause) { if isWanted() { body(call) } }
     }
 }
 
 /// What one piece of middleware remembers of its calls.
 ///
 /// *Owner*: the tree's isolation.
-private final class CallCounter {
-    private(set) var count: UInt64 = 0
+private final class MiddlewareWindow {
+    var count: UInt64 = 0
     /// When a call was let through last.
     var acceptedAt: Duration?
+}
 
-    func next() -> UInt64 {
-        count += 1
-        return count
+/// Jobs of one piece of middleware that wait for their time: one timer for all of them.
+///
+/// *Owner*: the tree's isolation.
+private final class MiddlewareTimer {
+    /// In the order of their times.
+    var jobs: [(due: Duration, run: () -> Void)] = []
+    private var isArmed = false
+
+    /// Sees to it that a timer runs while jobs wait.
+    func arm<R: Reactor>(_ call: MiddlewareCall<R>) {
+        guard !isArmed, let first = jobs.first else { return }
+        isArmed = call.later(max(first.due - call.now(), .zero)) { [self] in
+            isArmed = false
+            fire(call)
+        }
+    }
+
+    private func fire<R: Reactor>(_ call: MiddlewareCall<R>) {
+        let now = call.now()
+        let due = jobs.prefix { $0.due <= now }
+        jobs.removeFirst(due.count)
+        for job in due { job.run() }
+        arm(call)
     }
 }

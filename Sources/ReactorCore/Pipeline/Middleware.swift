@@ -33,10 +33,19 @@ struct MiddlewareCall<R: Reactor> {
     var getState: () -> R.State
     var action: R.Action
     var dispatch: (R.Action) -> Void
-    /// Runs a job on the tree's isolation after a while; what it dispatches comes then.
-    var later: (Duration, @escaping () -> Void) -> Void
+    /// Runs a job once the transaction is committed, and not if it comes to nothing.
+    var whenCommitted: (@escaping () -> Void) -> Void
+    /// Runs a job on the tree's isolation after a while; answers false where too many wait.
+    var later: (Duration, @escaping () -> Void) -> Bool
     /// Time since the tree came into being.
-    var now: Duration
+    var now: () -> Duration
+}
+
+/// The time in which middleware runs inside a transaction.
+///
+/// *Owner*: the tree's isolation.
+final class MiddlewareMoment {
+    var isOver = false
 }
 
 // MARK: - Putting middleware together

@@ -7,8 +7,8 @@
 /// A reactor is asked once for each, when it is mounted; one that gives back what it was handed has
 /// no pipeline, and pays nothing. The stages are plain functions that run inside the transaction,
 /// so that "applied" keeps its meaning. What needs time (a debounce, a throttle) goes into
-/// ``stream(_:)``: what passes it are transactions of their own, and the dispatch itself is applied
-/// without having done anything yet.
+/// ``stream(_:)``: what passes it are transactions of their own, and the dispatch itself is *accepted*:
+/// applied, without having done anything yet.
 ///
 /// *Owner*: built and run on the tree's isolation.
 public struct Transform<Value: Sendable> {
@@ -64,7 +64,8 @@ public struct Transform<Value: Sendable> {
 
     /// Sends the values through an asynchronous stream, and goes on with what comes out of that.
     ///
-    /// A stream that ends is begun anew with the next value. At most
+    /// It is at work from when the reactor begins, so that it may say something of its own; one that
+    /// ends is begun anew with the next value. At most
     /// ``CoreLimits/streamedValuesMax`` values wait in front of it; the action that finds no room is
     /// rejected as `BUSY`.
     public func stream<Output: AsyncSequence>(

@@ -4,38 +4,36 @@
 final class TransformRun<Value: Sendable> {
     let stages: [Transform<Value>.Stage]
     let sources: [Transform<Value>.Source]
-    /// The ways into the streams that are open, by stage.
-    private var inputs: [Int: AsyncStream<Value>.Continuation] = [:]
+    /// Whether what comes out of it comes later.
+    let isStreamed: Bool
+    /// The ways into the streams, by stage.
+    private var gates: [Int: StreamGate<Value>] = [:]
+    /// The stages whose streams are at work.
+    private var open: Set<Int> = []
 
     init(_ transform: Transform<Value>) {
         stages = transform.stages
         sources = transform.sources
-        isStreamed = stages.contains { stage in
-            if case .stream = stage { true } else { false }
+        for (index, stage) in stages.enumerated() {
+            if case .stream = stage { gates[index] = StreamGate() }
         }
+        isStreamed = !gates.isEmpty
     }
-
-    deinit {
-        for input in inputs.values { input.finish() }
-    }
-
-    /// Whether what comes out of it comes later.
-    let isStreamed: Bool
 
     /// Sends `value` through the stages from the one numbered `first` on, and gives what comes out at
-    /// once; `open` begins the stream of a stage.
+    /// once; `begin` begins the stream of a stage.
     ///
     /// *Throws*: ``Rejection`` if a stream has no room.
     func run(
-        _ value: Value, from first: Int = 0, at path: SlicePath,
-        open: (Int, AsyncStream<Value>) -> Void
+        _ value: Value, from first: Int = 0, at path: SlicePath, _ turn: Turn,
+        begin: (Int, StreamGate<Value>) -> Bool
     ) throws(Rejection) -> [Value] {
         var values = [value]
         for index in stages.indices.dropFirst(first) {
             switch stages[index] {
             case .each(let change): values = values.flatMap(change)
             case .stream:
-                for value in values { try send(value, to: index, at: path, open: open) }
+                for value in values { try send(value, to: index, at: path, turn, begin: begin) }
                 return []
             }
             if values.isEmpty { return [] }
@@ -43,29 +41,45 @@ final class TransformRun<Value: Sendable> {
         return values
     }
 
+    // because what is refused in the end is not to come out of a stream all the same
     private func send(
-        _ value: Value, to stage: Int, at path: SlicePath,
-        open: (Int, AsyncStream<Value>) -> Void
+        _ value: Value, to stage: Int, at path: SlicePath, _ turn: Turn,
+        begin: (Int, StreamGate<Value>) -> Bool
     ) throws(Rejection) {
-        if let input = inputs[stage] {
-            switch input.yield(value) {
-            case .enqueued: return
-            case .terminated: break
-            default:
-                throw Rejection(
-                    .busy,
-                    "\(path): \(CoreLimits.streamedValuesMax) values wait for a stream, the most")
-            }
+        guard let gate = gates[stage] else { return }
+        guard gate.reserve() else {
+            throw Rejection(
+                .busy, "\(path): \(CoreLimits.streamedValuesMax) values wait for a stream, the most"
+            )
         }
-        let (stream, input) = AsyncStream.makeStream(
-            of: Value.self, bufferingPolicy: .bufferingOldest(CoreLimits.streamedValuesMax))
-        inputs[stage] = input
-        open(stage, stream)
-        input.yield(value)
+        guard beginStream(stage, begin) else {
+            gate.release()
+            throw Rejection(.busy, "\(path): no room for another stream: try again")
+        }
+        turn.whenCommitted {
+            gate.push(value)
+        } orElse: {
+            gate.release()
+        }
     }
 
-    /// The stream of a stage has ended: the next value begins another.
-    func closed(_ stage: Int) {
-        inputs.removeValue(forKey: stage)?.finish()
+    /// Begins the streams that are not at work.
+    func beginStreams(_ begin: (Int, StreamGate<Value>) -> Bool) {
+        for stage in gates.keys.sorted() { _ = beginStream(stage, begin) }
+    }
+
+    private func beginStream(_ stage: Int, _ begin: (Int, StreamGate<Value>) -> Bool) -> Bool {
+        guard let gate = gates[stage], open.insert(stage).inserted else { return true }
+        gate.noteReader()
+        if begin(stage, gate) { return true }
+        open.remove(stage)
+        return false
+    }
+
+    /// The stream of a stage has ended: another begins with the next value, which may wait already.
+    func closed(_ stage: Int, begin: (Int, StreamGate<Value>) -> Bool) {
+        open.remove(stage)
+        // because one that ends without having read anything would end again
+        if gates[stage]?.isWanted ?? false { _ = beginStream(stage, begin) }
     }
 }

@@ -3,7 +3,7 @@
 ///     let store = Store(RootReactor(AppState()) { state, action in
 ///         if let add = action.as(AddItem.self) { state.items.append(add.name) }
 ///     })
-///     store.dispatch(ErasedAction(AddItem(name: "milk")))
+///     try store.dispatch(ErasedAction(AddItem(name: "milk")))
 ///
 /// It is a reactor like any other: it can be mounted in a daemon and mirrored.
 public struct RootReactor<State: WireCodable & Sendable>: Reactor {

@@ -23,6 +23,9 @@ extension Tree {
     /// Lists a saga at the top among what runs for `node`, and starts it.
     func adopt<R: Reactor>(_ scope: SagaScope, on node: Node<R>, _ start: () -> Void) {
         guard let id = admitEffect(of: node) else {
+            // because the desk was made for it, and nobody else may need it
+            _ = retainDesk(of: node)
+            releaseDesk(of: node.number, R.self)
             scope.fail(SagaError.tooMany)
             return scope.bodyEnded(nil)
         }
@@ -126,6 +129,9 @@ extension Node {
                 let scope = SagaScope.top(in: tree.sagaRoom)
                 let context = tree.context(of: scope, on: self)
                 tree.launch(scope, id, on: self) { scope.start { try await saga.body(context) } }
+            } orElse: { [number] in
+                tree.endEffect(id)
+                tree.releaseDesk(of: number, R.self)
             }
         }
     }

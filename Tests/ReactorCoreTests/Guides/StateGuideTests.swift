@@ -106,7 +106,6 @@ struct StateGuideTests {
         var state = Wall.State()
         _ = state.drainChanges()
         state.notes["a"] = "buy tea"
-        state.archive = .none
         guard case .fields(let fields) = state.changes else {
             Issue.record("\(state.changes)")
             return

@@ -57,8 +57,9 @@ public struct TrackedField<State>: Sendable {
 ///
 /// Then a client that watches the state's value is sent what changed instead of the whole, and a
 /// mirror wakes those alone who read a field that changed. Each stored variable gets accessors that
-/// mark it; the marks are no part of equality, hashing or coding. A field that is set to an equal
-/// value is not marked; one that is changed in place is.
+/// mark it; the marks are no part of equality, hashing or coding. A number, a truth
+/// value or a text that is set to what it was is not marked; any other field that is set, or changed
+/// in place, is.
 ///
 /// The accessors make two fields one access: to exchange them, go through a constant, not `swap`.
 /// Constants and computed properties are left alone; what ``Ignored()`` stands on is recorded for

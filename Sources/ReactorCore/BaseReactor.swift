@@ -74,7 +74,9 @@ open class BaseReactor<Action: Sendable, Mutation: Sendable, State: Sendable> {
     open func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation> { .none }
 
     /// Whether an action that was applied ends the effects of an earlier one.
-    open func shouldCancel(current: Action, upcoming: Action) -> Bool { false }
+    open func shouldCancel(
+        current: Action, upcoming: Action
+    ) throws(NeverCancels) -> Bool { throw NeverCancels() }
 
     // MARK: Pipelines
 

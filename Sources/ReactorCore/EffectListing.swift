@@ -13,7 +13,7 @@ public struct EffectListing: Equatable, Sendable {
 extension Tree {
     /// The effects that have not ended, in the order in which they were asked for.
     public var effectsUnderWay: [EffectListing] {
-        running.sorted { $0.key.number < $1.key.number }.compactMap { id, effect in
+        running.sorted.compactMap { id, effect in
             guard let node = node(id.node) else { return nil }
             return EffectListing(
                 path: node.path, cancelID: effect.cancelID, sequence: effect.sequence,

@@ -180,7 +180,8 @@ extension Node {
         _ facts: Mutations<R.Mutation>.Facts, _ rules: NodeRules<R>, _ turn: Turn
     ) {
         if rules.states != nil { present(state, turn) }
-        let taps = rules.taps.elements.compactMap(\.mutation)
+        guard !rules.taps.isEmpty else { return }
+        let taps = rules.taps.elements.compactMap { $0.mutation }
         guard !taps.isEmpty else { return }
         let origin = turn.origin
         turn.whenCommitted {
@@ -200,27 +201,9 @@ extension Node {
 
     private func runMiddleware(_ action: R.Action, _ turn: Turn) {
         guard let rules, !rules.middleware.isEmpty else { return }
-        let origin = turn.origin
-        let moment = MiddlewareMoment()
-        defer { moment.isOver = true }
-        let post = turn.tree.environment.post
-        let call = MiddlewareCall<R>(
-            getState: { [self] in state }, action: action,
-            dispatch: { [path] action in
-                let action = WireEmbedded(action)
-                // because what is dispatched when the transaction is over follows nothing
-                if !moment.isOver { return turn.follow(path, action) }
-                post { tree in tree.dispatch(action, to: path, origin: origin) }
-            },
-            whenCommitted: { job in
-                // because what is refused in the end is not to be heard of later
-                if moment.isOver { job() } else { turn.whenCommitted(job) }
-            },
-            later: { [weak self] pause, job in
-                guard let self, let tree = turn.home else { return false }
-                return tree.run(job, after: pause, for: self, origin: origin)
-            },
-            now: { turn.home?.environment.clock.now ?? .zero })
+        let run = MiddlewareRun(self, turn)
+        defer { run.isOver = true }
+        let call = MiddlewareCall(run, action)
         for one in rules.middleware.elements { one.body(call) }
     }
 }

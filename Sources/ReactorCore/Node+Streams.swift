@@ -45,8 +45,9 @@ extension Node {
     ) -> Bool {
         guard let id = turn.tree.admitEffect(of: self) else { return false }
         let tree = turn.tree
-        tree.running[id] = RunningEffect(
-            origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true)
+        tree.running.add(
+            RunningEffect(origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true),
+            as: id)
         let post = tree.environment.post
         let deliver: @Sendable (Value) -> Void = { value in
             post { tree in
@@ -84,7 +85,7 @@ extension Tree {
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
     ) -> Bool {
         guard let id = admitEffect(of: node) else { return false }
-        running[id] = RunningEffect(origin: origin, sequence: 0)
+        running.add(RunningEffect(origin: origin, sequence: 0), as: id)
         jobs[id] = job
         let clock = environment.clock
         let post = environment.post

@@ -9,6 +9,8 @@ public final class Node<R: Reactor>: AnyNode {
     @usableFromInline let place: Place<R.State>
     /// What stands in an action's way, if anything does.
     @usableFromInline var rules: NodeRules<R>?
+    /// Whether the reactor is known to end no effects by its actions.
+    var neverCancels = false
     /// The state after the last mutation.
     public var state: R.State {
         @inlinable _read { yield place.value }

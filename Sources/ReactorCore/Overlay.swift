@@ -6,7 +6,6 @@ public import ReactorBytes
 /// somebody looks, and once for all that came since somebody looked last.
 ///
 /// *Owner*: the replica's.
-@usableFromInline
 final class Overlay<R: Reactor> {
     private let preview: Preview<R>
     private var entries: [Entry] = []
@@ -25,10 +24,10 @@ final class Overlay<R: Reactor> {
 
     init(_ reactor: R) { preview = Preview(reactor) }
 
-    @usableFromInline var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { entries.isEmpty }
 
     /// The state with the actions on top; see ``refresh(on:)``.
-    @usableFromInline var state: R.State {
+    var state: R.State {
         _read { yield preview.state }
     }
 
@@ -93,7 +92,6 @@ final class Overlay<R: Reactor> {
     }
 
     /// Decides the actions again on top of `base`, if something changed since.
-    @usableFromInline
     func refresh(on base: R.State) {
         guard isStale else { return }
         isStale = false
@@ -110,24 +108,28 @@ extension Replica {
     /// The state as its client sees it: with its own actions that have no answer yet on top.
     public var shown: R.State {
         @inlinable _read {
-            if let overlay, !overlay.isEmpty {
-                overlay.refresh(on: place.value)
-                if let presenter {
-                    yield presenter.shown(overlay.state) ?? presenter.state
-                } else {
-                    yield overlay.state
-                }
-            } else if let presenter {
-                yield presenter.state
-            } else {
-                yield place.value
-            }
+            if isOverlaid { yield overlaid } else { yield place.value }
         }
     }
 
     /// Whether what is shown may differ from the state: by actions without an answer on top, or by
     /// the reactor's transform.
-    public var isOverlaid: Bool { presenter != nil || overlay.map { !$0.isEmpty } ?? false }
+    public var isOverlaid: Bool {
+        @inlinable get { mayDiffer.value }
+    }
+
+    @usableFromInline var overlaid: R.State {
+        if let overlay, !overlay.isEmpty {
+            overlay.refresh(on: place.value)
+            return presenter.map { $0.shown(overlay.state) ?? $0.state } ?? overlay.state
+        }
+        return presenter?.state ?? place.value
+    }
+
+    /// Looks whether something is on top of the state, after one came or went.
+    private func weighOverlay() {
+        mayDiffer.value = presenter != nil || overlay.map { !$0.isEmpty } ?? false
+    }
 
     /// Shows an action before it is answered, and gives the number by which it is settled; none
     /// where it cannot be previewed.
@@ -135,6 +137,7 @@ extension Replica {
         guard hasState, isPreviewable else { return nil }
         let overlay = overlay ?? Overlay(reactor)
         self.overlay = overlay
+        defer { weighOverlay() }
         return overlay.add(action, on: place.value)
     }
 
@@ -144,14 +147,24 @@ extension Replica {
     }
 
     /// Shows a previewed action no more; answers false where it was settled before.
-    public func settle(preview number: UInt64) -> Bool { overlay?.remove(number) ?? false }
+    public func settle(preview number: UInt64) -> Bool {
+        defer { weighOverlay() }
+        return overlay?.remove(number) ?? false
+    }
 
     /// Shows no previewed action with an ordinal up to `ordinal` any more: the state has them.
-    public func settle(upTo ordinal: UInt64) { overlay?.remove(upTo: ordinal) }
+    public func settle(upTo ordinal: UInt64) {
+        guard let overlay else { return }
+        overlay.remove(upTo: ordinal)
+        weighOverlay()
+    }
 
     /// Says whether the state follows mutations, as a preview does.
     public func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
-        if !isPreviewable { overlay?.removeAll() }
+        if !isPreviewable {
+            overlay?.removeAll()
+            weighOverlay()
+        }
     }
 }

@@ -70,7 +70,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
     func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation>
 
     /// Whether an action that was applied ends the effects of an earlier one.
-    func shouldCancel(current: Action, upcoming: Action) -> Bool
+    ///
+    /// Write it without `throws`. What a reactor has if it says nothing throws
+    /// ``NeverCancels``, and is asked no second time.
+    func shouldCancel(current: Action, upcoming: Action) throws(NeverCancels) -> Bool
 
     /// Puts a pipeline in the way of actions: before `mutate`.
     func transform(action: Transform<Action>) -> Transform<Action>
@@ -193,7 +196,9 @@ extension Reactor {
 
     public func childFailed(_ failure: ChildFailure, state: State) -> Mutations<Mutation> { .none }
 
-    public func shouldCancel(current: Action, upcoming: Action) -> Bool { false }
+    public func shouldCancel(
+        current: Action, upcoming: Action
+    ) throws(NeverCancels) -> Bool { throw NeverCancels() }
 
     public func transform(action: Transform<Action>) -> Transform<Action> { action }
 

@@ -12,9 +12,12 @@ public final class Replica<R: Reactor> {
     /// Whether a whole state has taken effect: mutations before it mean nothing.
     public private(set) var hasState = false
     /// What its client asked for and has no answer to; absent before the first of it.
-    @usableFromInline var overlay: Overlay<R>?
+    var overlay: Overlay<R>?
     /// What is shown instead of the state; absent where its reactor shows it as it is.
-    @usableFromInline let presenter: StatePresenter<R.State>?
+    let presenter: StatePresenter<R.State>?
+    // because every read of a mirror asks, and nobody who is asked comes back here
+    /// Whether what is shown may differ from the state.
+    @usableFromInline let mayDiffer: Place<Bool>
     /// Whether actions can be previewed.
     var isPreviewable = true
 
@@ -24,6 +27,7 @@ public final class Replica<R: Reactor> {
         let state = reactor.initialState
         place = Place(state)
         presenter = StatePresenter(reactor.transform(state: Transform()), state)
+        mayDiffer = Place(presenter != nil)
     }
 
     /// The state, as of the last ``commit()``.

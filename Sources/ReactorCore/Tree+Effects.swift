@@ -7,18 +7,19 @@ extension Turn {
         if let cancelID = effect.cancelID {
             cancel(.named(cancelID), of: node.number, upTo: id.number - 1)
         }
-        tree.running[id] = RunningEffect(
-            cancelID: effect.cancelID, scope: cancelScope, origin: origin,
-            sequence: lastSequence &+ 1,
-            connection: effect.lifetime == .connection ? caller.connection : nil,
-            isLifecycle: effect.lifetime == .lifecycle)
-        if cause != nil || effect.until != nil {
+        tree.running.add(
+            RunningEffect(
+                cancelID: effect.cancelID, scope: cancelScope, origin: origin,
+                sequence: lastSequence &+ 1,
+                connection: effect.lifetime == .connection ? caller.connection : nil,
+                isLifecycle: effect.lifetime == .lifecycle), as: id)
+        if effect.until != nil || (cause != nil && !node.neverCancels) {
             node.orderedRules().tracked.append(
                 TrackedEffect(id: id, cause: cause, until: effect.until))
             node.weighRules()
         }
         whenCommitted { [tree] in
-            tree.launch(effect, id, of: node)
+            tree.launch(effect, id, of: node, cause)
         } orElse: { [tree] in
             tree.endEffect(id)
         }
@@ -76,9 +77,20 @@ extension Node {
     func endEffects(_ effects: [TrackedEffect<R.Action>], on action: R.Action, _ turn: Turn) {
         for effect in effects {
             let isEnded = effect.until?(action) ?? false
-            let isCancelled =
-                effect.cause.map { reactor.shouldCancel(current: $0, upcoming: action) } ?? false
-            if isEnded || isCancelled { turn.cancel(effect.id) }
+            if isEnded || ends(effect.cause, action) { turn.cancel(effect.id) }
+        }
+    }
+
+    private func ends(_ cause: R.Action?, _ action: R.Action) -> Bool {
+        guard let cause, !neverCancels else { return false }
+        do throws(NeverCancels) {
+            return try reactor.shouldCancel(current: cause, upcoming: action)
+        } catch {
+            // because then no action need be held up for the question
+            neverCancels = true
+            rules?.tracked.removeAll { $0.until == nil }
+            weighRules()
+            return false
         }
     }
 }
@@ -104,19 +116,19 @@ extension Tree {
     }
 
     func launch<R: Reactor>(
-        _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>
+        _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>, _ cause: R.Action?
     ) {
         let post = environment.post
         let emit = Emit<R.Mutation>(clock: environment.clock) { decide in
             post { tree in tree.apply(decide, of: R.self, from: id) }
         }
         let run = effect.run
-        launch(id, on: node, deadline: effect.deadline) { try await run(emit) }
+        launch(id, on: node, cause, deadline: effect.deadline) { try await run(emit) }
     }
 
     /// Starts the work of an effect, unless it was cancelled meanwhile.
     func launch<R: Reactor>(
-        _ id: EffectID, on node: Node<R>, deadline: Duration? = nil,
+        _ id: EffectID, on node: Node<R>, _ cause: R.Action? = nil, deadline: Duration? = nil,
         _ work: @escaping @Sendable () async throws -> Void
     ) {
         guard running[id] != nil, !node.isGone else { return endEffect(id) }
@@ -124,10 +136,10 @@ extension Tree {
         var cancel = environment.spawn {
             do {
                 try await work()
-                post { tree in tree.effectEnded(id, nil, of: R.self) }
+                post { tree in tree.effectEnded(id, nil, of: R.self, cause) }
             } catch {
                 let failure = error is CancellationError ? nil : error
-                post { tree in tree.effectEnded(id, failure, of: R.self) }
+                post { tree in tree.effectEnded(id, failure, of: R.self, cause) }
             }
         }
         if let deadline {
@@ -135,14 +147,14 @@ extension Tree {
             let clock = environment.clock
             let cancelDeadline = environment.spawn {
                 guard (try? await clock.sleep(for: deadline)) != nil else { return }
-                post { tree in tree.effectExpired(id, after: deadline, of: R.self) }
+                post { tree in tree.effectExpired(id, after: deadline, of: R.self, cause) }
             }
             cancel = {
                 cancelWork()
                 cancelDeadline()
             }
         }
-        running[id]?.cancel = cancel
+        running.set(cancel: cancel, of: id)
     }
 
     /// Applies what an effect emitted, unless it was cancelled meanwhile.
@@ -161,35 +173,36 @@ extension Tree {
     }
 
     func effectEnded<R: Reactor>(
-        _ id: EffectID, _ failure: (any Error)?, of type: R.Type
+        _ id: EffectID, _ failure: (any Error)?, of type: R.Type, _ cause: R.Action? = nil
     ) {
         orphans.remove(id)
-        if let failure { fail(id, failure, of: type) } else { endEffect(id) }
+        if let failure { fail(id, failure, of: type, cause) } else { endEffect(id) }
     }
 
     private func effectExpired<R: Reactor>(
-        _ id: EffectID, after deadline: Duration, of type: R.Type
+        _ id: EffectID, after deadline: Duration, of type: R.Type, _ cause: R.Action?
     ) {
         guard running[id] != nil else { return }
         orphans.insert(id)
-        fail(id, EffectExpired(deadline: deadline), of: type)
+        fail(id, EffectExpired(deadline: deadline), of: type, cause)
     }
 
-    func fail<R: Reactor>(_ id: EffectID, _ failure: any Error, of type: R.Type) {
+    func fail<R: Reactor>(
+        _ id: EffectID, _ failure: any Error, of type: R.Type, _ cause: R.Action?
+    ) {
         guard let effect = running[id] else { return }
         turn.news.failures.append(
             LateFailure(
                 origin: effect.origin, code: LateFailure.effectFailedCode,
                 message: "\(failure)"))
         let node = node(id.node) as? Node<R>
-        let cause = node?.rules?.tracked.first { $0.id == id }?.cause
         endEffect(id)
         node?.fail(failure, cause, origin: effect.origin, turn)
     }
 
     /// Forgets an effect and ends its work.
     func endEffect(_ id: EffectID) {
-        guard let effect = running.removeValue(forKey: id) else { return }
+        guard let effect = running.remove(id) else { return }
         effect.cancel?()
         jobs[id] = nil
         node(id.node)?.forgetEffect(id)
@@ -204,31 +217,30 @@ extension Tree {
     }
 
     func carryOut(_ cancellation: EffectCancellation) {
-        cancelEffects { id, effect in
-            id.node == cancellation.node && id.number <= cancellation.last
-                && cancellation.selection.contains(effect)
-        }
+        cancel(
+            running.ids(ofNode: cancellation.node) { id, effect in
+                id.number <= cancellation.last && cancellation.selection.contains(effect)
+            })
     }
 
     /// Cancels the effects of a node.
-    func cancelEffects(ofNode node: UInt32) { cancelEffects { id, _ in id.node == node } }
+    func cancelEffects(ofNode node: UInt32) {
+        cancel(running.ids(ofNode: node) { _, _ in true })
+    }
 
     /// Cancels the effects of one transaction.
     func cancelEffects(of sequence: UInt64) {
-        cancelEffects { $1.sequence == sequence && !$1.isSource }
+        guard running.isAny(of: sequence) else { return }
+        cancel(running.ids { $0.sequence == sequence && !$0.isSource })
     }
 
     /// Cancels the effects that are bound to a connection.
     func cancelEffects(ofConnection connection: UInt64) {
-        cancelEffects { $1.connection == connection }
+        guard !running.isEmpty else { return }
+        cancel(running.ids { $0.connection == connection })
     }
 
-    private func cancelEffects(where isMeant: (EffectID, RunningEffect) -> Bool) {
-        guard !running.isEmpty else { return }
-        let meant = running.filter { isMeant($0.key, $0.value) }.keys
-        // because a run that is repeated from its seed is to cancel them in the same order
-        for id in meant.sorted(by: { $0.number < $1.number }) { cancelEffect(id) }
-    }
+    private func cancel(_ ids: [EffectID]) { for id in ids { cancelEffect(id) } }
 }
 
 /// An effect took longer than its deadline.
@@ -244,16 +256,14 @@ extension Tree {
     /// Tells `job` when no effect of the transaction numbered `sequence` is left; at once, if none
     /// is.
     func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
-        guard running.values.contains(where: { $0.sequence == sequence && !$0.isSource }) else {
-            return job()
-        }
+        guard running.isAny(of: sequence) else { return job() }
         waiters[sequence, default: []].append(job)
     }
 
     private func tellWaiters(of sequence: UInt64) {
-        guard !waiters.isEmpty, waiters[sequence] != nil,
-            !running.values.contains(where: { $0.sequence == sequence && !$0.isSource })
-        else { return }
+        guard !waiters.isEmpty, waiters[sequence] != nil, !running.isAny(of: sequence) else {
+            return
+        }
         for job in waiters.removeValue(forKey: sequence) ?? [] { job() }
     }
 }

@@ -17,7 +17,7 @@ public final class Tree {
     var nodes: [UInt32: AnyNode] = [:]
     private var lastNumber: UInt32 = 0
     var ownership = OwnershipTable()
-    var running: [EffectID: RunningEffect] = [:]
+    var running = EffectTable()
     var effectsStarted: UInt64 = 0
     /// Effects that were cancelled and whose work has not ended yet.
     var orphans: Set<EffectID> = []

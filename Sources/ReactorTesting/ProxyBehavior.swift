@@ -38,5 +38,7 @@ open class ProxyBehavior<
     ) -> Mutations<Mutation> { .none }
 
     /// Whether an action ends the effects of an earlier one: no.
-    open func shouldCancel(current: Action, upcoming: Action) -> Bool { false }
+    open func shouldCancel(
+        current: Action, upcoming: Action
+    ) throws(NeverCancels) -> Bool { throw NeverCancels() }
 }

@@ -52,8 +52,10 @@ public struct ProxyReactor<
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { behavior.error(error, action: action, state: state) }
 
-    public func shouldCancel(current: Action, upcoming: Action) -> Bool {
-        behavior.shouldCancel(current: current, upcoming: upcoming)
+    public func shouldCancel(
+        current: Action, upcoming: Action
+    ) throws(NeverCancels) -> Bool {
+        try behavior.shouldCancel(current: current, upcoming: upcoming)
     }
 }
 
@@ -83,7 +85,10 @@ private final class ClosureBehavior<
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { onError?(error, action, state) ?? .none }
 
-    override func shouldCancel(current: Action, upcoming: Action) -> Bool {
-        onShouldCancel?(current, upcoming) ?? false
+    override func shouldCancel(
+        current: Action, upcoming: Action
+    ) throws(NeverCancels) -> Bool {
+        guard let onShouldCancel else { throw NeverCancels() }
+        return onShouldCancel(current, upcoming)
     }
 }

@@ -36,6 +36,19 @@ struct OwnershipTableTests {
         #expect(table.take(connection: 2).isEmpty)
     }
 
+    @Test("a node that is gone and comes again is its owners' anew")
+    func ownedAgain() {
+        var table = table(
+            .own(node: 1, key: "a", connection: 1), .own(node: 1, key: "a", connection: 2))
+        #expect(table.take(connection: 2).count == 1)
+        table.forget(node: 1)
+        table.forget(node: 1)
+        #expect(table.count == 0)
+        table.apply(.own(node: 1, key: "b", connection: 2))
+        #expect(table.take(connection: 2).map(\.keys) == [["b"]])
+        #expect(table.take(connection: 1).isEmpty)
+    }
+
     @Test("the daemon owns nothing")
     func daemon() { #expect(table(.own(node: 1, key: "a", connection: 0)).count == 0) }
 }

@@ -99,6 +99,20 @@ struct Waiter: Reactor {
     }
 }
 
+/// Has effects, and no word on what ends them.
+@Reactor
+private struct Napper {
+    enum Action: Equatable, Sendable { case sleep }
+    enum Mutation: Equatable, Sendable { case woke }
+    struct State: Equatable, Sendable { var wakings = 0 }
+
+    func mutate(action: Action) -> Mutations<Mutation> {
+        .none.effect(.after(.seconds(1), .woke))
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.wakings += 1 }
+}
+
 @Suite("Effects under way")
 struct RunningEffectTests {
     private let bench = StoreBench(Waiter())
@@ -111,6 +125,20 @@ struct RunningEffectTests {
         try bench.send(.replace(4))
         bench.advance(by: .seconds(10))
         #expect(bench.state.log == ["3", "4"])
+    }
+
+    @Test("F48: a reactor without shouldCancel is asked once, and its actions go the short way")
+    func neverCancels() throws {
+        let bench = StoreBench(Napper())
+        let node = try #require(bench.store.core.tree.root as? Node<Napper>)
+        try bench.send(.sleep)
+        #expect(node.takesLongWay)
+        try bench.send(.sleep)
+        #expect(!node.takesLongWay)
+        #expect(node.rules == nil)
+        try bench.send(.sleep)
+        #expect(!node.takesLongWay)
+        #expect(bench.store.core.tree.effectsUnderWay.count == 3)
     }
 
     @Test("F48: a refused action cancels nothing")

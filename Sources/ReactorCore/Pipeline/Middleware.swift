@@ -22,7 +22,7 @@ public struct Middleware<R: Reactor> {
                 _ getState: GetState, _ action: R.Action, _ dispatch: @escaping Dispatch
             ) -> Void
     ) {
-        self.body = { call in body(call.getState, call.action, call.dispatch) }
+        self.body = { call in body({ call.run.node.state }, call.action, call.dispatch) }
     }
 
     init(call body: @escaping (MiddlewareCall<R>) -> Void) { self.body = body }
@@ -30,22 +30,63 @@ public struct Middleware<R: Reactor> {
 
 /// One action on its way through middleware.
 struct MiddlewareCall<R: Reactor> {
-    var getState: () -> R.State
-    var action: R.Action
-    var dispatch: (R.Action) -> Void
+    let run: MiddlewareRun<R>
+    let action: R.Action
+    private var dispatchInstead: ((R.Action) -> Void)?
+
+    init(_ run: MiddlewareRun<R>, _ action: R.Action) {
+        self.run = run
+        self.action = action
+    }
+
+    // because each closure is made only where it is asked for: this is done for every action
+    var getState: () -> R.State { { [run] in run.node.state } }
+
+    var dispatch: (R.Action) -> Void {
+        get { dispatchInstead ?? { [run] action in run.dispatch(action) } }
+        set { dispatchInstead = newValue }
+    }
+
     /// Runs a job once the transaction is committed, and not if it comes to nothing.
-    var whenCommitted: (@escaping () -> Void) -> Void
+    func whenCommitted(_ job: @escaping () -> Void) {
+        // because what is refused in the end is not to be heard of later
+        if run.isOver { job() } else { run.turn.whenCommitted(job) }
+    }
+
     /// Runs a job on the tree's isolation after a while; answers false where too many wait.
-    var later: (Duration, @escaping () -> Void) -> Bool
+    func later(_ pause: Duration, _ job: @escaping () -> Void) -> Bool {
+        guard let tree = run.turn.home else { return false }
+        return tree.run(job, after: pause, for: run.node, origin: run.origin)
+    }
+
     /// Time since the tree came into being.
-    var now: () -> Duration
+    func now() -> Duration { run.turn.home?.environment.clock.now ?? .zero }
 }
 
-/// The time in which middleware runs inside a transaction.
+/// The middleware's time with one action, inside its transaction and after.
 ///
 /// *Owner*: the tree's isolation.
-final class MiddlewareMoment {
+final class MiddlewareRun<R: Reactor> {
+    let node: Node<R>
+    let turn: Turn
+    let origin: Origin
+    /// Whether the transaction has ended.
     var isOver = false
+
+    init(_ node: Node<R>, _ turn: Turn) {
+        self.node = node
+        self.turn = turn
+        origin = turn.origin
+    }
+
+    func dispatch(_ action: R.Action) {
+        let action = WireEmbedded(action)
+        // because what is dispatched when the transaction is over follows nothing
+        if !isOver { return turn.follow(node.path, action) }
+        turn.home?.environment.post { [path = node.path, origin] tree in
+            tree.dispatch(action, to: path, origin: origin)
+        }
+    }
 }
 
 // MARK: - Putting middleware together

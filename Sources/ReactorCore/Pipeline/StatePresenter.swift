@@ -1,11 +1,10 @@
 /// What a replica shows instead of its state: the state behind its reactor's transform.
 ///
 /// Stages that take time are the daemon's: a replica goes as far as the first of them.
-@usableFromInline
 final class StatePresenter<State: Sendable> {
     private let changes: [(State) -> [State]]
     /// What is shown.
-    @usableFromInline private(set) var state: State
+    private(set) var state: State
 
     /// Shows `state`; nothing is made for a transform that changes nothing.
     init?(_ transform: Transform<State>, _ state: State) {
@@ -21,13 +20,11 @@ final class StatePresenter<State: Sendable> {
     }
 
     /// Shows what the transform makes of `state`, if it lets it pass.
-    @usableFromInline
     func take(_ state: State) {
         if let shown = shown(state) { self.state = shown }
     }
 
     /// What the transform makes of `state`.
-    @usableFromInline
     func shown(_ state: State) -> State? {
         changes.reduce([state]) { states, change in states.flatMap(change) }.last
     }

@@ -1,19 +1,24 @@
 /// Things that were added one after another, each of which can be taken away again.
 struct TokenList<Element> {
-    private(set) var entries: [(id: UInt64, element: Element)] = []
+    // because each action goes through all of them, and none looks at a number
+    /// The elements, in the order in which they were added.
+    private(set) var elements: [Element] = []
+    private var ids: [UInt64] = []
     private var lastID: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { elements.isEmpty }
 
     /// Adds `element` behind the others, and gives the number by which it is removed.
     mutating func add(_ element: Element) -> UInt64 {
         lastID += 1
-        entries.append((lastID, element))
+        ids.append(lastID)
+        elements.append(element)
         return lastID
     }
 
-    mutating func remove(_ id: UInt64) { entries.removeAll { $0.id == id } }
-
-    /// The elements, in the order in which they were added.
-    var elements: [Element] { entries.map(\.element) }
+    mutating func remove(_ id: UInt64) {
+        guard let index = ids.firstIndex(of: id) else { return }
+        ids.remove(at: index)
+        elements.remove(at: index)
+    }
 }

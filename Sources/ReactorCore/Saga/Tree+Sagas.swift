@@ -30,7 +30,7 @@ extension Tree {
             return scope.bodyEnded(nil)
         }
         // because no transaction asked for it, nobody waits for it to end
-        running[id] = RunningEffect(origin: .daemon, sequence: 0)
+        running.add(RunningEffect(origin: .daemon, sequence: 0), as: id)
         _ = retainDesk(of: node)
         launch(scope, id, on: node, start)
     }
@@ -51,7 +51,7 @@ extension Tree {
                 tree.releaseDesk(of: number, R.self)
             }
         }
-        running[id]?.cancel = { scope.cancel() }
+        running.set(cancel: { scope.cancel() }, of: id)
         start()
     }
 
@@ -66,7 +66,7 @@ extension Tree {
         guard running[id] != nil else { return }
         // because what it began may still be on its way to its end
         orphans.insert(id)
-        fail(id, error, of: type)
+        fail(id, error, of: type, nil)
     }
 }
 
@@ -118,7 +118,8 @@ extension Node {
         let tree = turn.tree
         for saga in reactor.sagas {
             guard let id = tree.admitEffect(of: self) else { continue }
-            tree.running[id] = RunningEffect(origin: .daemon, sequence: 0, isSource: true)
+            tree.running.add(
+                RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
             // because an action behind this one is decided before this one is committed
             _ = tree.retainDesk(of: self)
             turn.whenCommitted { [self] in

@@ -1,0 +1,5 @@
+/// The answer of a reactor that does not care which effects an action ends: it has no
+/// ``Reactor/shouldCancel(current:upcoming:)`` of its own.
+public struct NeverCancels: Error, Equatable {
+    public init() {}
+}

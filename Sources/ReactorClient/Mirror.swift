@@ -55,7 +55,9 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
         notices.access(field)
-        return replica.withLock { $0.shown[keyPath: field] }
+        return replica.withLock {
+            $0.isOverlaid ? $0.shown[keyPath: field] : $0.state[keyPath: field]
+        }
     }
 
     /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where

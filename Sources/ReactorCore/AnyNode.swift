@@ -1,3 +1,5 @@
+public import ReactorBytes
+
 /// A place in the tree: a reactor with its state, or a collection of them.
 ///
 /// *Owner*: the tree's isolation; never used from another thread.
@@ -40,14 +42,18 @@ public class AnyNode {
     final let isObservedByParent: Bool
     /// Whether an action has more to pass here than its reactor's own functions: a parent that
     /// reacts, or ``Node/rules``.
-    @usableFromInline final var takesLongWay: Bool
+    final var takesLongWay: Bool {
+        get { longWayPlace.value }
+        set { longWayPlace.value = newValue }
+    }
+    @usableFromInline final let longWayPlace: Place<Bool>
 
     init(number: UInt32, path: SlicePath, parent: AnyNode?) {
         self.number = number
         self.path = path
         self.parent = parent
         isObservedByParent = parent?.isReacting ?? false
-        takesLongWay = isObservedByParent
+        longWayPlace = Place(isObservedByParent)
     }
 
     /// The last component of the path.

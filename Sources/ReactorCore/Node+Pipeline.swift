@@ -82,7 +82,30 @@ extension Node {
 
     /// Decides and applies one action, and tells those who want to know.
     private func decide(_ action: R.Action, _ turn: Turn) throws(Rejection) {
-        let taps = rules?.taps.elements ?? []
+        // because whatever of a generic type is not there is not to be asked for: that costs more
+        // than all the rest
+        if let rules, !rules.taps.isEmpty || rules.isTracking {
+            try decideHeard(action, rules, turn)
+        } else {
+            try decideAlone(action, rules, turn)
+        }
+    }
+
+    private func decideAlone(
+        _ action: R.Action, _ rules: NodeRules<R>?, _ turn: Turn
+    ) throws(Rejection) {
+        var mutations = try reactor.mutate(
+            action: action, state: state, context: Context(turn, self))
+        if let rules, rules.mutations != nil { mutations = try passing(mutations, turn) }
+        try check(mutations, turn)
+        try record(mutations, turn, cause: action)
+        if let rules, !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
+    }
+
+    private func decideHeard(
+        _ action: R.Action, _ rules: NodeRules<R>, _ turn: Turn
+    ) throws(Rejection) {
+        let taps = rules.taps.elements
         var admitted = 0
         do throws(Rejection) {
             for tap in taps {
@@ -93,14 +116,14 @@ extension Node {
                 action: action, state: state, context: Context(turn, self))
             let passed = try passing(mutations, turn)
             try check(passed, turn)
-            let earlier = rules?.tracked ?? []
+            let earlier = rules.tracked
             try record(passed, turn, cause: action)
             endEffects(earlier, on: action, turn)
         } catch {
             for tap in taps[..<admitted] { tap.withdraw?(action) }
             throw error
         }
-        runMiddleware(action, turn)
+        if !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
         tellOfAction(action, taps, turn)
     }
 
@@ -199,8 +222,7 @@ extension Node {
         }
     }
 
-    private func runMiddleware(_ action: R.Action, _ turn: Turn) {
-        guard let rules, !rules.middleware.isEmpty else { return }
+    private func runMiddleware(_ action: R.Action, _ rules: NodeRules<R>, _ turn: Turn) {
         let run = MiddlewareRun(self, turn)
         defer { run.isOver = true }
         let call = MiddlewareCall(run, action)

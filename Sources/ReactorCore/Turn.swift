@@ -59,7 +59,11 @@ public final class Turn {
     /// Under which name a client may cancel what the action at hand starts.
     var cancelScope: CancelScope?
     /// Followers still to run, in order.
-    var followers: [Follower] = []
+    var followers: [Follower] {
+        @inline(__always) _read { yield followersPlace.value }
+        @inline(__always) _modify { yield &followersPlace.value }
+    }
+    private let followersPlace = Place<[Follower]>([])
     /// How the transaction at hand is taken back; only a batch keeps it.
     var undo: [() -> Void] = []
     /// What takes back the claims of the transaction at hand, if it comes to nothing.
@@ -74,7 +78,11 @@ public final class Turn {
     private var reactionCount = 0
     private var reactionSequence: UInt64 = 0
     /// Whether nodes may take the short way: no batch is under way.
-    var isPlain = true
+    var isPlain: Bool {
+        @inline(__always) get { plainPlace.value }
+        @inline(__always) set { plainPlace.value = newValue }
+    }
+    @usableFromInline let plainPlace = Place(true)
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
         self.epoch = epoch
@@ -135,8 +143,8 @@ extension Turn {
 
     /// Whether an action may take the short way: no batch is under way, and nothing stands between
     /// the action and the reactor's own functions.
-    @usableFromInline
-    func isShort(for node: AnyNode) -> Bool { isPlain && !node.takesLongWay }
+    @inlinable
+    func isShort(for node: AnyNode) -> Bool { plainPlace.value && !node.longWayPlace.value }
 }
 
 // MARK: - Reading a turn

@@ -4,12 +4,13 @@
 public final class Guarded<Value>: @unchecked Sendable {
     /// The lock that guards the value.
     public let lock: Lock
-    @usableFromInline var value: Value
+    // because nobody comes here twice at a time: the lock is not recursive
+    @exclusivity(unchecked) @usableFromInline var value: Value
 
     /// Puts `value` under `lock`.
     public init(_ value: sending Value, by lock: Lock = Lock()) {
         self.lock = lock
-        self.value = value
+        unsafe self.value = value
     }
 
     /// Runs `body` on the value while no other thread is inside the lock.
@@ -17,7 +18,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try lock.withLock { () throws(Failure) in try body(&value) }
+        try lock.withLock { () throws(Failure) in try unsafe body(&value) }
     }
 
     /// Runs `body` on the value inside the lock that the caller holds already.
@@ -27,6 +28,6 @@ public final class Guarded<Value>: @unchecked Sendable {
     public func whileLocked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(&value)
+        try unsafe body(&value)
     }
 }

@@ -15,13 +15,16 @@ final class NodeRules<R: Reactor> {
     /// Where sagas hear of what the reactor does, if there are any.
     var sagas: SagaDesk<R>?
     /// Effects under way that an action may end.
-    var tracked: [TrackedEffect<R.Action>] = []
+    var tracked: [TrackedEffect<R.Action>] = [] {
+        didSet { isTracking = !tracked.isEmpty }
+    }
+    private(set) var isTracking = false
 
     init() {}
 
     var isNeeded: Bool {
         actions != nil || mutations != nil || states != nil || !middleware.isEmpty
-            || !taps.isEmpty || !tracked.isEmpty
+            || !taps.isEmpty || isTracking
     }
 }
 

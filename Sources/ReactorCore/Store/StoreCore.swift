@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 
 /// What of a ``Store`` does not depend on its reactor's type.
@@ -10,13 +11,22 @@ final class StoreCore {
     @usableFromInline let turn: Turn
     let inbox: StoreInbox
     /// Actions that were dispatched from inside another.
-    var waiting: [(Tree) -> Void] = []
-    private var observers: [(id: UInt64, call: () -> Void)] = []
+    // because every action looks at both, and whoever comes back here meanwhile finds them at rest
+    let waitingPlace = Place<[(Tree) -> Void]>([])
+    private let observersPlace = Place<[(id: UInt64, call: () -> Void)]>([])
     private var observersMade: UInt64 = 0
     private var isDispatching = false
     private var isDrainAsked = false
     /// Sequence of the state that observers were shown last.
     private var shownSequence: UInt64 = 0
+    var waiting: [(Tree) -> Void] {
+        _read { yield waitingPlace.value }
+        _modify { yield &waitingPlace.value }
+    }
+    private var observers: [(id: UInt64, call: () -> Void)] {
+        _read { yield observersPlace.value }
+        _modify { yield &observersPlace.value }
+    }
     var onComplaint: ((String) -> Void)?
     #if DEBUG
         /// The thread that is inside.
@@ -135,7 +145,15 @@ final class StoreCore {
         observersMade += 1
         let id = observersMade
         observers.append((id, observer))
-        return StoreToken { [weak self] in self?.observers.removeAll { $0.id == id } }
+        return StoreToken { [weak self] in self?.endObservation(id) }
+    }
+
+    // because what an observer held may end an observation of its own as it goes: it goes when the
+    // list is at rest
+    private func endObservation(_ id: UInt64) {
+        guard let index = observers.firstIndex(where: { $0.id == id }) else { return }
+        let ended = observers.remove(at: index)
+        withExtendedLifetime(ended) {}
     }
 }
 

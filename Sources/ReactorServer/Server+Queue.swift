@@ -37,6 +37,8 @@ extension Server {
             connection.urgentTurn = turnNumber
         }
         settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
+        // because it is still owed what its actions of this turn have caused
+        if connection.isClosing { leaveSlices(connection) }
         if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
         if connection.queuedControlBytes > limits.undrainedBytesMax { pauseReading(connection) }
     }

@@ -287,7 +287,6 @@ extension Server {
         connection.closingSince = now
         connection.partial = []
         silent.leave(connection.id, of: connection.peer.uid)
-        leaveSlices(connection)
         note(connection)
     }
 }

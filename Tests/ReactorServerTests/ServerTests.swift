@@ -84,6 +84,23 @@ struct ServerTests {
         #expect(try late.frames(.closing)[0].decode(Closing.self).code == .draining)
         #expect(harness.server.connectionCount == 0)
     }
+
+    @Test("who is told to go sees what its last actions did, before their outcomes")
+    func drainOfAFollower() throws {
+        let harness = ServerHarness()
+        let client = harness.client()
+        client.open("/visits")
+        client.subscribe("/visits")
+        client.subscribe("/visits", .value)
+        harness.turn()
+        _ = client.frames()
+        client.add()
+        harness.server.drain()
+        harness.turn()
+        #expect(client.frames().map(\.kind) == [.value, .delta, .mark, .applied, .closing])
+        #expect(client.socket.isClosed)
+        #expect(harness.server.connectionCount == 0)
+    }
 }
 
 extension Tag {

@@ -63,13 +63,17 @@ public class AnyNode {
 
     /// Records that the transaction at hand changes this node.
     @usableFromInline
-    final func touch(_ turn: Turn) { touch(turn, from: self) }
+    final func touch(_ turn: Turn) {
+        changedSequence = turn.lastSequence &+ 1
+        if watched, notedTurn != turn.number { turn.note(self) }
+        // because a walk up in a loop would count references at every step
+        parent?.touch(turn, from: self)
+    }
 
     private final func touch(_ turn: Turn, from origin: AnyNode) {
         changedSequence = turn.lastSequence &+ 1
         // because who shows the value of a node must know which of those below it changed
         if watched, origin.notedTurn != turn.number { turn.note(origin) }
-        // because a walk up in a loop would count references at every step
         parent?.touch(turn, from: origin)
     }
 

@@ -76,33 +76,32 @@ extension ActionPort {
         FrameHeader.byteCount + action + (conditions?.wireBytes().count ?? 0)
     }
 
-    /// Sends an action and waits for nothing; answers false if there is no room for it.
+    /// Sends an action on the client's thread; it settles the action's preview.
+    typealias Submission =
+        @Sendable (
+            LoopClient, @escaping (ActionOutcome) -> Void
+        ) throws(ClientError) -> Void
+
+    /// Sends an action of so many bytes and waits for nothing; answers false if there is no room for
+    /// it.
+    ///
+    /// `submit` settles `ticket` where it is called; this does so where it is not.
     func send(
-        _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions? = nil,
-        preview ticket: PreviewTicket? = nil,
-        then report: @escaping @Sendable (ActionOutcome) -> Void = { _ in }
+        _ actionByteCount: Int, _ conditions: DispatchOptions?,
+        preview ticket: PreviewTicket? = nil, _ submit: @escaping Submission
     ) -> Bool {
-        let isSent = post(action, to: node, conditions, ticket, report)
+        let isSent = post(byteCount(actionByteCount, conditions), submit)
         if !isSent { ticket?.settle() }
         return isSent
     }
 
-    private func post(
-        _ action: [UInt8], to node: NodeID, _ conditions: DispatchOptions?,
-        _ ticket: PreviewTicket?, _ report: @escaping @Sendable (ActionOutcome) -> Void
-    ) -> Bool {
-        let byteCount = byteCount(action.count, conditions)
+    private func post(_ byteCount: Int, _ submit: @escaping Submission) -> Bool {
         // because in a forked process the room's lock is a copy that somebody may hold for ever
         guard !isForked(), room.tryEnter(byteCount) else { return false }
         let room = room
         let isPosted = post { client in
             do throws(ClientError) {
-                try client.dispatch(
-                    encoded: action.span, to: node, conditions, preview: ticket
-                ) { outcome in
-                    room.leave(byteCount)
-                    report(outcome)
-                }
+                try submit(client) { _ in room.leave(byteCount) }
             } catch {
                 room.leave(byteCount)
             }
@@ -158,11 +157,7 @@ extension ActionPort {
     /// `submit` settles `ticket` where it is called; this does so where it is not.
     func dispatch(
         _ actionByteCount: Int, _ conditions: DispatchOptions?,
-        preview ticket: PreviewTicket? = nil,
-        _ submit:
-            @escaping @Sendable (
-                LoopClient, @escaping (ActionOutcome) -> Void
-            ) throws(ClientError) -> Void
+        preview ticket: PreviewTicket? = nil, _ submit: @escaping Submission
     ) async -> ActionOutcome {
         do throws(ClientError) {
             return try await outcome(byteCount(actionByteCount, conditions), submit)
@@ -173,11 +168,7 @@ extension ActionPort {
     }
 
     private func outcome(
-        _ byteCount: Int,
-        _ submit:
-            @escaping @Sendable (
-                LoopClient, @escaping (ActionOutcome) -> Void
-            ) throws(ClientError) -> Void
+        _ byteCount: Int, _ submit: @escaping Submission
     ) async throws(ClientError) -> ActionOutcome {
         try check()
         guard await room.enter(byteCount) else { throw .cancelled }

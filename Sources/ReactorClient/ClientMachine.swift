@@ -107,7 +107,8 @@ public final class ClientMachine {
         self.options = options
         session = options.session
         self.random = random
-        board = MirrorBoard(wake: wake)
+        board = MirrorBoard(
+            TreeEnvironment(post: { _ in }, spawn: options.spawn, clock: options.clock), wake: wake)
     }
 
     /// How far the conversation is, as users see it.

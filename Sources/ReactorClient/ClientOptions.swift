@@ -1,4 +1,4 @@
-import ReactorWire
+public import ReactorCore
 
 /// What a client may be told about itself.
 public struct ClientOptions: Sendable {
@@ -28,6 +28,12 @@ public struct ClientOptions: Sendable {
     public var session: [UInt8]?
     /// Whether to go on trying when the daemon cannot be reached the first time.
     public var keepsTrying = false
+
+    /// The time by which sagas over this client's mirrors wait.
+    public var clock = TreeClock.continuous
+    /// Starts the tasks of those sagas, and says how to cancel them: see
+    /// `TreeEnvironment.spawn(on:)`.
+    public var spawn = TreeEnvironment.spawnTask
 
     /// Options of a program of this name.
     public init(program: String = "", spin: Duration = .zero) {

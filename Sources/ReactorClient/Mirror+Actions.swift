@@ -5,7 +5,8 @@ extension Mirror {
     /// Sends an action and waits for nothing.
     ///
     /// Answers false, and drops the action, where the bytes that wait have reached
-    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own.
+    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own. It does
+    /// not tell of a rejection, nor of that by a saga over this mirror whose channel is full.
     ///
     /// `isPreviewed` shows at once what the reactor's `mutate` makes of it here, until the daemon
     /// has answered; a rejection takes that back, and observers are told. An action whose decision
@@ -17,10 +18,11 @@ extension Mirror {
     ) -> Bool {
         guard let port, let node else { return false }
         let bytes = action.wireBytes()
+        let conditions = cancel.map { DispatchOptions(cancel: $0) }
         let ticket = isPreviewed ? preview(action) : nil
         return port.send(
-            bytes, to: node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket
-        ) { [sagas] in sagas.tell(action, $0) }
+            bytes.count, conditions, preview: ticket,
+            submission(of: action, bytes, to: node, conditions, ticket))
     }
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
@@ -45,16 +47,22 @@ extension Mirror {
         }
         let bytes = action.wireBytes()
         let ticket = isPreviewed ? preview(action) : nil
-        let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
-            [sagas] (client, then) throws(ClientError) in
-            try client.dispatch(
-                encoded: bytes.span, to: node, conditions, preview: ticket
-            ) { outcome in
-                sagas.tell(action, outcome)
-                then(outcome)
+        let outcome = await port.dispatch(
+            bytes.count, conditions, preview: ticket,
+            submission(of: action, bytes, to: node, conditions, ticket))
+        return outcome.typed(as: R.Reply.self)
+    }
+
+    private func submission(
+        of action: R.Action, _ bytes: [UInt8], to node: NodeID, _ conditions: DispatchOptions?,
+        _ ticket: PreviewTicket?
+    ) -> ActionPort.Submission {
+        { [sagas] (client, then) throws(ClientError) in
+            try sagas.pass(action, preview: ticket, then: then) { (conclude) throws(ClientError) in
+                try client.dispatch(
+                    encoded: bytes.span, to: node, conditions, preview: ticket, then: conclude)
             }
         }
-        return outcome.typed(as: R.Reply.self)
     }
 
     /// Cancels what earlier actions of this client to this node started under `name`, and waits for

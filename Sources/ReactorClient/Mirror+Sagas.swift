@@ -9,7 +9,9 @@ extension Mirror {
     /// when the mirror shows the result, `take` and its siblings see the actions that this process
     /// dispatches to the node, once they are applied, and ``SagaContext/mutations`` is what the
     /// mirror applies, whoever caused it; what it caught up with by a snapshot is not among it.
-    /// Nobody is refused here because a channel is full: the element waits beyond the capacity.
+    /// Where a channel is full, this mirror's own actions are refused before they are sent.
+    ///
+    /// It waits by ``ClientOptions/clock``, and runs by ``ClientOptions/spawn``.
     ///
     /// It ends with an error when the mirror does, and is cancelled through its handle; an error that
     /// nobody catches is the handle's. *Throws*: where the client has ended.

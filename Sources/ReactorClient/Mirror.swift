@@ -23,7 +23,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline let notices = MirrorNotices(R._trackedFields)
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let board: MirrorBoard
-    let sagas = MirrorSagas<R>()
+    let sagas: MirrorSagas<R>
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
     let node: NodeID?
@@ -34,6 +34,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     ) {
         self.path = path
         self.board = board
+        sagas = MirrorSagas(board.sagas)
         self.port = port
         self.node = node
         // because the client's thread changes it inside the lock, and everybody reads it there

@@ -1,7 +1,7 @@
+import ReactorCore
 import ReactorThreads
-import ReactorWire
 
-/// What all mirrors of one client share: the lock, and how far they are.
+/// What all mirrors of one client share: the lock, how far they are, and where their sagas live.
 final class MirrorBoard: Sendable {
     /// Guards the state of every mirror, so that a reader of two sees both at one revision.
     let lock: Lock
@@ -11,11 +11,18 @@ final class MirrorBoard: Sendable {
     let moved = ChangeSignal()
     /// Raised when nobody holds one of the mirrors any more.
     let released = Flag()
+    // because a saga may follow several mirrors, one lock guards the ears of all of them
+    /// What sagas over the mirrors wait by and run on.
+    let sagas: SagaRoom
     private let wake: @Sendable () -> Void
 
     /// Makes a board whose client is told by `wake`, from any thread, to look at ``released``.
-    init(wake: @escaping @Sendable () -> Void = {}) {
+    init(
+        _ environment: TreeEnvironment = TreeEnvironment(post: { _ in }),
+        wake: @escaping @Sendable () -> Void = {}
+    ) {
         lock = Lock()
+        sagas = SagaRoom(environment)
         revision = Guarded(Revision(epoch: 0, sequence: 0), by: lock)
         self.wake = wake
     }

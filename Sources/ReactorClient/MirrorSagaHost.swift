@@ -24,13 +24,19 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     // because the mirror keeps its desk, the desk must not keep the mirror
     func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
-        let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
+        let (replica, sagas, node, path) = (mirror.replica, mirror.sagas, node, path)
         return SagaDesk(
-            room, path: mirror.path, state: { replica.withLock { $0.shown } },
+            room, path: path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
-                Self.send(action.wireBytes(), to: node, through: client) { outcome in
-                    sagas?.tell(action, outcome)
-                    then(Self.result(of: outcome))
+                guard let sagas else { return then(.failure(SagaError.gone(path: path))) }
+                let bytes = action.wireBytes()
+                do throws(ClientError) {
+                    try sagas.pass(action, then: { then(Self.result(of: $0)) }) {
+                        (conclude) throws(ClientError) in
+                        try client.dispatch(encoded: bytes.span, to: node, then: conclude)
+                    }
+                } catch {
+                    then(Self.result(of: .failed(message: "never sent: \(error)")))
                 }
             })
     }
@@ -60,8 +66,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     }
 
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping SagaPlaceEnd<Other>
+        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
     ) {
         // because only what makes itself can be mirrored by its type
         guard let mirrored = type as? any MirrorableReactor.Type else {
@@ -87,7 +92,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                     return then(.failure(SagaError.gone(path: path)))
                 }
                 let host = MirrorSagaHost<Other>(mirror: mirror, port: port, node: node)
-                then(.success((host, host.desk(client).log)))
+                then(.success(SagaPlace(host, host.desk(client).log)))
             }
             client.note()
         }

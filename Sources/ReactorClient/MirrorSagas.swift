@@ -5,7 +5,7 @@ import ReactorThreads
 ///
 /// *Owner*: told on the client's thread; asked from any.
 final class MirrorSagas<R: Reactor>: Sendable {
-    /// What a saga of a client waits by and runs on.
+    /// What a saga of the client waits by and runs on.
     let room: SagaRoom
     /// Whether sagas were ever run here: a mirror without any pays a look at this.
     private let hasSagas = Flag()
@@ -18,7 +18,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
         var top: [ObjectIdentifier: SagaScope] = [:]
     }
 
-    init(_ environment: TreeEnvironment = .inClient) { room = SagaRoom(environment) }
+    init(_ room: SagaRoom) { self.room = room }
 
     var isHeard: Bool { hasSagas.isUp }
 
@@ -61,13 +61,41 @@ final class MirrorSagas<R: Reactor>: Sendable {
         for mutation in staged { desk.tell(.mutation(mutation)) }
     }
 
-    /// Tells of an action of this process's own, if it was applied.
-    func tell(_ action: R.Action, _ outcome: ActionOutcome) {
+    /// Has `submit` send an action of this process's own, unless a saga has no room for it, and tells
+    /// of it once it is applied; `submit` settles `ticket` where it is called, this does so where it is
+    /// not.
+    func pass(
+        _ action: R.Action, preview ticket: PreviewTicket? = nil,
+        then: @escaping (ActionOutcome) -> Void,
+        _ submit: (@escaping (ActionOutcome) -> Void) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        var admission: UInt64?
+        if isHeard {
+            do throws(Rejection) {
+                admission = try heard?.admit(action)
+            } catch {
+                ticket?.settle()
+                return then(.rejected(error))
+            }
+        }
+        do throws(ClientError) {
+            try submit { [admission] outcome in
+                self.conclude(action, outcome, admission)
+                then(outcome)
+            }
+        } catch {
+            if let admission { heard?.withdraw(action, admittedAs: admission) }
+            throw error
+        }
+    }
+
+    private func conclude(_ action: R.Action, _ outcome: ActionOutcome, _ admission: UInt64?) {
         guard isHeard else { return }
         switch outcome {
-        case .applied, .ownerEnded: heard?.tell(.action(action))
+        case .applied, .ownerEnded: heard?.tell(.action(action), admittedAs: admission)
         // because what went into a stream is not applied yet
-        case .accepted, .rejected, .failed, .unknown: break
+        case .accepted, .rejected, .failed, .unknown:
+            if let admission { heard?.withdraw(action, admittedAs: admission) }
         }
     }
 
@@ -80,9 +108,4 @@ final class MirrorSagas<R: Reactor>: Sendable {
     }
 
     private var heard: SagaDesk<R>? { state.withLock { Confined($0.desk) }.open() }
-}
-
-extension TreeEnvironment {
-    /// Tasks and time of a process that has no tree.
-    static let inClient = TreeEnvironment(post: { _ in })
 }

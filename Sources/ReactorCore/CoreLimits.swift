@@ -26,7 +26,10 @@ public enum CoreLimits {
     public static let cancelNameBytesMax = 256
     /// Most children of one collection that one connection leases.
     public static let leasesPerConnectionMax = 1_024
-    /// Most sagas, forks and handlers of one tree, or of one mirror; an action for which a handler
+    /// Most children of one leased collection whose lives no lease defines, and which stay when nobody
+    /// holds them any more; a lease that would make another is rejected as `QUOTA`.
+    public static let keptChildrenMax = 4_096
+    /// Most sagas, forks and handlers of one tree, or of one client; an action for which a handler
     /// would have to begin another is rejected as `BUSY`, and a saga that forks another fails.
     public static let sagasMax = 1 << 17
     /// Deepest nesting of sagas that sagas began; one below fails, and with it those above.

@@ -2,7 +2,8 @@
 ///
 ///     {"lease":{"key":"42"}}
 ///
-/// Rejections: `not_leased` for `release`.
+/// Rejections: `not_leased` for `release`; `QUOTA` for `lease`, where the connection holds too many
+/// or too many children stay without a lease that defines their lives.
 @WireCodable
 public enum LeaseAction: Equatable, Sendable {
     /// Holds the child under `key` for the caller's connection; it is made if it is not there.
@@ -62,11 +63,23 @@ extension CollectionNode {
                 "\(path): \(CoreLimits.leasesPerConnectionMax) leases of this connection, the most")
         }
         if children[key] == nil {
+            if !definesLifecycle { try checkKept() }
             try checkCreation(of: key, turn.tree.mountedCount)
             turn.create(key, in: self)
         }
         leases?.hold(key, by: connection, definesLifecycle: definesLifecycle)
         turn.own(number, key, connection: connection)
+    }
+
+    // because nothing but the parent ends such a child, and nobody need know it
+    private func checkKept() throws(Rejection) {
+        let keptCount = children.count - (leases?.definedCount ?? 0)
+        guard keptCount >= CoreLimits.keptChildrenMax else { return }
+        throw Rejection(
+            .quota,
+            "\(path): \(keptCount) children stay whoever leases them, keptChildrenMax is "
+                + "\(CoreLimits.keptChildrenMax): lease with definesLifecycle, or have the parent "
+                + "remove some")
     }
 
     /// Ends one connection's lease, and the child with it if it was the last that defines its life.

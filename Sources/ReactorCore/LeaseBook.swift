@@ -52,6 +52,9 @@ struct LeaseBook {
         if page.isDefined { defined.insert(key) } else { defined.remove(key) }
     }
 
+    /// How many children have a life that one of their leases defined.
+    var definedCount: Int { defined.count }
+
     /// How many leases there are.
     var count: Int { counts.values.reduce(0, +) }
 }

@@ -30,7 +30,12 @@ extension Turn {
         _ job: @escaping () -> Void, orElse withdraw: (() -> Void)? = nil
     ) {
         news.effects.append(PendingEffect(sequence: lastSequence &+ 1, start: job))
-        guard let withdraw else { return }
+        if let withdraw { ifWithdrawn(withdraw) }
+    }
+
+    /// Runs `withdraw` if the transaction at hand comes to nothing; what is taken back last was done
+    /// first.
+    func ifWithdrawn(_ withdraw: @escaping () -> Void) {
         if !isPlain {
             undo.append(withdraw)
         } else if attemptDepth > 0 {

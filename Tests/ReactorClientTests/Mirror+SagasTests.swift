@@ -41,6 +41,11 @@ struct Buzzer {
         }
     }
 
+    /// How often a press presses.
+    static let number: @Sendable (Action) -> Int? = {
+        if case .press(let number) = $0 { number } else { nil }
+    }
+
     /// Answers each press, and ends when it has seen two answers.
     static func answer(_ saga: SagaContext<Buzzer>) async throws -> Int {
         let handler = saga.takeEvery {
@@ -135,6 +140,114 @@ struct MirrorSagasTests {
         #expect(try await handle.value == [1, 2])
         client.close()
         other.close()
+    }
+
+    @Test("F37: over a mirror, a full channel refuses this process's actions before they are sent")
+    func busy() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let other = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let (opened, tell) = AsyncStream<Void>.makeStream()
+        let handle = try await buzzer.runSaga { saga in
+            let channel = try await saga.channel(of: Buzzer.number, capacity: 2)
+            tell.finish()
+            _ = try await saga.take(where: { $0 == .answer("go") })
+            var sum = 0
+            for _ in 0..<3 { sum += try await saga.take(from: channel) ?? 0 }
+            return sum
+        }
+        for await _ in opened {}
+        // because the saga's reactor runs no saga in the daemon, only this process can say BUSY
+        #expect(await buzzer.dispatch(.press(1)).revision != nil)
+        #expect(await buzzer.dispatch(.press(2)).revision != nil)
+        let refused = await buzzer.dispatch(.press(4), isPreviewed: true)
+        #expect(
+            refused
+                == .rejected(
+                    Rejection(.busy, "/: 2 actions wait for a saga, the most: try again")))
+        #expect(buzzer.state.presses == 3)
+        #expect(try await other.dispatch("/", Buzzer.Action.press(8)).revision != nil)
+        #expect(await buzzer.dispatch(.answer("go")).revision != nil)
+        // because the channel has room again once the saga has taken from it
+        var outcome = await buzzer.dispatch(.press(16))
+        while case .rejected = outcome { outcome = await buzzer.dispatch(.press(16)) }
+        #expect(try await handle.value == 1 + 2 + 16)
+        #expect(buzzer.state.presses == 1 + 2 + 8 + 16)
+        client.close()
+        other.close()
+    }
+
+    @Test("F37: over a mirror, the place of an action that the daemon refuses is free again")
+    func refusedByDaemon() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let (opened, tell) = AsyncStream<Void>.makeStream()
+        let handle = try await buzzer.runSaga { saga in
+            let channel = try await saga.channel(of: { $0 }, capacity: 1)
+            tell.finish()
+            let _: Int = try await saga.call { _ in }
+            return channel.count
+        }
+        for await _ in opened {}
+        let refusal = Rejection("refused", "not this one")
+        for _ in 0..<3 { #expect(await buzzer.dispatch(.refuse) == .rejected(refusal)) }
+        #expect(await buzzer.dispatch(.press(1)).revision != nil)
+        #expect(await buzzer.dispatch(.press(1)) != .rejected(refusal))
+        #expect(buzzer.state.presses == 1)
+        handle.cancel()
+        client.close()
+    }
+
+    @Test("F37: over a mirror, others' mutations end a full channel, and what waits is not lost")
+    func overrun() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let other = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let (opened, tell) = AsyncStream<Void>.makeStream()
+        let handle = try await buzzer.runSaga { saga in
+            let channel = try await saga.mutations.channel(
+                of: { if case .pressed(let number) = $0 { number } else { nil } }, capacity: 2)
+            tell.finish()
+            _ = try await saga.take(where: { $0 == .answer("go") })
+            return [
+                try await saga.take(from: channel), try await saga.take(from: channel),
+                try await saga.take(from: channel),
+            ]
+        }
+        for await _ in opened {}
+        for number in 1...3 {
+            #expect(try await other.dispatch("/", Buzzer.Action.press(number)).revision != nil)
+        }
+        #expect(await buzzer.dispatch(.answer("go")).revision != nil)
+        let overrun = SagaError.overrun(path: "/", capacity: 2)
+        await #expect(throws: overrun) { try await handle.value }
+        #expect(buzzer.state.presses == 6)
+        client.close()
+        other.close()
+    }
+
+    @Test("F32: over a mirror, a saga that looks up reactors for ever keeps none that it let go of")
+    func lookingUp() async throws {
+        let server = try LiveServer(House())
+        let client = try await Client.connect(to: server.path)
+        let house = try await client.mirror(House(), at: "/")
+        let (done, tell) = AsyncStream<Void>.makeStream()
+        let handle = try await house.runSaga { saga in
+            for _ in 0..<20 {
+                let visits = try await saga.reactor(StockReactorsCounter.self, at: "/visits")
+                try await visits.put(.increment(by: 1))
+            }
+            tell.finish()
+            let _: Int = try await saga.call { _ in }
+        }
+        for await _ in done {}
+        // because the daemon is told when nobody holds the mirror any more, the house's alone is left
+        await server.until { $0.subscriptionCounts == [1] }
+        handle.cancel()
+        client.close()
     }
 
     @Test("F32: over a mirror, a saga puts to other nodes and follows them")

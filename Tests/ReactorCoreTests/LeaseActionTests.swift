@@ -123,4 +123,24 @@ struct LeaseActionTests {
         let lease = LeaseAction.lease(key: "a")
         #expect(try tree.send(lease, to: "/rooms") == "rejected NOT_FOUND")
     }
+
+    @Test("F74: children that no lease defines are bounded, and making room for one lets one in")
+    func keptMax() throws {
+        let tree = Tree(Album(), epoch: 1)
+        let perConnection = CoreLimits.leasesPerConnectionMax
+        for number in 0..<CoreLimits.keptChildrenMax {
+            let connection = UInt64(number / perConnection + 1)
+            _ = try lease(WireKey("\(number)"), from: connection, lives: false, tree)
+        }
+        #expect(try lease("more", from: 99, lives: false, tree) == "rejected QUOTA")
+        #expect(try lease("more", from: 99, tree).hasPrefix("applied"))
+        #expect(try lease("0", from: 99, lives: false, tree).hasPrefix("applied"))
+        // because it is those that nobody holds any more which must not pile up
+        tree.endConnection(1)
+        #expect(try keys(tree).count == CoreLimits.keptChildrenMax + 1)
+        #expect(try lease("other", from: 98, lives: false, tree) == "rejected QUOTA")
+        try tree.send(Album.Action.tearOut("1"))
+        #expect(try lease("other", from: 98, lives: false, tree).hasPrefix("applied"))
+        #expect(try lease("another", from: 98, lives: false, tree) == "rejected QUOTA")
+    }
 }

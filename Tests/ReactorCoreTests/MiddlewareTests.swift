@@ -168,4 +168,42 @@ struct MiddlewareTests {
         bench.advance(by: .seconds(2))
         #expect(bodies == [1])
     }
+
+    @Test("F29: an action that comes to nothing opens no window")
+    func windowTakenBack() throws {
+        var bodies: [Int] = []
+        let bench = StoreBench(
+            Adder(
+                actions: { $0.flatMap { $0 == .add(9) ? [.add(9), .refuse] : [$0] } },
+                middleware: [
+                    Middleware { _, action, _ in
+                        if case .add(let number) = action { bodies.append(number) }
+                    }.throttle(.seconds(1))
+                ]))
+        #expect(throws: Rejection.self) { try bench.send(.add(9)) }
+        try bench.send(.add(1))
+        try bench.send(.add(2))
+        #expect(bodies == [9, 1])
+        bench.advance(by: .seconds(1))
+        #expect(throws: Rejection.self) { try bench.send(.add(9)) }
+        try bench.send(.add(3))
+        #expect(bodies == [9, 1, 9, 3])
+    }
+
+    @Test("F29: an action that comes to nothing is no newer run, and nothing of it is let through")
+    func latestTakenBack() throws {
+        var held: [Middleware<Adder>.Dispatch] = []
+        let bench = StoreBench(
+            Adder(
+                actions: { $0.flatMap { $0 == .add(9) ? [.add(9), .refuse] : [$0] } },
+                middleware: [
+                    Middleware<Adder> { _, _, dispatch in held.append(dispatch) }
+                        .takeLatest().filter { $0 == .add(1) || $0 == .add(9) }
+                ]))
+        try bench.send(.add(1))
+        #expect(throws: Rejection.self) { try bench.send(.add(9)) }
+        for (number, dispatch) in held.enumerated() { dispatch(.add(100 + number)) }
+        try bench.send(.add(3))
+        #expect(bench.state.seen == [1, 3, 100])
+    }
 }

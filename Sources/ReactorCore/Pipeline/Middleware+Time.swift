@@ -16,8 +16,10 @@ extension Middleware {
         let window = MiddlewareWindow()
         return Middleware(call: { call in
             let now = call.now()
-            if let last = window.acceptedAt, now - last < pause { return }
+            let last = window.acceptedAt
+            if let last, now - last < pause { return }
             window.acceptedAt = now
+            call.ifWithdrawn { window.acceptedAt = last }
             body(call)
         })
     }
@@ -38,10 +40,14 @@ extension Middleware {
     public func takeLatest() -> Middleware {
         let window = MiddlewareWindow()
         return Middleware(call: { call in
+            let last = window.newest
             window.count += 1
             let number = window.count
+            window.newest = number
+            // because what comes to nothing replaces nothing
+            call.ifWithdrawn { window.newest = last }
             var guarded = call
-            guarded.dispatch = { action in if window.count == number { call.dispatch(action) } }
+            guarded.dispatch = { action in if window.newest == number { call.dispatch(action) } }
             body(guarded)
         })
     }
@@ -51,7 +57,10 @@ extension Middleware {
 ///
 /// *Owner*: the tree's isolation.
 private final class MiddlewareWindow {
+    /// How many calls there were; each has a number of its own, whatever becomes of it.
     var count: UInt64 = 0
+    /// Number of the newest call that has not come to nothing.
+    var newest: UInt64 = 0
     /// When a call was let through last.
     var acceptedAt: Duration?
 }

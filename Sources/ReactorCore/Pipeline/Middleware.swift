@@ -53,6 +53,11 @@ struct MiddlewareCall<R: Reactor> {
         if run.isOver { job() } else { run.turn.whenCommitted(job) }
     }
 
+    /// Runs a job if the transaction comes to nothing.
+    func ifWithdrawn(_ job: @escaping () -> Void) {
+        if !run.isOver { run.turn.ifWithdrawn(job) }
+    }
+
     /// Runs a job on the tree's isolation after a while; answers false where too many wait.
     func later(_ pause: Duration, _ job: @escaping () -> Void) -> Bool {
         guard let tree = run.turn.home else { return false }

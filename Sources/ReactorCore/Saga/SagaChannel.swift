@@ -8,6 +8,8 @@ public final class SagaChannel<Element: Sendable>: Sendable {
     /// Most elements that wait.
     public let capacity: Int
     private let state = Guarded(State())
+    /// What is done when nothing comes into it any more.
+    private let ending = Guarded<(@Sendable () -> Void)?>(nil)
 
     private struct State {
         /// What waits, from ``next`` on.
@@ -15,6 +17,8 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         var next = 0
         var takers: [SagaWait<Element?>] = []
         var isClosed = false
+        /// Why it was closed, if not because somebody wanted it.
+        var failure: SagaError?
         /// Places that are kept for actions under way.
         var reserved = 0
 
@@ -37,6 +41,9 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         precondition(capacity > 0, "a channel of capacity \(capacity) passes nothing")
         self.capacity = capacity
     }
+
+    // because nobody can take from a channel that nobody holds
+    deinit { end() }
 
     /// How many elements wait.
     public var count: Int { state.withLock { $0.count } }
@@ -61,6 +68,21 @@ public final class SagaChannel<Element: Sendable>: Sendable {
             for taker in state.takers { taker.give(.success(nil)) }
             state.takers = []
         }
+        end()
+    }
+
+    /// Does `job` once: when the channel is closed, or nobody holds it any more.
+    func whenEnded(_ job: @escaping @Sendable () -> Void) {
+        ending.withLock { $0 = job }
+        if isClosed { end() }
+    }
+
+    private func end() {
+        let job = ending.withLock { job in
+            defer { job = nil }
+            return job
+        }
+        job?()
     }
 
     /// Gives `wait` the next element; nil, if there will be none.
@@ -69,6 +91,8 @@ public final class SagaChannel<Element: Sendable>: Sendable {
             if state.count > 0 {
                 // because a taker that gave up takes nothing
                 if wait.give(.success(state.elements[state.next])) { _ = state.removeFirst() }
+            } else if let failure = state.failure {
+                wait.give(.failure(failure))
             } else if state.isClosed {
                 wait.give(.success(nil))
             } else {
@@ -85,7 +109,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         state.elements.append(element)
     }
 
-    // MARK: For actions
+    // MARK: For what a reactor does
 
     /// Keeps a place; answers false where there is none.
     func reserve() -> Bool {
@@ -109,6 +133,22 @@ public final class SagaChannel<Element: Sendable>: Sendable {
             if !state.isClosed { add(element, &state) }
         }
     }
+
+    /// Adds what could not be refused; where there is no room for it, the channel ends with `failure`,
+    /// which takes throw once they have taken what waits.
+    func add(_ element: Element, orFail failure: SagaError) {
+        let hasFailed = state.withLock { state in
+            guard !state.isClosed else { return false }
+            if state.count < capacity {
+                add(element, &state)
+                return false
+            }
+            state.isClosed = true
+            state.failure = failure
+            return true
+        }
+        if hasFailed { end() }
+    }
 }
 
 // MARK: - Taking
@@ -131,92 +171,5 @@ extension SagaContext {
             channel.take(wait)
             return try await wait.value(within: timeout, in: room) {}
         }
-    }
-}
-
-// MARK: - Channels of actions
-extension SagaSource {
-    /// Opens a channel of what `match` makes of elements, from the saga's last resumption on, until
-    /// the saga ends or closes it.
-    ///
-    /// While it is full, an action that belongs into it is rejected as `BUSY` before anything is
-    /// decided; mutations, and actions that were under way when it was opened, cannot be refused and
-    /// are kept beyond the capacity.
-    public func channel<Payload: Sendable>(
-        of match: @escaping @Sendable (Element) -> Payload?, capacity: Int
-    ) async throws -> SagaChannel<Payload> {
-        try saga.scope.check()
-        let channel = SagaChannel<Payload>(capacity: capacity)
-        let id = saga.room.newID()
-        let (host, ear, asAction, read) = (saga.host, saga.ear, asAction, read)
-        saga.scope.whenDecided { _ in
-            channel.close()
-            host.perform { $0?.remove(id) }
-        }
-        let cursor = ear.cursor
-        try await saga.waiting(Void.self) { wait in
-            host.perform { desk in
-                guard let desk else {
-                    wait.give(.failure(SagaError.gone(path: host.path)))
-                    return
-                }
-                let filling = SagaFilling(channel, host.path, underWay: desk.admittedCount)
-                let listener = SagaListener<R>(id) { _, note in
-                    filling.hear(note, read(note).flatMap(match))
-                } lose: { _ in
-                    channel.close()
-                }
-                if let asAction {
-                    listener.admit = { (action, _) throws(Rejection) in
-                        if match(asAction(action)) != nil { try filling.admit() }
-                    }
-                    listener.withdraw = { action in
-                        if match(asAction(action)) != nil { channel.cancelReservation() }
-                    }
-                }
-                do throws(SagaError) {
-                    try desk.listen(listener, from: cursor)
-                    filling.isLive = true
-                    wait.give(.success(()))
-                } catch {
-                    wait.give(.failure(error))
-                }
-            }
-        }
-        return channel
-    }
-}
-
-/// Fills a channel with what a reactor does.
-///
-/// *Owner*: the desk's isolation.
-private final class SagaFilling<Element: Sendable> {
-    private let channel: SagaChannel<Element>
-    private let path: String
-    /// Actions that were let in before the channel was there, and that have no place in it.
-    private var underWay: Int
-    /// Whether what it hears is not from the log.
-    var isLive = false
-
-    init(_ channel: SagaChannel<Element>, _ path: String, underWay: Int) {
-        self.channel = channel
-        self.path = path
-        self.underWay = underWay
-    }
-
-    func admit() throws(Rejection) {
-        guard !channel.reserve() else { return }
-        throw Rejection(
-            .busy, "\(path): \(channel.capacity) actions wait for a saga, the most: try again")
-    }
-
-    func hear<R>(_ note: SagaNote<R>, _ element: Element?) -> Bool {
-        var isReserved = false
-        if isLive, case .action = note {
-            isReserved = underWay == 0
-            if underWay > 0 { underWay -= 1 }
-        }
-        if let element { channel.fill(element, isReserved: isReserved) }
-        return !channel.isClosed
     }
 }

@@ -51,7 +51,8 @@ extension SagaContext {
         try await allOf(first, second, third)
     }
 
-    /// Begins four members, whatever each of them returns, and waits for all of them.
+    /// Begins four members, whatever each of them returns, and waits for all of them; more of them
+    /// begin by ``allOf(_:)``.
     public func all<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: @escaping Member<First>, _ second: @escaping Member<Second>,
         _ third: @escaping Member<Third>, _ fourth: @escaping Member<Fourth>
@@ -59,9 +60,17 @@ extension SagaContext {
         try await allOf(first, second, third, fourth)
     }
 
-    /// Begins any number of members, whatever each of them returns, and waits for all of them.
+    // because the compiler (6.3.1) takes a closure for a Sendable one where a pack wants that only
+    // sometimes, and never among functions of one name, `all` stands beside this for up to four
+    /// Begins any number of members, whatever each of them returns, and waits for all of them: their
+    /// results, in the order of the members.
     ///
-    /// A member that is written in its place has to say that it is `@Sendable`.
+    ///     let (user, items, prices, stock, offers) = try await saga.allOf(
+    ///         { @Sendable saga in try await load(saga, user: 7) }, loadItems, loadPrices, loadStock,
+    ///         loadOffers)
+    ///
+    /// A member that fails cancels the others, and its error is thrown. One that is written in its
+    /// place says that it is Sendable: `{ @Sendable saga in … }`.
     public func allOf<each Value: Sendable>(
         _ members: repeat @escaping @Sendable (SagaContext<R>) async throws -> each Value
     ) async throws -> (repeat each Value) {

@@ -111,15 +111,15 @@ extension SagaContext {
     ///     let detail = try await saga.reactor(Detail.self, at: "/detail")
     ///     try await detail.put(.show(id))
     ///
+    /// It costs something for as long as somebody holds it, or what was begun by it.
     /// *Throws*: ``SagaError/gone(path:)`` if there is no such reactor there.
     public func reactor<Other: Reactor>(
         _ type: Other.Type, at path: String
     ) async throws -> SagaContext<Other> {
-        let found = try await waiting { wait in
-            host.find(type, at: path, for: scope) { wait.give($0) }
+        try await waiting { [scope] wait in
+            host.find(type, at: path) { place in
+                wait.give(place.map { SagaContext<Other>(at: $0, in: scope) })
+            }
         }
-        let ear = SagaEar(found.log)
-        scope.adopt(ear)
-        return SagaContext<Other>(host: found.host, scope: scope, ear: ear)
     }
 }

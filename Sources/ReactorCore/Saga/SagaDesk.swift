@@ -10,6 +10,8 @@ package final class SagaDesk<R: Reactor> {
     private var listeners = SagaListeners<R>()
     /// Actions that were let in and that sagas have not been told of.
     private(set) var admittedCount = 0
+    /// Number of the action that was let in last.
+    private var lastAdmission: UInt64 = 0
     /// How many listen.
     var listenerCount: Int { listeners.count }
     /// Keeps the tap.
@@ -44,11 +46,13 @@ package final class SagaDesk<R: Reactor> {
     /// Dispatches an action for a saga.
     func put(_ action: R.Action, then: @escaping SagaPutEnd) { dispatch(action, then) }
 
-    /// Tells all who listen.
-    package func tell(_ note: SagaNote<R>) {
+    /// Tells all who listen; `admission` is the number under which an action was let in, if it was.
+    package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
         let number = log.append(note)
-        for listener in listeners.present where !listener.hear(number, note) {
-            listeners.remove(listener.id)
+        if admission != nil { admittedCount -= 1 }
+        for listener in listeners.present {
+            let isAdmitted = admission.map { $0 > listener.since } ?? false
+            if !listener.hear(number, note, isAdmitted) { listeners.remove(listener.id) }
         }
     }
 
@@ -60,8 +64,9 @@ package final class SagaDesk<R: Reactor> {
             let (notes, missed) = log.notes(from: cursor)
             if missed > 0 { throw .missed(count: missed) }
             for (index, note) in notes.enumerated()
-            where !listener.hear(cursor &+ UInt64(index), note) { return }
+            where !listener.hear(cursor &+ UInt64(index), note, false) { return }
         }
+        listener.since = lastAdmission
         listeners.add(listener)
     }
 
@@ -82,10 +87,10 @@ package typealias SagaPutEnd = @Sendable (Result<Void, any Error>) -> Void
 
 // MARK: - Letting actions in
 extension SagaDesk {
-    /// Asks whether an action may be decided.
+    /// Asks whether an action may be decided, and numbers it if so.
     ///
     /// *Throws*: ``Rejection`` where a channel that wants it is full, or no saga can begin for it.
-    func admit(_ action: R.Action) throws(Rejection) {
+    package func admit(_ action: R.Action) throws(Rejection) -> UInt64 {
         var admitted: [SagaListener<R>] = []
         for listener in listeners.admitting {
             do throws(Rejection) {
@@ -97,42 +102,57 @@ extension SagaDesk {
             }
         }
         admittedCount += 1
+        lastAdmission &+= 1
+        return lastAdmission
     }
 
     /// An action that was let in came to nothing.
-    func withdraw(_ action: R.Action) {
+    package func withdraw(_ action: R.Action, admittedAs admission: UInt64) {
         admittedCount -= 1
-        for listener in listeners.admitting { listener.withdraw?(action) }
+        for listener in listeners.admitting where admission > listener.since {
+            listener.withdraw?(action)
+        }
     }
 
     /// What the tree tells of its node.
     var tap: NodeTap<R> {
         var tap = NodeTap<R>(
             action: { [self] action, _ in
-                admittedCount -= 1
-                tell(.action(action))
+                // because a tree commits its actions in the order in which they were let in
+                tell(
+                    .action(action),
+                    admittedAs: lastAdmission &- UInt64(admittedCount) &+ 1)
             },
             mutation: { [self] mutation, _ in tell(.mutation(mutation)) })
-        tap.admit = { [self] (action) throws(Rejection) in try admit(action) }
-        tap.withdraw = { [self] action in withdraw(action) }
+        tap.admit = { [self] (action) throws(Rejection) in _ = try admit(action) }
+        tap.withdraw = { [self] action in withdrawLast(action) }
         return tap
+    }
+
+    // because a tree takes back the last first
+    private func withdrawLast(_ action: R.Action) {
+        withdraw(action, admittedAs: lastAdmission)
+        lastAdmission &-= 1
+        for listener in listeners.admitting { listener.since = min(listener.since, lastAdmission) }
     }
 }
 
 /// Somebody who wants to hear of what a reactor does.
 final class SagaListener<R: Reactor> {
     let id: UInt64
-    /// Hears a note, and says whether it wants another.
-    let hear: (UInt64, SagaNote<R>) -> Bool
+    /// Hears a note, and says whether it wants another; last, whether it was asked about it before.
+    let hear: (UInt64, SagaNote<R>, Bool) -> Bool
     /// Is told that there will be none.
     let lose: (SagaError) -> Void
     /// Is asked before an action is decided; as many were let in before and are not told of.
     var admit: ((R.Action, Int) throws(Rejection) -> Void)?
     /// Is told that an action that was let in came to nothing.
     var withdraw: ((R.Action) -> Void)?
+    /// Number of the last action that was let in before it was asked about any.
+    var since: UInt64 = 0
 
     init(
-        _ id: UInt64, hear: @escaping (UInt64, SagaNote<R>) -> Bool,
+        _ id: UInt64, hear: @escaping (UInt64, SagaNote<R>, Bool) -> Bool,
         lose: @escaping (SagaError) -> Void
     ) {
         self.id = id

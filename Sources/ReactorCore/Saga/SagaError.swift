@@ -8,6 +8,9 @@ public enum SagaError: Error, Equatable {
     case tooMany
     /// A saga forked a saga that forked a saga, ``CoreLimits/sagaDepthMax`` deep.
     case tooDeep
+    /// A mutation came to a channel that was full; mutations cannot be refused, so what came from then
+    /// on is not in it.
+    case overrun(path: String, capacity: Int)
     /// The node is not in the tree, or not any more, or its reactor is of another type.
     case gone(path: String)
     /// A race of nobody has no winner.
@@ -29,6 +32,10 @@ extension SagaError: CustomStringConvertible {
                 + "\(CoreLimits.effectsMax) of them at the top"
         case .tooDeep:
             "a saga is forked \(CoreLimits.sagaDepthMax) deep, and no deeper: use a loop"
+        case .overrun(let path, let capacity):
+            "\(path): a channel of mutations is over, for \(capacity) waited in it, the most, and "
+                + "another came: take them sooner, give it more room, or use a handler such as "
+                + "takeEvery"
         case .gone(let path): "\(path): no such reactor, or not any more"
         case .nobodyRaces: "a race of nobody has no winner: give it at least one member"
         case .unknownOutcome: "nobody can say whether the action was applied"

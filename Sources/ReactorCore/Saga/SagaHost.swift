@@ -20,12 +20,11 @@ package protocol SagaHost<Target>: Sendable {
     func put(
         _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd)
 
-    /// Gives a host of another node, for as long as `scope` lasts.
+    /// Finds another node; `then` gives it back when it is needed no more.
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping SagaPlaceEnd<Other>)
+        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>)
 }
 
 /// Takes where another reactor is, if it is anywhere.
 package typealias SagaPlaceEnd<R: Reactor> =
-    @Sendable (Result<(host: any SagaHost<R>, log: SagaLog<R>), any Error>) -> Void
+    @Sendable (Result<SagaPlace<R>, any Error>) -> Void

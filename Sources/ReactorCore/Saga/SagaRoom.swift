@@ -1,6 +1,6 @@
 import ReactorThreads
 
-/// What the sagas of one tree, or of one mirror, have in common: their clock, their tasks, their
+/// What the sagas of one tree, or of one client, have in common: their clock, their tasks, their
 /// lock, and how many there are.
 ///
 /// *Owner*: any thread.

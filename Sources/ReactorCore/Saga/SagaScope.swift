@@ -29,6 +29,8 @@ package final class SagaScope: Sendable {
         case joined
     }
 
+    private typealias Endings = [UInt64: @Sendable () -> Void]
+
     private struct State {
         var decision: SagaEnd?
         var hasBodyEnded = false
@@ -37,6 +39,8 @@ package final class SagaScope: Sendable {
         var cancelTask: (@Sendable () -> Void)?
         var ears: [any SagaHearing] = []
         var whenDecided: [@Sendable (SagaEnd) -> Void] = []
+        /// What is to end with it, unless it ends before.
+        var endings: Endings = [:]
         var whenOver: [@Sendable () -> Void] = []
     }
 
@@ -96,6 +100,21 @@ package final class SagaScope: Sendable {
         }
         if let decision { job(decision) }
     }
+
+    /// Runs `job` with the decision, unless it is forgotten before; at once, if there is one.
+    func whenEnding(_ id: UInt64, _ job: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLock { state in
+            if state.decision == nil { state.endings[id] = job }
+            return state.decision == nil
+        }
+        if !isOpen { job() }
+    }
+
+    /// Forgets what was to end with it.
+    func forgetEnding(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
+
+    /// What is to end with it, and what it hears by: both go when their owners do.
+    var keptCount: Int { state.withLock { $0.endings.count + $0.ears.count } }
 
     /// Tells `job` of the end; at once, if it has come.
     package func whenOver(_ job: @escaping @Sendable () -> Void) {
@@ -159,13 +178,14 @@ package final class SagaScope: Sendable {
     }
 
     private func decide(_ end: SagaEnd) -> Bool {
-        let told = state.withLock { state -> [@Sendable (SagaEnd) -> Void]? in
+        let told = state.withLock { state -> ([@Sendable (SagaEnd) -> Void], Endings)? in
             guard state.decision == nil else { return nil }
             state.decision = end
-            defer { state.whenDecided = [] }
-            return state.whenDecided
+            defer { (state.whenDecided, state.endings) = ([], [:]) }
+            return (state.whenDecided, state.endings)
         }
-        guard let told else { return false }
+        guard let (told, endings) = told else { return false }
+        for (_, job) in endings.sorted(by: { $0.key < $1.key }) { job() }
         for tell in told { tell(end) }
         return true
     }
@@ -201,6 +221,14 @@ extension SagaScope {
     func adopt(_ ear: some SagaHearing) {
         state.withLock { state in
             if state.isOver { ear.closeWhileLocked() } else { state.ears.append(ear) }
+        }
+    }
+
+    /// Lets `ear` follow the saga no more.
+    func forget(_ ear: some SagaHearing) {
+        state.withLock { state in
+            ear.closeWhileLocked()
+            state.ears.removeAll { $0 === ear }
         }
     }
 

@@ -71,7 +71,7 @@ extension SagaSource {
         host.perform { desk in
             guard let desk else { return scope.fail(SagaError.gone(path: host.path)) }
             let handler = SagaHandler(policy, scope, host, desk.log, body)
-            let listener = SagaListener<R>(id) { number, note in
+            let listener = SagaListener<R>(id) { number, note, _ in
                 guard scope.isOpen else { return false }
                 if let element = read(note), let payload = match(element) {
                     handler.accept(payload, number)

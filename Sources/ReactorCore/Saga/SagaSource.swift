@@ -95,7 +95,7 @@ extension SagaSource {
                 wait.give(.failure(SagaError.gone(path: host.path)))
                 return
             }
-            let listener = SagaListener<R>(id) { number, note in
+            let listener = SagaListener<R>(id) { number, note, _ in
                 guard !wait.isGiven, scope.isOpen else { return false }
                 guard let element = read(note), let payload = match(element) else { return true }
                 ear.wake(at: number &+ 1)

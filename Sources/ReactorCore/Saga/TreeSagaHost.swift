@@ -44,16 +44,18 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
     }
 
     func find<Other: Reactor>(
-        _ type: Other.Type, at path: String, for scope: SagaScope,
-        then: @escaping SagaPlaceEnd<Other>
+        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
     ) {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
             else { return then(.failure(SagaError.gone(path: path))) }
             let desk = tree.retainDesk(of: node)
             let host = TreeSagaHost<Other>(node, tree)
-            scope.whenOver { host.post { tree in tree.releaseDesk(of: host.node, Other.self) } }
-            then(.success((host, desk.log)))
+            then(
+                .success(
+                    SagaPlace(host, desk.log) {
+                        host.post { tree in tree.releaseDesk(of: host.node, Other.self) }
+                    }))
         }
     }
 }

@@ -22,7 +22,9 @@ enum Snippets {
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
-        article("Sagas"): [guide("SagasGuideTests")],
+        article("Sagas"): [
+            guide("SagasGuideTests"), "Tests/GuideTests/SagasOverMirrorTests.swift",
+        ],
         article("ComingFromReactorKit"): [guide("ComingFromReactorKitTests")],
         article("ComingFromReducer"): [guide("ComingFromReducerTests")],
         article("ComingFromAsyncReactor"): [guide("ComingFromAsyncReactorTests")],

@@ -74,6 +74,41 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "4 tea 0")
     }
 
+    @Test("F40: allOf takes any number of members of different types, and keeps their order")
+    func allOfMany() throws {
+        let bench = SagaBench(Tracker())
+        let handle = bench.run { saga in
+            let (number, text, sum, isTrue, late, parts) = try await saga.allOf(
+                { @Sendable _ in 4 }, { @Sendable saga in try await saga.take(Tracker.text) },
+                { @Sendable saga in try await saga.select(\.sum) }, { @Sendable _ in true },
+                Self.after(2, 5),
+                { @Sendable _ in [1.5] })
+            return "\(number) \(text) \(sum) \(isTrue) \(late) \(parts)"
+        }
+        try bench.send(.search("tea"))
+        bench.advance(by: .seconds(2))
+        #expect(bench.outcome(of: handle) == "4 tea 0 true 5 [1.5]")
+    }
+
+    @Test("F40: a member of allOf that fails cancels the others, and its error is thrown")
+    func allOfFailing() throws {
+        let bench = SagaBench(Tracker())
+        let notes = Notes()
+        let handle = bench.run { saga in
+            do {
+                _ = try await saga.allOf(
+                    Self.after(9, 1, notes), { @Sendable _ in "text" }, Self.failing,
+                    { @Sendable _ in true },
+                    Self.after(9, 2, notes))
+            } catch {
+                notes.add("\(error)")
+            }
+        }
+        bench.advance(by: .seconds(1))
+        #expect(Set(notes.all) == ["broken", "1 cancelled", "2 cancelled"])
+        #expect(!handle.isRunning)
+    }
+
     @Test("F40: a member of all that fails cancels the others, and its error is thrown")
     func failing() throws {
         let bench = SagaBench(Tracker())

@@ -37,13 +37,46 @@ struct LocalLoad: ParsableCommand {
         token = nil
         let afterTime = try perCall { try store.dispatch(.increment(by: 1)) }
         precondition(token == nil)
+        let (sagaTime, sagaEndedTime) = try sagaTimes(store)
+        let (observerTime, unobservedTime) = try observerTimes(store)
         tell([
             ("read", readTime), ("store", storeTime),
             ("middleware", middlewareTime), ("after", afterTime),
+            ("saga", sagaTime), ("sagaEnded", sagaEndedTime),
+            ("observer", observerTime), ("unobserved", unobservedTime),
             ("allocations", Double(allocations) / Double(count)),
             // because a sum that nobody asks for need not be computed
             ("sum", Double(sum)),
         ])
+    }
+
+    /// What a dispatch costs beside a saga that wants none of the actions, and once it has ended.
+    private func sagaTimes(_ store: Store<Counter>) throws -> (Double, Double) {
+        let handle = store.runSaga { saga in
+            saga.takeEvery(where: { $0 == .reset }) { _, _ in }
+            try await saga.put(.increment(by: 1))
+        }
+        // because what it puts comes when it listens
+        let sequence = store.sequence
+        while store.sequence == sequence { store.drain() }
+        let sagaTime = try perCall { try store.dispatch(.increment(by: 1)) }
+        handle.cancel()
+        while handle.isRunning { store.drain() }
+        // because the desk goes with what the end has posted
+        store.drain()
+        return (sagaTime, try perCall { try store.dispatch(.increment(by: 1)) })
+    }
+
+    /// What a dispatch costs with one observer of the state, and once that is gone.
+    private func observerTimes(_ store: Store<Counter>) throws -> (Double, Double) {
+        var last: Int64 = 0
+        var token: StoreToken? = store.observe { last = $0.count }
+        let observerTime = try perCall { try store.dispatch(.increment(by: 1)) }
+        guard last == store.state.count else { throw LoadError("store: an observer was left out") }
+        token = nil
+        let unobservedTime = try perCall { try store.dispatch(.increment(by: 1)) }
+        precondition(token == nil)
+        return (observerTime, unobservedTime)
     }
 
     /// Refuses to report a number that would be zero whatever happened.

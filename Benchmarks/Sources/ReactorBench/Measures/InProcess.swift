@@ -19,6 +19,10 @@ struct InProcess {
             try row("Store dispatch", .nanoseconds, "store", nil),
             try row("Store dispatch, one middleware", .nanoseconds, "middleware", nil),
             try row("Store dispatch, middleware gone again", .nanoseconds, "after", nil),
+            try row("Store dispatch, one saga", .nanoseconds, "saga", nil),
+            try row("Store dispatch, saga ended", .nanoseconds, "sagaEnded", nil),
+            try row("Store dispatch, one observer", .nanoseconds, "observer", nil),
+            try row("Store dispatch, observer gone again", .nanoseconds, "unobserved", nil),
             try row("Store dispatch, allocations", .count, "allocations", nil),
         ]
     }

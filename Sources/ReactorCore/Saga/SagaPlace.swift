@@ -1,0 +1,75 @@
+/// Another reactor that a saga was shown.
+package struct SagaPlace<R: Reactor>: Sendable {
+    let host: any SagaHost<R>
+    let log: SagaLog<R>
+    /// Says that the saga does not need it any more.
+    let giveBack: @Sendable () -> Void
+
+    package init(
+        _ host: any SagaHost<R>, _ log: SagaLog<R>,
+        giveBack: @escaping @Sendable () -> Void = {}
+    ) {
+        self.host = host
+        self.log = log
+        self.giveBack = giveBack
+    }
+}
+
+extension SagaContext {
+    /// What the saga of `scope` sees at another place, which it gives back when nobody holds this.
+    init(at place: SagaPlace<R>, in scope: SagaScope) {
+        ear = SagaEar(place.log)
+        scope.adopt(ear)
+        host = VisitingSagaHost(base: place.host, visit: SagaVisit(place, scope, ear))
+        self.scope = scope
+    }
+}
+
+/// Keeps another reactor's desk, and a saga's ear there, for as long as somebody holds it.
+private final class SagaVisit<R: Reactor>: Sendable {
+    private let place: SagaPlace<R>
+    private let scope: SagaScope
+    private let ear: SagaEar<R>
+
+    init(_ place: SagaPlace<R>, _ scope: SagaScope, _ ear: SagaEar<R>) {
+        self.place = place
+        self.scope = scope
+        self.ear = ear
+    }
+
+    deinit {
+        // because who lets go of it last may be inside the lock
+        place.host.perform { [scope, ear] _ in scope.forget(ear) }
+        place.giveBack()
+    }
+}
+
+/// Runs sagas that visit a reactor which is not their own.
+private struct VisitingSagaHost<R: Reactor>: SagaHost {
+    let base: any SagaHost<R>
+    /// Held by everything that the saga begins here.
+    let visit: SagaVisit<R>
+
+    var room: SagaRoom { base.room }
+    var path: String { base.path }
+
+    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
+        base.perform { [visit] desk in withExtendedLifetime(visit) { job(desk) } }
+    }
+
+    func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
+        base.adopt(scope, start)
+    }
+
+    func put(
+        _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
+    ) {
+        base.put(action, to: path, for: scope, then: then)
+    }
+
+    func find<Other: Reactor>(
+        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
+    ) {
+        base.find(type, at: path, then: then)
+    }
+}

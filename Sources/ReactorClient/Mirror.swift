@@ -23,7 +23,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline let notices = MirrorNotices(R._trackedFields)
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let board: MirrorBoard
-    let sagas = MirrorSagas<R>()
+    let sagas: MirrorSagas<R>
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
     let node: NodeID?
@@ -36,6 +36,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         self.board = board
         self.port = port
         self.node = node
+        sagas = MirrorSagas(port?.world.environment ?? .inClient)
         // because the client's thread changes it inside the lock, and everybody reads it there
         self.replica = Guarded(Confined(replica).open(), by: board.lock)
         phaseNow = Guarded(.connecting, by: board.lock)

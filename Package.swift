@@ -131,8 +131,8 @@ let package = Package(
         .target(
             name: "ReactorTesting",
             dependencies: [
-                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
-                "ReactorLoop", "ReactorThreads",
+                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorDaemon",
+                "ReactorWire", "ReactorLoop", "ReactorThreads",
             ],
             swiftSettings: strict),
 
@@ -151,7 +151,8 @@ let package = Package(
             name: "TrackerExample", dependencies: ["ReactorCore"],
             path: "Sources/Examples/Tracker/TrackerExample", swiftSettings: strict),
         .executableTarget(
-            name: "tracker-daemon", dependencies: ["TrackerExample", "ReactorDaemonCommand"],
+            name: "tracker-daemon",
+            dependencies: ["TrackerExample", "ReactorCore", "ReactorDaemonCommand"],
             path: "Sources/Examples/Tracker/tracker-daemon", swiftSettings: strict),
         .executableTarget(
             name: "tracker",
@@ -197,8 +198,8 @@ let package = Package(
             name: "ReactorClientTests",
             dependencies: [
                 "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorDaemon",
-                "ReactorDaemonCommand", "ReactorLoop", "ReactorServer", "ReactorThreads",
-                "ReactorWire", "StockReactors",
+                "ReactorDaemonCommand", "ReactorJournal", "ReactorLoop", "ReactorServer",
+                "ReactorThreads", "ReactorWire", "StockReactors",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,33 +1,36 @@
 import Glibc
-import ReactorCore
-import ReactorLoop
+package import ReactorCore
 import ReactorThreads
 
-/// The way from any thread to a client's own thread; the client ends when nobody holds it.
-final class ActionPort: Sendable {
-    let handle: LoopHandle
-    let core: Confined<LoopClient>
+/// The way from any thread to a client's own isolation; the client ends when nobody holds it.
+package final class ActionPort: Sendable {
+    private let shell: PortShell
     private let room: ActionRoom
     private let hasEnded = Flag()
     private let pid = getpid()
     private let isForked: @Sendable () -> Bool
 
-    /// Makes a port to `core`, whose thread is there unless `isForked` says so.
-    init(_ core: LoopClient, isForked: @escaping @Sendable () -> Bool) {
-        handle = core.loop.handle
-        room = ActionRoom(bytesMax: core.machine.options.queueBytesMax)
-        self.core = Confined(core)
+    /// Makes a port to the client in `shell`, for as many bytes of actions as its `options` say; its
+    /// thread is there unless `isForked` says so.
+    package init(
+        _ shell: PortShell, _ options: ClientOptions, isForked: @escaping @Sendable () -> Bool
+    ) {
+        self.shell = shell
+        room = ActionRoom(bytesMax: options.queueBytesMax)
         self.isForked = isForked
     }
 
+    /// Where sagas and inputs of the client's mirrors run, and the time they wait by.
+    var world: PortShell.World { shell.world }
+
     deinit { end() }
 
-    /// Runs `job` on the client's thread; answers false if that has ended or is not there.
-    func post(_ job: @escaping @Sendable (LoopClient) -> Void) -> Bool {
+    /// Runs `job` on the client's isolation, and has its shell send what comes of it; answers false
+    /// if that has ended or is not there.
+    func post(_ job: @escaping @Sendable (ClientMachine) -> Void) -> Bool {
         // because in a forked process the queue and its lock are copies that nobody serves
         if isForked() || hasEnded.isUp { return false }
-        let core = core
-        return handle.post { job(core.open()) }
+        return shell.post(job)
     }
 
     /// Why nothing can be posted, where that is so.
@@ -39,12 +42,10 @@ final class ActionPort: Sendable {
     }
 
     /// Ends the client, after what was posted before; what is posted later is refused.
-    func end() {
-        _ = post { client in
-            client.close()
-            client.loop.stop()
-        }
-        if !isForked() { hasEnded.raise() }
+    package func end() {
+        guard !isForked(), !hasEnded.isUp else { return }
+        shell.end()
+        hasEnded.raise()
     }
 
     /// Has the daemon say how far it is.
@@ -56,16 +57,58 @@ final class ActionPort: Sendable {
     func ask<Value: Sendable>(
         _ body:
             @escaping @Sendable (
-                LoopClient, @escaping (Result<Value, ClientError>) -> Void
+                ClientMachine, @escaping (Result<Value, ClientError>) -> Void
             ) -> Void
     ) async throws(ClientError) -> Value {
         let answer = OneAnswer<Result<Value, ClientError>>()
         let isPosted = post { client in
             body(client) { answer.give($0) }
-            client.note()
         }
         if !isPosted { throw refusal }
         return try await answer.wait(cancelled: .failure(.cancelled)).get()
+    }
+}
+
+/// Where a client lives, as its ``ActionPort`` sees it.
+package struct PortShell: Sendable {
+    /// Runs a job on the client's isolation, in the order of the calls, and sends what comes of it;
+    /// answers false where that has ended.
+    let post: @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool
+    /// Ends the client, after what was posted before.
+    let end: @Sendable () -> Void
+    let world: World
+
+    /// Makes a shell of the ways in.
+    package init(
+        world: World = World(),
+        post: @escaping @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool,
+        end: @escaping @Sendable () -> Void
+    ) {
+        self.world = world
+        self.post = post
+        self.end = end
+    }
+
+    /// Tasks and time of a client's process: real, or a test's.
+    package struct World: Sendable {
+        let executor: (any TaskExecutor)?
+        let clock: TreeClock
+
+        /// Tasks that run on `executor`, and wait by `clock`.
+        package init(
+            executor: (any TaskExecutor)? = nil, clock: TreeClock = .continuous
+        ) {
+            self.executor = executor
+            self.clock = clock
+        }
+
+        /// The same, as sagas take it.
+        var environment: TreeEnvironment {
+            TreeEnvironment(
+                post: { _ in },
+                spawn: executor.map(TreeEnvironment.spawn(on:)) ?? TreeEnvironment.spawnTask,
+                clock: clock)
+        }
     }
 }
 
@@ -79,7 +122,7 @@ extension ActionPort {
     /// Sends an action on the client's thread; it settles the action's preview.
     typealias Submission =
         @Sendable (
-            LoopClient, @escaping (ActionOutcome) -> Void
+            ClientMachine, @escaping (ActionOutcome) -> Void
         ) throws(ClientError) -> Void
 
     /// Sends an action of so many bytes and waits for nothing; answers false if there is no room for
@@ -144,7 +187,6 @@ extension ActionPort {
                     report(index, .failed(message: "never sent: \(error)"))
                 }
             }
-            client.note()
         }
         guard isPosted else {
             room.leave(total)
@@ -180,7 +222,6 @@ extension ActionPort {
                     room.leave(byteCount)
                     answer.give(outcome)
                 }
-                client.note()
             } catch {
                 room.leave(byteCount)
                 answer.give(.failed(message: "never sent: \(error)"))

@@ -27,7 +27,7 @@ extension Client {
         let reactor = Confined(reactor)
         let node = try await node(at: path)
         return try await ask { client, then in
-            client.machine.mirror(reactor.open(), at: path, port: port, node: node, then: then)
+            client.mirror(reactor.open(), at: path, port: port, node: node, then: then)
         }
     }
 

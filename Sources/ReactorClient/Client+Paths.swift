@@ -23,7 +23,7 @@ extension Client {
         let place = path.path.description
         let node = try await node(at: place)
         let name = try await ask { client, then in
-            then(.success(client.machine.reactorName(of: node)))
+            then(.success(client.reactorName(of: node)))
         }
         guard name == "\(R.self)" else {
             throw .otherReactor(path: place, expected: "\(R.self)", actual: name)

@@ -34,7 +34,7 @@ extension Client {
         let byteCount = items.reduce(9) { $0 + $1.action.bytes.count + 6 }
         return await port.dispatch(byteCount, conditions) {
             [items] (client, then) throws(ClientError) in
-            try client.machine.batch(items, conditions, then: then)
+            try client.batch(items, conditions, then: then)
         }
     }
 }
@@ -61,14 +61,12 @@ extension Client {
         let id = newWatchID()
         let feed = WatchFeed { [port] in
             _ = port.post { client in
-                client.machine.leave(watch: id)
-                client.note()
+                client.leave(watch: id)
             }
         }
         let isPosted = port.post { [weak feed] client in
             guard let feed else { return }
-            client.machine.follow(path, .value, WatchSink(id, feed))
-            client.note()
+            client.follow(path, .value, WatchSink(id, feed))
         }
         if !isPosted {
             feed.state.withLock { $0.error = port.refusal }

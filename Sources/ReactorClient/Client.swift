@@ -47,9 +47,10 @@ public final class Client: Sendable {
         to path: String?, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) async throws(ClientError) -> Client {
         let notices = NoticeFeed()
-        let port = try startThread(path, options, notices, isForked)
+        let (port, core) = try startThread(path, options, notices, isForked)
         do throws(ClientError) {
-            let (welcome, socketPath) = try await port.ask { (client, then) in
+            let (welcome, socketPath) = try await port.ask { (_, then) in
+                let client = core.open()
                 client.start { result in
                     then(result.map { ($0, client.socketPath ?? "") })
                 }
@@ -64,20 +65,20 @@ public final class Client: Sendable {
     private static func startThread(
         _ path: String?, _ options: ClientOptions, _ notices: NoticeFeed,
         _ isForked: @escaping @Sendable () -> Bool
-    ) throws(ClientError) -> ActionPort {
+    ) throws(ClientError) -> (ActionPort, Confined<LoopClient>) {
         do {
             let loop = try EventLoop(spin: options.spin)
             let core = try LoopClient(on: loop, to: path, options: options)
             core.machine.report(to: notices)
-            let port = ActionPort(core, isForked: isForked)
+            let confined = Confined(core)
+            let port = ActionPort(.loop(confined, loop.handle), options, isForked: isForked)
             // because the port ends the thread when nobody holds it any more
-            let confined = port.core
             _ = try WorkThread(name: "reactor-client") {
                 let loop = confined.open().loop
                 loop.run()
                 loop.close()
             }
-            return port
+            return (port, confined)
         } catch {
             throw error as? ClientError ?? .system("\(error)")
         }
@@ -89,7 +90,7 @@ public final class Client: Sendable {
 
     /// Waits until every action sent so far has an outcome.
     public func drain() async throws(ClientError) {
-        try await ask { client, then in client.machine.drain { then(.success(())) } }
+        try await ask { client, then in client.drain { then(.success(())) } }
     }
 
     /// Asks for a sign of life.
@@ -101,7 +102,7 @@ public final class Client: Sendable {
     func ask<Value: Sendable>(
         _ body:
             @escaping @Sendable (
-                LoopClient, @escaping (Result<Value, ClientError>) -> Void
+                ClientMachine, @escaping (Result<Value, ClientError>) -> Void
             ) -> Void
     ) async throws(ClientError) -> Value {
         try await port.ask(body)
@@ -111,6 +112,27 @@ public final class Client: Sendable {
         lastWatch.withLock { last in
             last += 1
             return last
+        }
+    }
+}
+
+extension PortShell {
+    /// A client on a loop with a thread of its own, which ends with it.
+    fileprivate static func loop(
+        _ core: Confined<LoopClient>, _ handle: LoopHandle
+    ) -> PortShell {
+        PortShell { job in
+            handle.post {
+                let client = core.open()
+                job(client.machine)
+                client.note()
+            }
+        } end: {
+            handle.post {
+                let client = core.open()
+                client.close()
+                client.loop.stop()
+            }
         }
     }
 }

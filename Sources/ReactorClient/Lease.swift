@@ -14,7 +14,7 @@ public final class Lease<R: Reactor>: Sendable {
     public let mirror: Mirror<R>
     private let port: ActionPort
 
-    init(_ mirror: Mirror<R>, _ port: ActionPort) {
+    package init(_ mirror: Mirror<R>, _ port: ActionPort) {
         self.mirror = mirror
         self.port = port
     }
@@ -26,8 +26,7 @@ extension ActionPort {
     /// Gives a lease back.
     fileprivate func release(_ path: String) {
         _ = post { client in
-            client.machine.release(path)
-            client.note()
+            client.release(path)
         }
     }
 }
@@ -50,7 +49,7 @@ extension Client {
     ) async throws(ClientError) -> Lease<R> {
         let port = port
         try await ask { client, then in
-            client.machine.lease(path, definesLifecycle: definesLifecycle, then: then)
+            client.lease(path, definesLifecycle: definesLifecycle, then: then)
         }
         do throws(ClientError) {
             return Lease(try await mirror(reactor, at: path), port)

@@ -200,15 +200,6 @@ extension LoopClient {
         note()
     }
 
-    func dispatch(
-        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions?,
-        preview ticket: PreviewTicket?, then completion: ((ActionOutcome) -> Void)?
-    ) throws(ClientError) {
-        try machine.dispatch(
-            encoded: action, to: node, conditions, preview: ticket, then: completion)
-        note()
-    }
-
     /// Makes the node at `path` addressable.
     public func open(
         _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void

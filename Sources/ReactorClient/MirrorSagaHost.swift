@@ -13,17 +13,16 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
         let isPosted = port.post { [self] client in
             job(desk(client))
-            client.note()
         }
         if !isPosted { job(nil) }
     }
 
-    private func desk(_ client: LoopClient) -> SagaDesk<R> {
+    private func desk(_ client: ClientMachine) -> SagaDesk<R> {
         mirror.sagas.desk { makeDesk(client) }
     }
 
     // because the mirror keeps its desk, the desk must not keep the mirror
-    func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
+    func makeDesk(_ client: ClientMachine) -> SagaDesk<R> {
         let (replica, sagas, node, path) = (mirror.replica, mirror.sagas, node, path)
         return SagaDesk(
             room, path: path, state: { replica.withLock { $0.shown } },
@@ -60,7 +59,6 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                 case .failure(let error): then(.failure(error))
                 }
             }
-            client.note()
         }
         if !isPosted { then(.failure(port.refusal)) }
     }
@@ -74,33 +72,31 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         }
         let isPosted = port.post { [port] client in
             Self.find(mirrored, at: path, client, port) { then($0) }
-            client.note()
         }
         if !isPosted { then(.failure(port.refusal)) }
     }
 
     private static func find<Found: MirrorableReactor, Other: Reactor>(
-        _ type: Found.Type, at path: String, _ client: LoopClient, _ port: ActionPort,
+        _ type: Found.Type, at path: String, _ client: ClientMachine, _ port: ActionPort,
         then: @escaping SagaPlaceEnd<Other>
     ) {
         client.open(path) { [unowned client] result in
             guard case .success(let node) = result else {
                 return then(.failure(SagaError.gone(path: path)))
             }
-            client.machine.mirror(Found.makeForMirror(), at: path, port: port, node: node) {
+            client.mirror(Found.makeForMirror(), at: path, port: port, node: node) {
                 guard case .success(let mirror) = $0, let mirror = mirror as? Mirror<Other> else {
                     return then(.failure(SagaError.gone(path: path)))
                 }
                 let host = MirrorSagaHost<Other>(mirror: mirror, port: port, node: node)
                 then(.success(SagaPlace(host, host.desk(client).log)))
             }
-            client.note()
         }
     }
 
     /// Sends an action for a saga; `then` is told on the client's thread.
     private static func send(
-        _ bytes: [UInt8], to node: NodeID, through client: LoopClient,
+        _ bytes: [UInt8], to node: NodeID, through client: ClientMachine,
         then: @escaping (ActionOutcome) -> Void
     ) {
         do throws(ClientError) {

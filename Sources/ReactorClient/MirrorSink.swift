@@ -157,7 +157,8 @@ extension ClientMachine {
         mirror(reactor, at: path, port: nil, node: nil, then: completion)
     }
 
-    func mirror<R: Reactor>(
+    /// Mirrors the node at `path`, numbered `node`; with a `port`, the mirror sends actions itself.
+    package func mirror<R: Reactor>(
         _ reactor: R, at path: String, port: ActionPort?, node: NodeID?,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {

@@ -1,28 +1,20 @@
 public import Logging
-import ReactorBytes
 public import ReactorCore
-import ReactorJournal
 import ReactorLoop
 import ReactorServer
 
-/// A running `reactord`: the server's outputs carried out on a libuv loop.
+/// A running `reactord`: a tree served at a socket that is its own, until a signal ends it.
 ///
 ///     let daemon = try Daemon(root: App(), config: config)
 ///     try daemon.run()
 ///
 /// *Owner*: the thread that made it, which ``run()`` then uses until the daemon has drained.
 public final class Daemon {
-    let loop: EventLoop
-    let server: Server
-    let journal: any Journal
-    let jobs: TreeJobs
-    let home: SocketHome
-    var logger: Logger
-    var links: [ConnectionID: Connection] = [:]
-    private var lastConnection: UInt64 = 0
-    // because a look at the clock for each write of a turn is one too many
-    /// When the turn at hand ended, in nanoseconds.
-    private var turnTime: UInt64 = 0
+    private let loop: EventLoop
+    private let shell: ServerShell
+    private var server: Server { shell.server }
+    private let home: SocketHome
+    private let logger: Logger
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
@@ -36,12 +28,14 @@ public final class Daemon {
     public var socketPath: String { home.address.path }
 
     /// Opens the socket and mounts `root`; nothing is served before ``run()``. `name` is what
-    /// clients are told that they talk to.
+    /// clients are told that they talk to. `whenOpen` is called once the reactors have begun, and
+    /// says who looks on and what comes in besides clients' actions: see `LiveReactor`.
     ///
     /// *Throws*: ``DaemonError`` with what is in the way and the remedy.
     public init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
-        environment: [String: String], uid: UInt32, logger: Logger
+        environment: [String: String], uid: UInt32, logger: Logger,
+        whenOpen: (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
         var limits = config.limits
@@ -52,15 +46,16 @@ public final class Daemon {
             throw .loop(error)
         }
         home = try Self.open(config, environment, uid, on: loop)
-        let inbox = TreeInbox(waking: loop.handle)
-        jobs = TreeJobs { inbox.take() }
         var generator = SystemRandomNumberGenerator()
-        let tree = Tree(
-            root, epoch: generator.next(), recordsDeltas: true, environment: inbox.environment)
-        server = Server(
-            tree, limits: limits, daemonName: name, ownerUID: uid,
+        shell = ServerShell(
+            root, on: loop, epoch: generator.next(), limits: limits, name: name, ownerUID: uid,
             random: { generator.next() })
-        journal = MemoryJournal()
+        do {
+            try whenOpen(shell.server.tree)
+        } catch {
+            home.close()
+            throw .opening("\(error)")
+        }
     }
 
     /// The daemon's version.
@@ -117,9 +112,11 @@ public final class Daemon {
     }
 
     private func prepare() throws(LoopError) {
-        journal.onAppended = { [unowned self] turn in server.appended(turn, at: loop.now) }
-        loop.onTurnEnd = { [unowned self] in endTurn() }
-        home.listener.onAccept = { [unowned self] in accept($0) }
+        shell.onEvent = { [unowned self] in log($0) }
+        shell.onTurnEnd = { [unowned self] in
+            if server.isDraining, shell.isAlone { loop.stop() }
+        }
+        home.listener.onAccept = { [shell] in shell.accept($0) }
         for signal in [Signal.terminate, .interrupt] {
             let source = try SignalSource(signal, on: loop)
             source.onSignal = { [unowned self] in terminate(signal) }
@@ -130,8 +127,7 @@ public final class Daemon {
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
         home.listener.resumeAccepting()
-        // because what the reactors begin with is a part of the first turn, and nobody has come yet
-        endTurn()
+        shell.begin()
     }
 
     private func tick() {
@@ -173,7 +169,7 @@ extension Daemon {
 extension Daemon {
     /// Says that effects and sagas ask for more than a turn does, now and then.
     private func warnOfJobs() {
-        let count = jobs.shortenedCount
+        let count = shell.jobs.shortenedCount
         guard count > toldShortenings,
             lastShorteningTold.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
         else { return }
@@ -181,74 +177,15 @@ extension Daemon {
             "effects and sagas ask for more than a turn does: look for a chain that feeds itself",
             metadata: [
                 "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - toldShortenings)",
-                "waiting": "\(jobs.waitingCount)",
+                "waiting": "\(shell.jobs.waitingCount)",
             ])
         toldShortenings = count
         lastShorteningTold = loop.now
     }
 }
 
-// MARK: - Connections
+// MARK: - The log
 extension Daemon {
-    private func accept(_ link: Connection) {
-        lastConnection += 1
-        let id = ConnectionID(lastConnection)
-        links[id] = link
-        server.connect(
-            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
-        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
-        link.onEnd = { [unowned self] in server.endInput(id) }
-        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
-        link.onClosed = { [unowned self] _ in
-            links[id] = nil
-            server.disconnect(id, at: loop.now)
-        }
-        link.resumeReading()
-    }
-
-    /// Ends the turn: everything that arrived has been received.
-    private func endTurn() {
-        for job in jobs.take() { server.perform(job) }
-        repeat {
-            turnTime = loop.now
-            server.endTurn(at: turnTime)
-            carryOut()
-        } while server.needsTurn && !server.isSharing && !server.hasHeldInput
-        // because the others are looked at before one that sends much is read on
-        if server.isSharing || server.hasHeldInput || jobs.hasMore { loop.turnAgain() }
-        if server.isDraining, links.isEmpty { loop.stop() }
-    }
-
-    private func carryOut() {
-        while true {
-            let outputs = server.takeOutputs()
-            if outputs.isEmpty { return }
-            for output in outputs { carryOut(output) }
-        }
-    }
-
-    private func carryOut(_ output: ServerOutput) {
-        switch output {
-        case .write(let id, let slices): write(slices, to: id)
-        case .pauseReading(let id): links[id]?.pauseReading()
-        case .resumeReading(let id): links[id]?.resumeReading()
-        case .close(let id): links[id]?.finish()
-        case .append(let batch):
-            journal.append(
-                JournalBatch(
-                    turn: batch.turn, epoch: batch.epoch, after: batch.after,
-                    sequence: batch.sequence, bytes: batch.deltas.storage,
-                    range: batch.deltas.range))
-        case .log(let event): log(event)
-        }
-    }
-
-    private func write(_ slices: ByteSlices, to id: ConnectionID) {
-        guard let link = links[id] else { return }
-        link.write(slices)
-        if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
-    }
-
     private func log(_ event: ServerEvent) {
         var metadata: Logger.Metadata = [:]
         let text: String

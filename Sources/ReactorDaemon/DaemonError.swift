@@ -9,6 +9,8 @@ public enum DaemonError: Error, Sendable {
     case socketPath(SocketPathError)
     /// The system refused something.
     case loop(LoopError)
+    /// What is to be done with the open tree, by the daemon's author, was not done.
+    case opening(String)
 }
 
 extension DaemonError: CustomStringConvertible {
@@ -17,6 +19,7 @@ extension DaemonError: CustomStringConvertible {
         case .config(let error): "\(error)"
         case .socketPath(let error): "\(error)"
         case .loop(let error): "\(error)"
+        case .opening(let text): "opening the tree: \(text)"
         }
     }
 }

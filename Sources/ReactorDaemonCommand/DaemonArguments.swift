@@ -47,7 +47,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             let daemon = try Daemon(
                 root: root, config: settings, name: "\(Program.name) \(Program.version)",
                 environment: ProcessInfo.processInfo.environment, uid: geteuid(),
-                logger: Self.logger(settings.logLevel))
+                logger: Self.logger(settings.logLevel), whenOpen: Program.whenOpen)
             try daemon.run()
         } catch let error as ConfigError {
             throw Self.exit(65, "\(error)")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+public import ReactorCore
 import ReactorDaemon
 
 /// A daemon as a program, which takes every option of `reactord`.
@@ -20,9 +21,23 @@ import ReactorDaemon
 ///             return .configured(catalog)
 ///         }
 ///     }
+///
+/// Who looks on, and what comes in besides clients' actions, is said once the tree is open:
+///
+///     static func whenOpen(_ tree: Tree) throws {
+///         let tracker = try tree.reactor(Tracker.self)
+///         tracker.addMiddleware(log).keep()
+///         tracker.connect(orders).keep()
+///     }
 public protocol DaemonCommand: SendableMetatype {
     /// Which reactors it serves. Read once, at start.
     static var reactors: DaemonReactors { get }
+
+    /// Called once the reactors have begun, on the tree's isolation and before anybody is served; what
+    /// it throws ends the daemon.
+    ///
+    /// From here on, what other tasks are to do goes through a ``ReactorCore/LiveReactor/handle``.
+    static func whenOpen(_ tree: Tree) throws
 
     /// What it is called in its help and its log, and what its clients are told.
     static var name: String { get }
@@ -35,6 +50,9 @@ public protocol DaemonCommand: SendableMetatype {
 }
 
 extension DaemonCommand {
+    /// Leaves the tree as it is.
+    public static func whenOpen(_ tree: Tree) throws {}
+
     /// The name of its executable.
     public static var name: String { ProcessInfo.processInfo.processName }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 public import ReactorCore
+import ReactorDaemon
 import ReactorLoop
 public import ReactorServer
 import ReactorThreads
@@ -21,11 +22,13 @@ public final class LiveDaemon: Sendable {
     private let thread: WorkThread
     private let isStopped = Flag()
 
-    /// Starts a daemon of `root`.
+    /// Starts a daemon of `root`; `whenOpen` is as with a daemon's program: called once the reactors
+    /// have begun, and before anybody is served.
     ///
-    /// *Throws*: where the system refuses a folder, a socket or a thread.
+    /// *Throws*: where the system refuses a folder, a socket or a thread; what `whenOpen` throws.
     public init(
-        _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits()
+        _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits(),
+        whenOpen: (Tree) throws -> Void = { _ in }
     ) throws {
         // because a socket's path is at most 107 bytes long
         folder = "/tmp/reactor-\(UInt64.random(in: .min ... .max))"
@@ -33,12 +36,12 @@ public final class LiveDaemon: Sendable {
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         path = folder + "/s"
-        let core = try LiveDaemonCore(root, epoch, limits, at: path)
-        handle = core.loop.handle
+        let core = try LiveDaemonCore(root, epoch, limits, at: path, whenOpen)
+        handle = core.shell.loop.handle
         let confined = Confined(core)
         self.core = confined
         thread = try WorkThread(name: "live-daemon") {
-            let loop = confined.open().loop
+            let loop = confined.open().shell.loop
             loop.run()
             loop.close()
         }
@@ -60,81 +63,27 @@ public final class LiveDaemon: Sendable {
     /// Closes every connection; clients come back by themselves.
     public func cut() {
         let core = core
-        _ = handle.post { core.open().cut() }
+        _ = handle.post { core.open().shell.cut() }
     }
 }
 
 /// What of a live daemon lives on its own thread.
 private final class LiveDaemonCore {
-    let loop: EventLoop
-    private let server: Server
+    let shell: ServerShell
     private let listener: Listener
-    private let inbox: Mailbox<@Sendable (Tree) -> Void>
-    private var links: [ConnectionID: Connection] = [:]
-    private var lastLink: UInt64 = 0
 
     init(
-        _ root: some Reactor, _ epoch: UInt64, _ limits: ServerLimits, at path: String
+        _ root: some Reactor, _ epoch: UInt64, _ limits: ServerLimits, at path: String,
+        _ whenOpen: (Tree) throws -> Void
     ) throws {
-        loop = try EventLoop()
-        inbox = Mailbox(ring: { [handle = loop.handle] in handle.post {} })
-        let tree = Tree(
-            root, epoch: epoch, environment: TreeEnvironment(post: { [inbox] in inbox.post($0) }))
-        server = Server(tree, limits: limits, daemonName: "live") {
+        let loop = try EventLoop()
+        shell = ServerShell(root, on: loop, epoch: epoch, limits: limits, name: "live") {
             UInt64.random(in: .min ... .max)
         }
+        try whenOpen(shell.server.tree)
         listener = try Listener(at: UnixAddress(path), on: loop)
-        listener.onAccept = { [unowned self] in accept($0) }
-        loop.onTurnEnd = { [unowned self] in endTurn() }
+        listener.onAccept = { [shell] in shell.accept($0) }
         listener.resumeAccepting()
-        endTurn()
-    }
-
-    func cut() { for link in links.values { link.close() } }
-
-    private func accept(_ link: Connection) {
-        lastLink += 1
-        let id = ConnectionID(lastLink)
-        links[id] = link
-        server.connect(
-            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
-        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
-        link.onEnd = { [unowned self] in server.endInput(id) }
-        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
-        link.onClosed = { [unowned self] _ in
-            links[id] = nil
-            server.disconnect(id, at: loop.now)
-        }
-        link.resumeReading()
-    }
-
-    private func endTurn() {
-        for job in inbox.drain() { server.perform(job) }
-        repeat {
-            server.endTurn(at: loop.now)
-            carryOut()
-        } while server.needsTurn
-    }
-
-    private func carryOut() {
-        while true {
-            let outputs = server.takeOutputs()
-            if outputs.isEmpty { return }
-            for output in outputs { carryOut(output) }
-        }
-    }
-
-    private func carryOut(_ output: ServerOutput) {
-        switch output {
-        case .write(let id, let slices):
-            guard let link = links[id] else { return }
-            link.write(slices)
-            if !link.isWriting, !link.isClosed { server.written(id, at: loop.now) }
-        case .pauseReading(let id): links[id]?.pauseReading()
-        case .resumeReading(let id): links[id]?.resumeReading()
-        case .close(let id): links[id]?.finish()
-        case .append(let batch): server.appended(batch.turn, at: loop.now)
-        case .log: break
-        }
+        shell.begin()
     }
 }

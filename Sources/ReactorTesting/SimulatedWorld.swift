@@ -2,6 +2,7 @@ import ReactorBytes
 public import ReactorClient
 public import ReactorCore
 public import ReactorServer
+import ReactorThreads
 
 /// The real server and real clients in a world without sockets, disks and clocks, from one seed.
 ///
@@ -49,6 +50,8 @@ public final class SimulatedWorld {
     private var lastLink: UInt64 = 0
     private var isTurnDue = false
     private var appendDue: UInt64 = 0
+    /// What mirrors ask of their clients, on its way to them.
+    let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
     private let saboteur: Saboteur?
     private let secrets: SecretSource
 
@@ -138,10 +141,15 @@ public final class SimulatedWorld {
         effects.clock.advance(to: ManualClock.Instant(nanoseconds: end))
     }
 
-    /// Lets effects run, and the server take in what they emit.
+    /// Lets effects run, and server and clients take in what they are asked.
     private func settle(_ effects: ManualWorld) {
-        let isBusy = effects.settle { [unowned self] job in server.perform(job) }
-        if isBusy { noteServer() }
+        while true {
+            let isBusy = effects.settle { [unowned self] job in server.perform(job) }
+            if isBusy { noteServer() }
+            let jobs = clientJobs.drain()
+            if jobs.isEmpty { return }
+            for job in jobs { job() }
+        }
     }
 
     /// Ends the storm: readers read on, and nothing is reset any more.

@@ -1,16 +1,34 @@
 public import ReactorClient
 public import ReactorCore
+import ReactorThreads
 
 /// A client of a ``TestDaemon``: every call returns when all that follows from it has happened.
+///
+/// Its mirrors are those of a `Client`: they send, bind, preview and run sagas. What they were asked
+/// is done with the next ``TestDaemon/settle()``; code that waits for it runs in
+/// ``TestDaemon/run(for:_:)``. Sagas wait by ``TestDaemon/clock``. It ends with the last who holds it
+/// or a mirror of it.
 ///
 /// *Owner*: the test's isolation.
 public final class TestClient {
     private let daemon: TestDaemon
     private let client: SimulatedClient
+    private let port: ActionPort
 
-    init(_ daemon: TestDaemon, _ client: SimulatedClient) {
+    init(_ daemon: TestDaemon, _ client: SimulatedClient, _ options: ClientOptions) {
         self.daemon = daemon
         self.client = client
+        let (jobs, confined) = (daemon.world.clientJobs, Confined(client))
+        let shell = PortShell(
+            world: PortShell.World(
+                executor: daemon.effects.executor, clock: TreeClock(daemon.clock))
+        ) { job in
+            jobs.post { confined.open().act(job) }
+            return true
+        } end: {
+            jobs.post { confined.open().act { $0.close() } }
+        }
+        port = ActionPort(shell, options) { false }
     }
 
     /// The machine under it, for what is not offered here.
@@ -29,7 +47,23 @@ public final class TestClient {
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String = "/"
     ) throws(ClientError) -> Mirror<R> {
-        try ask { $0.mirror(reactor, at: path, then: $1) }
+        let node: NodeID = try ask { $0.open(path, then: $1) }
+        return try ask { [port] in $0.mirror(reactor, at: path, port: port, node: node, then: $1) }
+    }
+
+    /// Holds the child at `path`, a key in a collection whose children are leased, and mirrors it.
+    ///
+    /// *Throws*: as with a `Client`.
+    public func lease<R: MirrorableReactor>(
+        _ type: R.Type, at path: String, definesLifecycle: Bool = true
+    ) throws(ClientError) -> Lease<R> {
+        let _: Void = try ask { $0.lease(path, definesLifecycle: definesLifecycle, then: $1) }
+        do throws(ClientError) {
+            return Lease(try mirror(type, at: path), port)
+        } catch {
+            client.act { $0.release(path) }
+            throw error
+        }
     }
 
     /// Sends an action to the node at `path`, and says what became of it.
@@ -53,18 +87,15 @@ public final class TestClient {
     }
 
     /// Sends an action to what `mirror` shows, and says what became of it.
+    ///
+    /// *Throws*: ``ClientError`` where the daemon does not answer.
     public func dispatch<R: Reactor>(
         _ action: R.Action, to mirror: Mirror<R>
     ) throws(ClientError) -> DispatchOutcome<R.Reply> {
-        switch try dispatch(action, to: mirror.path) {
-        case .applied(let revision, let reply):
-            return .applied(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
-        case .ownerEnded(let revision, let reply):
-            return .ownerEnded(revision, reply: reply.flatMap { try? $0.decode(as: R.Reply.self) })
-        case .accepted(let revision): return .accepted(revision)
-        case .rejected(let rejection): return .rejected(rejection)
-        case .failed(let message): return .failed(message: message)
-        case .unknown: return .unknown
+        do {
+            return try daemon.run { await mirror.dispatch(action) }
+        } catch {
+            throw .unreachable(tried: [])
         }
     }
 
@@ -87,7 +118,7 @@ public final class TestClient {
 
     /// Ends the client.
     public func close() {
-        client.act { $0.close() }
+        port.end()
         daemon.settle()
     }
 

@@ -1,6 +1,7 @@
 public import ReactorClient
 public import ReactorCore
 public import ReactorServer
+import ReactorThreads
 
 /// A daemon in memory with any number of clients: the real server and the real client machines, with
 /// no socket, no thread and no waiting between them.
@@ -18,7 +19,7 @@ public import ReactorServer
 ///
 /// *Owner*: the test's isolation.
 public final class TestDaemon {
-    private let effects = ManualWorld()
+    let effects = ManualWorld()
     let world: SimulatedWorld
     private var lastEpoch: UInt64
 
@@ -41,7 +42,7 @@ public final class TestDaemon {
 
     /// Connects another client.
     public func connect(_ options: ClientOptions = ClientOptions()) -> TestClient {
-        let client = TestClient(self, world.client(options))
+        let client = TestClient(self, world.client(options), options)
         settle()
         return client
     }
@@ -60,8 +61,35 @@ public final class TestDaemon {
                 + UInt64(clamping: attoseconds / 1_000_000_000))
     }
 
-    /// Does all that can be done now: after something outside, a ``Stub`` for one, posted to it.
+    /// Does all that can be done now: after something outside, a ``Stub`` or a mirror for one, posted
+    /// to it.
     public func settle() { world.run(for: 0) }
+
+    /// Runs code that waits for the daemon, and gives what comes of it:
+    ///
+    ///     let outcome = try daemon.run { await shown.dispatch(.increment(by: 2)) }
+    ///
+    /// Where it has not ended when nothing more can be done now, `duration` passes at once.
+    /// *Throws*: what `body` throws; ``StillWaiting`` where it has not ended even then, and is
+    /// cancelled.
+    public func run<Value: Sendable>(
+        for duration: Duration = .zero, _ body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        let result = Guarded<Result<Value, any Error>?>(nil)
+        let task = Task(executorPreference: effects.executor) {
+            let end: Result<Value, any Error>
+            do { end = .success(try await body()) } catch { end = .failure(error) }
+            result.withLock { $0 = end }
+        }
+        settle()
+        if result.withLock({ $0 == nil }) { advance(by: duration) }
+        guard let end = result.withLock({ $0 }) else {
+            task.cancel()
+            settle()
+            throw StillWaiting(duration: duration)
+        }
+        return try end.get()
+    }
 
     /// Starts another daemon, of `root`, in the place of this, which is gone with all it knew.
     ///
@@ -70,5 +98,15 @@ public final class TestDaemon {
         lastEpoch += 1
         world.restart(Tree(root, epoch: lastEpoch, environment: effects.environment()))
         settle()
+    }
+}
+
+/// Code that a test ran waits for more than there was time for.
+public struct StillWaiting: Error, Equatable, CustomStringConvertible {
+    /// How much time passed.
+    public var duration: Duration
+
+    public var description: String {
+        "the code still waits, after all that could be done within \(duration)"
     }
 }

@@ -57,6 +57,15 @@ struct TrackerProgramTests {
         #expect(again.errors.contains("the issue is closed already"))
     }
 
+    @Test("F28: a tap in the running daemon tells the operator what is opened")
+    func log() async throws {
+        let tracker = try await tracker()
+        _ = try await tracker("open", "Login is slow")
+        let daemon = tracker.daemon
+        #expect(await daemon.stop() == .exited(0))
+        #expect(daemon.log.contains("opened 1: Login is slow\n"))
+    }
+
     @Test("reactorctl knows the tracker's reactors as it knows the ready-made ones")
     func reactorctl() async throws {
         let reactorctl = ClientProgram(daemon: try await tracker().daemon)

@@ -124,12 +124,12 @@ struct ClientTests {
         let told = Notes<String>()
         #expect(
             client.port.post { client in
-                client.machine.onNotice = { ordinal, notice in
+                client.onNotice = { ordinal, notice in
                     told.add("\(ordinal) \(notice.code) \(notice.message)")
                 }
             })
         #expect(
-            other.port.post { $0.machine.onNotice = { _, _ in told.add("told to the wrong one") } })
+            other.port.post { $0.onNotice = { _, _ in told.add("told to the wrong one") } })
         for (count, text) in ["no road", "no fuel"].enumerated() {
             let outcome = try await client.dispatch("/", Errand.Action.run(text))
             #expect(outcome.revision != nil)

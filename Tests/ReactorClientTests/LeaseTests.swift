@@ -109,7 +109,7 @@ extension Client {
     /// The revision that this client's mirrors show.
     fileprivate var watchedRevision: Revision {
         get async throws {
-            try await ask { client, then in then(.success(client.machine.revision)) }
+            try await ask { client, then in then(.success(client.revision)) }
         }
     }
 }

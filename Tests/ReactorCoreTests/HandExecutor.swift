@@ -12,10 +12,15 @@ final class HandExecutor: TaskExecutor {
     /// Runs what is ready, and what becomes ready by that; whether there was anything.
     func run() -> Bool {
         var hasRun = false
-        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        while true {
+            // because taking them one by one costs too much with a hundred thousand
+            let ready = jobs.withLock { jobs in
+                defer { jobs = [] }
+                return jobs
+            }
+            if ready.isEmpty { return hasRun }
             hasRun = true
-            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            for job in ready { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
         }
-        return hasRun
     }
 }

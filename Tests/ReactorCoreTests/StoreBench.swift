@@ -1,4 +1,6 @@
-import ReactorCore
+import Testing
+
+@testable import ReactorCore
 
 /// A store whose time and tasks a test turns by hand.
 final class StoreBench<R: Reactor> {
@@ -14,9 +16,17 @@ final class StoreBench<R: Reactor> {
 
     var state: R.State { store.state }
 
-    /// Dispatches an action and runs what follows from it at once.
-    func send(_ action: R.Action) throws(Rejection) {
-        try store.dispatch(action)
+    /// Dispatches actions, one directly after the other, and runs what follows from them at once.
+    func send(_ actions: R.Action...) throws(Rejection) {
+        for action in actions { try store.dispatch(action) }
+        settle()
+    }
+
+    /// Dispatches an action to another node.
+    func send(_ action: some WireCodable & Sendable, to path: String) {
+        store.core.perform { tree in
+            do { try tree.send(action, to: path) } catch { Issue.record(error) }
+        }
         settle()
     }
 
@@ -35,5 +45,34 @@ final class StoreBench<R: Reactor> {
         }
         clock.set(end)
         settle()
+    }
+}
+
+// MARK: - Sagas
+extension StoreBench {
+    /// Runs a saga up to its first wait.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let handle = store.runSaga(body)
+        settle()
+        return handle
+    }
+
+    /// What became of a saga that has ended: its value, `cancelled`, or its error.
+    func outcome<Value: Sendable>(of handle: SagaHandle<Value>) -> String {
+        let notes = Notes()
+        let task = Task(executorPreference: executor) {
+            do {
+                notes.add("\(try await handle.value)")
+            } catch is CancellationError {
+                notes.add("cancelled")
+            } catch {
+                notes.add("\(error)")
+            }
+        }
+        settle()
+        task.cancel()
+        return notes.all.first ?? "none yet"
     }
 }

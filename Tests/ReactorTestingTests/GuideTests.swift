@@ -52,6 +52,13 @@ struct GuideTests {
         let shown = try ann.mirror(Counter.self)
         _ = try bob.dispatch(Counter.Action.increment(by: 2))
         #expect(shown.state.count == 2)
+
+        shown.send(.increment(by: 3), isPreviewed: true)
+        #expect(shown.state.count == 5)
+        daemon.settle()
+        #expect(daemon.state(of: Counter.self)?.count == 5)
+        let outcome = try daemon.run { await shown.dispatch(.decrement(by: 9)) }
+        #expect(outcome == .rejected(Rejection("negative", "only 5")))
     }
 
     @Test("a storm", arguments: 0..<4 as Range<UInt64>)

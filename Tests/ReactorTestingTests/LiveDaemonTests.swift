@@ -1,6 +1,7 @@
 import ReactorClient
 import ReactorCore
 import ReactorTesting
+import ReactorThreads
 import Testing
 
 @Suite("A daemon behind a socket", .timeLimit(.minutes(1)))
@@ -25,5 +26,135 @@ struct LiveDaemonTests {
         let path = try #require(daemon?.path)
         daemon = nil
         await #expect(throws: ClientError.self) { _ = try await Client.connect(to: path) }
+    }
+}
+
+/// A daemon, a client of it, and what its author holds.
+private struct Running {
+    let daemon: LiveDaemon
+    let client: Client
+    let mirror: Mirror<Counter>
+    let handle: ReactorHandle<Counter>
+
+    init(whenOpen: (LiveReactor<Counter>) -> Void = { _ in }) async throws {
+        var handle: ReactorHandle<Counter>?
+        daemon = try LiveDaemon(Counter()) { tree in
+            let counter = try tree.reactor(Counter.self)
+            whenOpen(counter)
+            handle = counter.handle
+        }
+        self.handle = try #require(handle)
+        client = try await Client.connect(to: daemon.path)
+        mirror = try await client.mirror(Counter.self, at: "/")
+    }
+
+    /// Waits until the mirror shows `count`.
+    func shows(_ count: Int) async {
+        for await state in mirror.states() where state.count == count { return }
+    }
+}
+
+@Suite("A daemon that runs, and its author", .timeLimit(.minutes(1)))
+struct RunningDaemonTests {
+    @Test("F28: middleware is added to and removed from a running daemon")
+    func middleware() async throws {
+        let running = try await Running()
+        let seen = Guarded<[String]>([])
+        var token: ReactorToken? = running.handle.addMiddleware(
+            Middleware { state, action, dispatch in
+                seen.withLock { $0.append("\(action) at \(state().count)") }
+                if action == .increment(by: 1) { dispatch(.increment(by: 10)) }
+            })
+        // because what is queued behind it finds it there
+        try await running.handle.perform(.ask)
+        let outcome = await running.mirror.dispatch(.increment(by: 1))
+        #expect(outcome.revision?.sequence == 2)
+        #expect(running.mirror.state.history == [1, 10])
+        #expect(
+            seen.withLock { $0 } == [
+                "ask at 0", "increment(by: 1) at 1", "increment(by: 10) at 11",
+            ])
+        #expect(token != nil)
+        token = nil
+        try await running.handle.perform(.ask)
+        _ = await running.mirror.dispatch(.increment(by: 1))
+        #expect(running.mirror.state.history == [1, 10, 1])
+        #expect(seen.withLock { $0.count } == 3)
+    }
+
+    @Test("F28: what is added when the daemon opens is there for its first client")
+    func whenOpen() async throws {
+        let seen = Guarded<[String]>([])
+        let running = try await Running { counter in
+            counter.addMiddleware(
+                Middleware { _, action, _ in seen.withLock { $0.append("\(action)") } }
+            ).keep()
+            counter.addTap(
+                NodeTap(mutation: { mutation, _ in seen.withLock { $0.append("\(mutation)") } })
+            ).keep()
+            counter.send(.increment(by: 3))
+        }
+        #expect(running.mirror.state.count == 3)
+        _ = await running.mirror.dispatch(.increment(by: 1))
+        // because taps are told behind the answer
+        try await running.handle.perform(.ask)
+        #expect(
+            seen.withLock { $0 } == [
+                "increment(by: 3)", "added(3)", "increment(by: 1)", "added(1)", "ask",
+            ])
+    }
+
+    @Test("F17: a mutation is injected in a running daemon, and mirrors show it")
+    func inject() async throws {
+        let running = try await Running()
+        let other = try await Client.connect(to: running.daemon.path)
+        let shown = try await other.mirror(Counter.self, at: "/")
+        running.handle.inject(.added(-7))
+        await running.shows(-7)
+        for await state in shown.states() where state.count == -7 { break }
+        #expect(shown.state.history == [-7])
+        #expect(try await other.get("/count").value == .integer(-7))
+        other.close()
+    }
+
+    @Test("F25: a source connected in a running daemon comes in until its token goes")
+    func connect() async throws {
+        let (first, orders) = AsyncStream.makeStream(of: Counter.Action.self)
+        let running = try await Running { $0.connect(first).keep() }
+        orders.yield(.increment(by: 4))
+        orders.yield(.decrement(by: 9))
+        orders.yield(.increment(by: 1))
+        await running.shows(5)
+        let (second, others) = AsyncStream.makeStream(of: Counter.Action.self)
+        var token: ReactorToken? = running.handle.connect(second)
+        others.yield(.increment(by: 10))
+        await running.shows(15)
+        #expect(token != nil)
+        token = nil
+        others.yield(.increment(by: 100))
+        orders.yield(.increment(by: 1))
+        await running.shows(16)
+        #expect(running.mirror.state.history == [4, 1, 10, 1])
+    }
+
+    @Test("a saga that is run when a daemon opens hears its clients, and what it puts they see")
+    func saga() async throws {
+        let running = try await Running { counter in
+            counter.runSaga { saga in
+                let amount = try await saga.take { action -> Int? in
+                    if case .increment(let amount) = action { amount } else { nil }
+                }
+                try await saga.put(.increment(by: 100 * amount))
+            }
+        }
+        _ = await running.mirror.dispatch(.increment(by: 2))
+        await running.shows(202)
+    }
+
+    @Test("a daemon whose author asks for what is not there does not start")
+    func refused() {
+        #expect(throws: Rejection.self) {
+            try LiveDaemon(Counter()) { _ = try $0.reactor(Search.self) }
+        }
     }
 }

@@ -137,19 +137,3 @@ extension Node {
         }
     }
 }
-
-// MARK: - Sagas of a store
-extension Store {
-    /// Runs a saga of the root reactor, until it ends or is cancelled.
-    ///
-    ///     let handle = store.runSaga { saga in
-    ///         let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
-    ///         try await saga.put(.run(text))
-    ///     }
-    @discardableResult
-    public func runSaga<Value: Sendable>(
-        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
-    ) -> SagaHandle<Value> {
-        core.tree.runSaga(on: node, body)
-    }
-}

@@ -1,11 +1,5 @@
 // MARK: - More ways to send
 extension Store {
-    /// Applies an action, and lets nobody know where it is refused.
-    public func send(_ action: R.Action) {
-        // because whoever wants to know calls `dispatch`
-        try? dispatch(action)
-    }
-
     /// Applies an action, and returns when all the effects that it asked for have ended; what they
     /// emitted has been applied then.
     ///
@@ -16,24 +10,6 @@ extension Store {
         await core.effectsEnd(of: sequence)
     }
 
-    /// Applies a mutation without asking anybody: `mutate` and the transforms of mutations are
-    /// passed over. For the process that owns the store, and for no client.
-    public func inject(_ mutation: R.Mutation) {
-        core.perform { [node] tree in tree.inject(mutation, into: node) }
-    }
-
-    /// Dispatches what `source` yields, until the token goes; neither its end nor its failure ends
-    /// anything else.
-    public func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> StoreToken
-    where Source.Element == R.Action {
-        let handle = handle
-        let cancel = core.tree.environment.spawn {
-            // because a source that fails has ended, and that is all the store needs to know
-            try? await handle.sendAll(source)
-        }
-        return StoreToken(cancel)
-    }
-
     /// Drains the store whenever something waits for it, until the task is cancelled.
     ///
     ///     Task { await store.run() }
@@ -41,22 +17,6 @@ extension Store {
         while !Task.isCancelled {
             drain()
             await core.inbox.arrival()
-        }
-    }
-}
-
-extension StoreHandle {
-    fileprivate func sendAll<Source: AsyncSequence & Sendable>(
-        _ source: Source
-    ) async throws where Source.Element == R.Action {
-        for try await action in source { send(action) }
-    }
-
-    /// Hands over a mutation; see ``Store/inject(_:)``.
-    public func inject(_ mutation: R.Mutation) {
-        inbox.post { tree in
-            guard let node = tree.root as? Node<R> else { return }
-            tree.inject(mutation, into: node)
         }
     }
 }

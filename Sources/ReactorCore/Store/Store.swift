@@ -1,9 +1,8 @@
 /// A root reactor inside one process: typed actions in, state out, no daemon.
 ///
 /// *Owner*: the isolation that made it; not Sendable. ``handle`` may be sent anywhere.
-public final class Store<R: Reactor> {
+public final class Store<R: Reactor>: LiveReactor<R> {
     @usableFromInline let core: StoreCore
-    @usableFromInline let node: Node<R>
 
     /// Makes a store of `reactor`.
     ///
@@ -18,13 +17,8 @@ public final class Store<R: Reactor> {
         guard let node = core.tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
         }
-        self.node = node
+        super.init(core.tree, node)
         core.open()
-    }
-
-    /// The root reactor's state, as its ``Reactor/transform(state:)`` shows it.
-    @inlinable public var state: R.State {
-        node.rules == nil ? node.state : node.presented
     }
 
     /// Told what went wrong without a caller to tell: effects that failed, followers that were
@@ -60,6 +54,17 @@ public final class Store<R: Reactor> {
         core.waiting.append { [node] tree in try? tree.dispatch(action, to: node) }
     }
 
+    /// Applies an action, and lets nobody know where it is refused.
+    public override func send(_ action: R.Action) {
+        // because whoever wants to know calls `dispatch`
+        try? dispatch(action)
+    }
+
+    /// Applies a mutation without asking anybody: see ``LiveReactor/inject(_:)``.
+    public override func inject(_ mutation: R.Mutation) {
+        core.perform { [node] tree in tree.inject(mutation, into: node) }
+    }
+
     /// Runs what waits: actions sent through ``handle``, and what effects emitted.
     ///
     /// Called by an observer, it takes effect when the action at hand is complete.
@@ -71,36 +76,13 @@ public final class Store<R: Reactor> {
         observer(state)
         return core.observe { [node] in observer(node.presented) }
     }
-
-    /// The way to the store from anywhere.
-    public var handle: StoreHandle<R> { StoreHandle(inbox: core.inbox) }
-}
-
-/// Sends actions to a store from any isolation.
-public struct StoreHandle<R: Reactor>: Sendable {
-    let inbox: StoreInbox
-
-    /// Hands over an action; it is applied by the store's next ``Store/drain()``.
-    public func send(_ action: R.Action) {
-        inbox.post { tree in
-            guard let node = tree.root as? Node<R> else { return }
-            try? tree.dispatch(action, to: node)
-        }
-    }
-}
-
-/// Ends an observation when it goes.
-public final class StoreToken {
-    private let end: () -> Void
-
-    init(_ end: @escaping () -> Void) { self.end = end }
-
-    deinit { end() }
 }
 
 extension Tree {
     /// Carries out an action of the process's own, then its followers.
     func dispatch<R: Reactor>(_ action: R.Action, to node: Node<R>) throws(Rejection) {
+        turn.caller = .daemon
+        turn.origin = .daemon
         do throws(Rejection) {
             try R._carryOut(action, node, turn)
         } catch {

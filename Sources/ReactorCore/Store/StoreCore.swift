@@ -46,6 +46,8 @@ final class StoreCore {
         turn = tree.turn
     }
 
+    deinit { inbox.close() }
+
     /// Lets the reactors begin.
     func open() {
         tree.open()

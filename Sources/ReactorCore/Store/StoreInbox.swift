@@ -4,6 +4,7 @@ import ReactorThreads
 final class StoreInbox: Sendable {
     private let mailbox: Mailbox<@Sendable (Tree) -> Void>
     private let waiters = Guarded(Waiters())
+    private let isClosed = Flag()
 
     private struct Waiters: Sendable {
         /// Whether something came that nobody has waited for yet.
@@ -17,7 +18,15 @@ final class StoreInbox: Sendable {
 
     func post(_ job: @escaping @Sendable (Tree) -> Void) {
         mailbox.post(job)
+        // because who waits for a job learns by its end that nobody does it
+        if isClosed.isUp { _ = mailbox.drain() }
         poke()
+    }
+
+    /// The store is gone: drops what waits, and what still comes.
+    func close() {
+        isClosed.raise()
+        _ = mailbox.drain()
     }
 
     func take() -> [@Sendable (Tree) -> Void] { mailbox.drain() }

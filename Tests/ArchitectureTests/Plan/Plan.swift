@@ -100,8 +100,8 @@ enum Plan {
         Room(
             "ReactorTesting", floor: 5,
             rooms: [
-                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorWire",
-                "ReactorLoop", "ReactorThreads",
+                "ReactorBytes", "ReactorCore", "ReactorServer", "ReactorClient", "ReactorDaemon",
+                "ReactorWire", "ReactorLoop", "ReactorThreads",
             ],
             system: ["FoundationEssentials", "Testing"],
             tests: ["ReactorTestingTests", "SimulationTests"]),
@@ -116,8 +116,9 @@ enum Plan {
             tests: ["ExamplesTests"]),
         Room("TrackerExample", floor: 6, rooms: ["ReactorCore"], tests: ["ExamplesTests"]),
         Room(
-            "tracker-daemon", floor: 7, rooms: ["TrackerExample", "ReactorDaemonCommand"],
-            tests: ["ExamplesTests"]),
+            "tracker-daemon", floor: 7,
+            rooms: ["TrackerExample", "ReactorCore", "ReactorDaemonCommand"],
+            system: ["Foundation"], tests: ["ExamplesTests"]),
         Room(
             "tracker", floor: 7, rooms: ["TrackerExample", "ReactorClient", "ReactorCore"],
             products: ["ArgumentParser"], system: ["Foundation"],

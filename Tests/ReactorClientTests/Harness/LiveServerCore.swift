@@ -1,39 +1,42 @@
 import ReactorCore
+import ReactorDaemon
+import ReactorJournal
 import ReactorLoop
-import ReactorThreads
 
 @testable import ReactorServer
 
 /// What of a live server lives on its own thread.
 final class LiveServerCore {
-    let loop: EventLoop
-    let server: Server
-    /// Whether turns with changes put nothing out.
-    var isHolding = false
+    let shell: ServerShell
+    private let journal = HeldJournal()
     private let listener: Listener
-    private let inbox: Mailbox<@Sendable (Tree) -> Void>
-    private var links: [ConnectionID: ReactorLoop.Connection] = [:]
-    private var lastLink: UInt64 = 0
-    private var held: [UInt64] = []
     private var waiters: [(condition: (LiveServerCore) -> Bool, then: () -> Void)] = []
+
+    var loop: EventLoop { shell.loop }
+    var server: Server { shell.server }
 
     init(
         _ root: some Reactor, _ epoch: UInt64, _ limits: ServerLimits, at path: String
     ) throws {
-        loop = try EventLoop()
-        inbox = Mailbox(ring: { [handle = loop.handle] in handle.post {} })
-        let environment = TreeEnvironment(post: { [inbox] in inbox.post($0) })
         var secret = epoch
-        server = Server(
-            Tree(root, epoch: epoch, environment: environment), limits: limits, daemonName: "live"
+        shell = ServerShell(
+            root, on: try EventLoop(), epoch: epoch, limits: limits, name: "live",
+            journal: journal
         ) {
             secret += 1
             return secret
         }
-        listener = try Listener(at: UnixAddress(path), on: loop)
-        listener.onAccept = { [unowned self] in accept($0) }
-        loop.onTurnEnd = { [unowned self] in endTurn() }
+        listener = try Listener(at: UnixAddress(path), on: shell.loop)
+        listener.onAccept = { [shell] in shell.accept($0) }
+        shell.onTurnEnd = { [unowned self] in tellWaiters() }
         listener.resumeAccepting()
+        shell.begin()
+    }
+
+    /// Whether turns with changes put nothing out.
+    var isHolding: Bool {
+        get { journal.isHolding }
+        set { journal.isHolding = newValue }
     }
 
     /// How many slices each connection follows.
@@ -55,68 +58,33 @@ final class LiveServerCore {
         waiters.append((condition, then))
     }
 
-    func release() {
-        isHolding = false
-        let turns = held
-        held = []
-        for turn in turns { server.appended(turn, at: loop.now) }
-    }
+    func release() { journal.release() }
 
-    func cut() { for link in links.values { link.close() } }
+    func cut() { shell.cut() }
 
-    private func accept(_ link: ReactorLoop.Connection) {
-        lastLink += 1
-        let id = ConnectionID(lastLink)
-        links[id] = link
-        server.connect(
-            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
-        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
-        link.onEnd = { [unowned self] in server.endInput(id) }
-        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
-        link.onClosed = { [unowned self] _ in
-            links[id] = nil
-            server.disconnect(id, at: loop.now)
-        }
-        link.resumeReading()
-    }
-
-    private func endTurn() {
-        for job in inbox.drain() { server.perform(job) }
-        repeat {
-            server.endTurn(at: loop.now)
-            carryOut()
-        } while server.needsTurn
+    private func tellWaiters() {
         let all = waiters
         waiters = []
         for waiter in all {
             if waiter.condition(self) { waiter.then() } else { waiters.append(waiter) }
         }
     }
+}
 
-    private func carryOut() {
-        while true {
-            let outputs = server.takeOutputs()
-            if outputs.isEmpty { return }
-            for output in outputs { carryOut(output) }
-        }
+/// A journal that appends at once, or when a test says so.
+private final class HeldJournal: Journal {
+    var onAppended: ((UInt64) -> Void)?
+    var isHolding = false
+    private var held: [UInt64] = []
+
+    func append(_ batch: JournalBatch) {
+        if isHolding { held.append(batch.turn) } else { onAppended?(batch.turn) }
     }
 
-    private func carryOut(_ output: ServerOutput) {
-        switch output {
-        case .write(let id, let slices):
-            guard let link = links[id] else { return }
-            link.write(slices)
-            if !link.isWriting, !link.isClosed { server.written(id, at: loop.now) }
-        case .pauseReading(let id): links[id]?.pauseReading()
-        case .resumeReading(let id): links[id]?.resumeReading()
-        case .close(let id): links[id]?.finish()
-        case .append(let batch):
-            if isHolding {
-                held.append(batch.turn)
-            } else {
-                server.appended(batch.turn, at: loop.now)
-            }
-        case .log: break
-        }
+    func release() {
+        isHolding = false
+        let turns = held
+        held = []
+        for turn in turns { onAppended?(turn) }
     }
 }

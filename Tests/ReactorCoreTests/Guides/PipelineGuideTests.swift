@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorThreads
 import Testing
 
 // What the guide on pipelines shows, line for line.
@@ -72,7 +73,42 @@ struct LateTill: Reactor {
     }
 }
 
-@Suite("guide: pipelines")
+/// What a daemon's program does with a till once that is open.
+enum TillProgram {
+    static let (deliveries, truck) = AsyncStream.makeStream(of: Till.Action.self)
+    static let totals = Totals()
+
+    static var log: Middleware<Till> {
+        Middleware { getState, action, _ in totals.note("\(action): \(getState().total)") }
+    }
+
+    static func whenOpen(_ tree: Tree) throws {
+        let till = try tree.reactor(Till.self)
+        till.addMiddleware(log).keep()
+        till.connect(deliveries).keep()
+        let handle = till.handle
+        Task { try await audit(handle) }
+    }
+
+    static func audit(_ till: ReactorHandle<Till>) async throws {
+        let token = till.addMiddleware(
+            Middleware { getState, _, _ in totals.note("at \(getState().total)") })
+        try await till.perform(.add(50))  // its effects have ended, too
+        till.inject(.added(5))  // nobody is asked
+        withExtendedLifetime(token) {}
+    }
+}
+
+/// What was noted on any thread.
+final class Totals: Sendable {
+    private let lines = Guarded<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+@Suite("guide: pipelines", .timeLimit(.minutes(1)))
 struct PipelineGuideTests {
     private let prices = AsyncStream.makeStream(of: Till.Action.self)
     private var bench: StoreBench<Till> { StoreBench(Till(prices: prices.stream)) }
@@ -118,6 +154,26 @@ struct PipelineGuideTests {
         try store.dispatch(.add(200))
         #expect(lines == ["add(200): 200"])
         withExtendedLifetime(token) {}
+    }
+
+    @Test("F28, F25, F17: who looks on and what comes in, in a tree that is served")
+    func served() async throws {
+        let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
+        let tree = Tree(
+            Till(prices: prices.stream), epoch: 1,
+            environment: TreeEnvironment(post: { inbox.post($0) }))
+        tree.open()
+        try TillProgram.whenOpen(tree)
+        TillProgram.truck.yield(.add(20))
+        let till = try tree.reactor(Till.self)
+        while till.state.total < 70 || tree.revision.sequence < 3 {
+            for job in inbox.drain() { job(tree) }
+            tree.start(tree.turn.effects)
+            tree.turn.begin()
+            await Task.yield()
+        }
+        #expect(TillProgram.totals.all.contains { $0.hasPrefix("add(50): ") })
+        #expect(TillProgram.totals.all.contains { $0.hasPrefix("at ") })
     }
 
     @Test("F22: what a stream lets through are transactions of their own")

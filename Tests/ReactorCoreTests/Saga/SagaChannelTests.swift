@@ -6,7 +6,7 @@ import Testing
 struct SagaChannelTests {
     @Test("F37: what comes from outside is taken in order, by whoever is free")
     func external() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 3)
         #expect(channel.offer(1) && channel.offer(2) && channel.offer(3) && !channel.offer(4))
         for name in ["x", "y"] {
@@ -29,7 +29,7 @@ struct SagaChannelTests {
     // closing an event channel crashed SwiftState
     @Test("F37: closing a channel ends takes with nil, after what waits in it")
     func close() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 9)
         let waiting = bench.run { saga in try await saga.take(from: channel) }
         channel.offer(1)
@@ -50,7 +50,7 @@ struct SagaChannelTests {
 
     @Test("F37: a take with a timeout, and a cancelled one, take nothing away from others")
     func givingUp() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 9)
         let timed = bench.run { saga in
             try await saga.take(from: channel, timeout: .seconds(1))
@@ -67,7 +67,7 @@ struct SagaChannelTests {
 
     @Test("F37: a full channel refuses the action as busy, and only what belongs into it")
     func busy() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()
         let handle = bench.run { saga in
             let channel = try await saga.channel(of: Tracker.amount, capacity: 2)
@@ -94,7 +94,7 @@ struct SagaChannelTests {
 
     @Test("F37: a place that was kept for an action which came to nothing is free again")
     func withdrawn() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Tracker.Action>>()
         _ = bench.run { saga in
             channels.keep(try await saga.channel(of: { $0 }, capacity: 1))
@@ -114,7 +114,7 @@ struct SagaChannelTests {
 
     @Test("F37: what came since the saga's last resumption is in a channel that is opened then")
     func sinceResumption() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
             let channel = try await saga.channel(of: Tracker.amount, capacity: 2)
             var amounts: [Int] = []
@@ -129,7 +129,7 @@ struct SagaChannelTests {
 
     @Test("F37: a channel ends with its saga")
     func ends() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()
         let handle = bench.run { saga in
             channels.keep(try await saga.channel(of: Tracker.amount, capacity: 1))

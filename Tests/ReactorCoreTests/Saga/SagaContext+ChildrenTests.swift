@@ -6,7 +6,7 @@ import Testing
 struct SagaChildrenTests {
     @Test("F34: a saga ends only when its forks have, and join gives what one returned")
     func fork() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let slow = saga.fork { saga in
                 try await saga.sleep(for: .seconds(2))
@@ -28,7 +28,7 @@ struct SagaChildrenTests {
     // SwiftState's forks were detached: neither the end nor the cancellation of a saga reached them
     @Test("F34: cancelling a saga cancels its forks, and theirs")
     func cancellationGoesDown() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             saga.fork { saga in
                 saga.fork { saga in
@@ -49,7 +49,7 @@ struct SagaChildrenTests {
 
     @Test("F34: an error of a fork ends its parent and its siblings, and reaches the hook once")
     func errorsGoUp() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             saga.fork { saga in
@@ -76,7 +76,7 @@ struct SagaChildrenTests {
 
     @Test("F34: a cancelled fork is no error of its parent")
     func cancelledFork() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let child = saga.fork { saga in try await saga.sleep(for: .seconds(60)) }
             child.cancel()
@@ -89,7 +89,7 @@ struct SagaChildrenTests {
 
     @Test("F34: a spawned saga outlives its parent, and its error is not its parent's")
     func spawn() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let spawned = Kept<SagaHandle<Int>>()
         let handle = bench.run { saga in
             spawned.keep(
@@ -118,7 +118,7 @@ struct SagaChildrenTests {
 
     @Test("F34: a spawned saga ends with its reactor")
     func spawnEnds() throws {
-        let bench = SagaBench(Office())
+        let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
         let node = try #require(tree.node(at: try SlicePath("/rooms/a")) as? Node<Tracker>)
@@ -133,7 +133,7 @@ struct SagaChildrenTests {
 
     @Test("F34: run waits for a saga, and throws its error where it can be caught")
     func run() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let sum = try await saga.run { saga in
                 try await saga.sleep(for: .seconds(1))
@@ -153,7 +153,7 @@ struct SagaChildrenTests {
 
     @Test("F34: a saga that forks itself for ever is cut, and that is its error")
     func depth() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         @Sendable func dig(_ saga: SagaContext<Tracker>) async throws {
             saga.fork { try await dig($0) }
         }

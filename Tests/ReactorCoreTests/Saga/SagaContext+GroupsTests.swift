@@ -29,7 +29,7 @@ struct SagaGroupsTests {
 
     @Test("F40: all gives the results in the order of its members, whoever ends first")
     func all() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.all([Self.after(3, 1), Self.after(1, 2), Self.after(2, 3)])
         }
@@ -41,7 +41,7 @@ struct SagaGroupsTests {
 
     @Test("F40: all of nothing is nothing, at once")
     func allOfNothing() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.all([SagaContext<Tracker>.Member<Int>]())
         }
@@ -50,7 +50,7 @@ struct SagaGroupsTests {
 
     @Test("F40: all runs a function for each of a list, side by side")
     func allOver() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.all([3, 1, 2]) { saga, number in
                 try await saga.sleep(for: .seconds(number))
@@ -63,7 +63,7 @@ struct SagaGroupsTests {
 
     @Test("F40: all takes members of different types")
     func allOfDifferent() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let (number, text, sum) = try await saga.all(
                 { _ in 4 }, { saga in try await saga.take(Tracker.text) },
@@ -111,7 +111,7 @@ struct SagaGroupsTests {
 
     @Test("F40: a member of all that fails cancels the others, and its error is thrown")
     func failing() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             do {
@@ -131,7 +131,7 @@ struct SagaGroupsTests {
     // with SwiftState it waited for ever
     @Test("F40: a cancelled member ends the wait, and waiting no more ends the members")
     func cancelled() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             try await saga.all([Self.after(9, 1, notes), Self.cancelling])
@@ -146,7 +146,7 @@ struct SagaGroupsTests {
 
     @Test("F40: first gives the first result, and the losers are cancelled")
     func first() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             try await saga.first(Self.after(3, 1, notes), Self.after(1, 2, notes))
@@ -160,7 +160,7 @@ struct SagaGroupsTests {
     // SwiftState started those behind a winner that needed no time, and never cancelled them
     @Test("F40: the losers are cancelled even where one needs no time")
     func firstAtOnce() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             try await saga.race(
@@ -180,7 +180,7 @@ struct SagaGroupsTests {
     // it hung for ever with SwiftState
     @Test("F40: a race of nobody is an error, at once")
     func nobody() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.first([SagaContext<Tracker>.Member<Int>]())
         }
@@ -189,7 +189,7 @@ struct SagaGroupsTests {
 
     @Test("F40: the first that fails fails the race; one that is cancelled only leaves it")
     func failingRace() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let failing = bench.run { saga in
             try await saga.first(Self.after(3, 1), Self.failing)
         }

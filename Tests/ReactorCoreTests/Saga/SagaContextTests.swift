@@ -6,7 +6,7 @@ import Testing
 struct SagaContextTests {
     @Test("F32: select gives the state, or a part of it, as it is then")
     func select() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         try bench.send(.add(4))
         let handle = bench.run { saga in
             let whole = try await saga.select()
@@ -19,7 +19,7 @@ struct SagaContextTests {
 
     @Test("F32: put returns when the action is applied")
     func put() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.put(.add(4))
             return try await saga.select(\.sum)
@@ -29,7 +29,7 @@ struct SagaContextTests {
 
     @Test("F32: a refused put throws the rejection, which the saga may catch")
     func rejection() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             do {
                 try await saga.put(.refuse)
@@ -48,7 +48,7 @@ struct SagaContextTests {
     // saga put directly in answer to an action was overwritten
     @Test("F32: a put in answer to an action is never lost, however many there are")
     func noLostUpdate() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.takeEvery {
                 if case .add(let amount) = $0, amount < 100 { amount } else { nil }
@@ -62,7 +62,7 @@ struct SagaContextTests {
 
     @Test("F32: what a put causes is there for the next take, and the put itself is not")
     func putThenTake() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.put(.fetch(3))
             return "\(try await saga.take())"
@@ -72,7 +72,7 @@ struct SagaContextTests {
 
     @Test("F32: what happens after a select is there for the next take")
     func selectThenTake() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
             let sum = try await saga.select(\.sum)
             return [sum, try await saga.take(Tracker.amount)]
@@ -87,7 +87,7 @@ struct SagaContextTests {
 
     @Test("F32: a saga puts to other nodes, follows them, and hears where there are none")
     func elsewhere() throws {
-        let bench = SagaBench(Office())
+        let bench = StoreBench(Office())
         let handle = bench.run { saga in
             let tracker = try await saga.reactor(Tracker.self, at: "/tracker")
             try await tracker.put(.add(1))
@@ -117,7 +117,7 @@ struct SagaContextTests {
 
     @Test("F32: a saga that follows a node which is removed is told so")
     func goneElsewhere() throws {
-        let bench = SagaBench(Office())
+        let bench = StoreBench(Office())
         try bench.send(.open("a"))
         let handle = bench.run { saga in
             let room = try await saga.reactor(Tracker.self, at: "/rooms/a")
@@ -129,7 +129,7 @@ struct SagaContextTests {
 
     @Test("F33: call waits for its callback, and the first answer counts")
     func call() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let completions = Kept<SagaCompletion<Int>>()
         let handle = bench.run { saga in
             let first = try await saga.call { completions.keep($0) }
@@ -149,7 +149,7 @@ struct SagaContextTests {
 
     @Test("F33: a call may fail, and its error is the saga's to catch")
     func failingCall() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let _: Int = try await saga.call { $0(.failure(Broken())) }
         }
@@ -159,7 +159,7 @@ struct SagaContextTests {
     // a callback that never came left the saga of SwiftState behind for ever
     @Test("F33: a saga whose call is never answered can be cancelled, and ends")
     func unansweredCall() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let _: Int = try await saga.call { _ in }
         }
@@ -171,7 +171,7 @@ struct SagaContextTests {
 
     @Test("F33: an async block gives its value or its error, and is cancelled with its saga")
     func block() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let value = try await saga.async { 40 + 2 }
             do {
@@ -201,7 +201,7 @@ struct SagaContextTests {
 
     @Test("F33: sleep waits by the clock of the tree, and ends when the saga is cancelled")
     func sleeping() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.sleep(for: .milliseconds(300))
             try await saga.put(.run("awake"))

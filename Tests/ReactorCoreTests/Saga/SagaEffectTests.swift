@@ -21,7 +21,7 @@ private struct Retry: SagaEffect {
 struct SagaEffectTests {
     @Test("F41: an effect of an author's own is performed like a built-in one")
     func custom() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let tries = Tick()
         let handle = bench.run { saga in
             try await saga.perform(
@@ -38,7 +38,7 @@ struct SagaEffectTests {
 
     @Test("F41: effects whose types are erased go together in all and first")
     func erased() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let retry = AnySagaEffect(Retry(times: 1) { _ in 1 })
             let wait = AnySagaEffect<Tracker, Int> { saga in

@@ -7,7 +7,7 @@ struct SagaHandlersTests {
     // SwiftState's takeEvery was a loop of lossy takes
     @Test("F38: a burst of 100,000 actions reaches takeEvery whole")
     func burst() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let seen = Tick()
         let sum = Kept<Int>()
         let handle = bench.run { saga in
@@ -27,7 +27,7 @@ struct SagaHandlersTests {
 
     @Test("F38: takeEvery runs its sagas side by side")
     func every() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.takeEvery(Tracker.amount) { saga, amount in
                 try await saga.sleep(for: .seconds(amount))
@@ -41,7 +41,7 @@ struct SagaHandlersTests {
 
     @Test("F38: cancelling the handle of takeEvery cancels what it has begun, and it hears no more")
     func cancelEvery() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handles = Kept<SagaHandle<Void>>()
         let handle = bench.run { saga in
             handles.keep(
@@ -61,7 +61,7 @@ struct SagaHandlersTests {
 
     @Test("F38: an error of what takeEvery has begun ends the saga and its handlers")
     func errorOfEvery() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.amount) { _, amount in if amount == 2 { throw Broken() } }
             saga.takeEvery(Tracker.text) { saga, text in try await saga.put(.run(text)) }
@@ -75,7 +75,7 @@ struct SagaHandlersTests {
 
     @Test("F38: takeLeading ignores what comes while it is at work, and does not queue it")
     func leading() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.takeLeading(Tracker.text) { saga, text in
                 try await saga.sleep(for: .seconds(1))
@@ -93,7 +93,7 @@ struct SagaHandlersTests {
 
     @Test("F38: takeLatest cancels the one that is at work")
     func latest() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         _ = bench.run { saga in
             saga.takeLatest {
@@ -121,7 +121,7 @@ struct SagaHandlersTests {
     // SwiftState's cancelled sagas put what they had until their next yield
     @Test("F38: what the cancelled one of takeLatest still puts is dropped")
     func latestDrops() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.takeLatest(Tracker.text) { saga, text in try await saga.put(.run(text)) }
         }
@@ -136,7 +136,7 @@ struct SagaHandlersTests {
 
     @Test("F39: debounce runs once it is quiet, with the last; one at work is left alone")
     func debounce() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.debounce(.milliseconds(300), Tracker.text) { saga, text in
                 try await saga.put(.run("\(text) begins"))
@@ -161,7 +161,7 @@ struct SagaHandlersTests {
     // SwiftState ran the body of a debounced middleware for every action, and only dropped results
     @Test("F39: a burst costs a debounced handler one run, and one task")
     func debouncedBurst() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let runs = Kept<Int>()
         let handle = bench.run { saga in
             saga.debounce(.seconds(1), Tracker.amount) { _, amount in runs.keep(amount) }
@@ -176,7 +176,7 @@ struct SagaHandlersTests {
 
     @Test("F39: throttle runs the first, and none in its window; there is no run at its end")
     func throttle() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.throttle(.seconds(1), Tracker.text) { saga, text in
                 try await saga.put(.run(text))
@@ -198,7 +198,7 @@ struct SagaHandlersTests {
 
     @Test("F38: an action for which no further saga may begin is refused as busy, and none is lost")
     func ceiling() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.amount) { saga, _ in try await saga.sleep(for: .seconds(1)) }
         }

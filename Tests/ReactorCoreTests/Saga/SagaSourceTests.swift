@@ -6,7 +6,7 @@ import Testing
 struct SagaSourceTests {
     @Test("F35: take by case, by predicate, and whatever comes next")
     func forms() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let amount = try await saga.take(Tracker.amount)
             let stop = try await saga.take { $0 == .stop }
@@ -24,7 +24,7 @@ struct SagaSourceTests {
     // SwiftState's take had room for one action, and forgot the older when a second came
     @Test("F35: actions that come between two takes are there for the next, in order")
     func burst() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             var amounts: [Int] = []
             while amounts.count < 500 { amounts.append(try await saga.take(Tracker.amount)) }
@@ -37,7 +37,7 @@ struct SagaSourceTests {
 
     @Test("F35: actions that come while a saga waits for something else are not")
     func asleep() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             try await saga.sleep(for: .seconds(1))
             return try await saga.take(Tracker.amount)
@@ -50,7 +50,7 @@ struct SagaSourceTests {
 
     @Test("F35: a saga that works through more actions than are kept is told how many it missed")
     func missed() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
             do {
                 _ = try await saga.take(Tracker.amount)
@@ -68,7 +68,7 @@ struct SagaSourceTests {
 
     @Test("F35: nothing is kept for sagas that wait")
     func nothingKept() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.text) { _, _ in }
             saga.takeLatest(Tracker.text) { _, _ in }
@@ -84,7 +84,7 @@ struct SagaSourceTests {
 
     @Test("F35: mutations are taken like actions, those of effects too")
     func mutations() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let sum = try await saga.takeMutation { mutation in
                 if case .added(let amount) = mutation { amount } else { nil }
@@ -105,7 +105,7 @@ struct SagaSourceTests {
 
     @Test("F35: a refused action is not taken: sagas see what was committed")
     func refused() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in "\(try await saga.take())" }
         #expect(throws: Rejection.self) { try bench.send(.refuse) }
         try bench.send(.add(1))
@@ -114,7 +114,7 @@ struct SagaSourceTests {
 
     @Test("F35: erased actions are taken by their types")
     func byType() throws {
-        let bench = SagaBench(
+        let bench = StoreBench(
             RootReactor(Sum()) { sum, action in
                 if let amount = action.as(Int64.self) { sum.value += amount }
             })
@@ -132,7 +132,7 @@ struct SagaSourceTests {
 
     @Test("F36: a take with a timeout gives the action, or nil when it is over")
     func timeout() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let none = try await saga.take(timeout: .seconds(1), Tracker.amount)
             let some = try await saga.take(timeout: .seconds(1), Tracker.amount)
@@ -150,7 +150,7 @@ struct SagaSourceTests {
 
     @Test("F36: after a take that gave up, actions are heard again, and nothing of it is left")
     func timeoutLeaves() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
             var nones = 0
             while try await saga.take(timeout: .seconds(1), Tracker.amount) == nil { nones += 1 }

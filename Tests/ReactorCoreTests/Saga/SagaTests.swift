@@ -6,7 +6,7 @@ import Testing
 struct SagaTests {
     @Test("F31: a saga runs in a store until it ends, and its handle gives what it returned")
     func runs() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let text = try await saga.take(Tracker.text)
             try await saga.put(.run(text))
@@ -21,7 +21,7 @@ struct SagaTests {
 
     @Test("F31: a saga is there for what is dispatched directly after it was started")
     func isReadyAtOnce() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         _ = bench.store.runSaga { saga in
             saga.takeEvery(Tracker.amount) { saga, amount in
                 try await saga.put(.run("every \(amount)"))
@@ -34,7 +34,7 @@ struct SagaTests {
 
     @Test("F31: a cancelled saga ends at its wait, and is no error")
     func cancel() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             do {
@@ -54,7 +54,7 @@ struct SagaTests {
 
     @Test("F31: a reactor's own sagas start when it begins and end when it is removed")
     func own() throws {
-        let bench = SagaBench(Office())
+        let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
         #expect(tree.running.count == 1 && tree.sagaRoom.sagaCount == 2)
@@ -66,7 +66,7 @@ struct SagaTests {
 
     @Test("F31: an action right behind the reactor's creation is heard by its saga")
     func heardFromTheBeginning() throws {
-        let executor = LongExecutor()
+        let executor = HandExecutor()
         let inbox = StoreInbox(wake: {})
         let tree = Tree(
             Office(), epoch: 1,
@@ -85,7 +85,7 @@ struct SagaTests {
 
     @Test("F31: an error that nobody catches ends the saga and goes to the error hook")
     func error() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             _ = try await saga.take(Tracker.text)
             throw Broken()
@@ -99,7 +99,7 @@ struct SagaTests {
 
     @Test("F31: a reactor without sagas, and one whose sagas have ended, takes the short way")
     func noCost() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         #expect(!bench.store.node.takesLongWay)
         let handle = bench.run { saga in _ = try await saga.take() }
         #expect(bench.store.node.takesLongWay)
@@ -110,7 +110,7 @@ struct SagaTests {
 
     @Test("F31: more sagas at the top than effects are allowed end at once, and say why")
     func ceiling() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         var handles: [SagaHandle<Void>] = []
         for _ in 0...CoreLimits.effectsMax {
             handles.append(bench.store.runSaga { saga in try await saga.sleep(for: .seconds(9)) })
@@ -125,7 +125,7 @@ struct SagaTests {
 
     @Test("R100: sagas that put to each other for ever leave room for others in between")
     func pingPong() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
             saga.takeEvery(Tracker.text) { saga, _ in try await saga.put(.add(1)) }
             saga.takeEvery(Tracker.amount) { saga, _ in try await saga.put(.search("again")) }
@@ -146,7 +146,7 @@ struct SagaTests {
 
     @Test("R101: a saga that ignores its cancellation keeps a place among the orphans, and no more")
     func orphans() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let (stream, input) = AsyncStream<Int>.makeStream()
         let notes = Notes()
         let handle = bench.run { saga in
@@ -168,7 +168,7 @@ struct SagaTests {
 
     @Test("R102: what a saga puts after its reactor was removed, or made anew, is dropped")
     func removed() throws {
-        let bench = SagaBench(Office())
+        let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
         let notes = Notes()
@@ -196,7 +196,7 @@ struct SagaTests {
     @Test("R103: a saga cancelled while its put is under way gets one of both: applied, or dropped")
     func cancelRacesPut() throws {
         for isLate in [false, true] {
-            let bench = SagaBench(Tracker())
+            let bench = StoreBench(Tracker())
             let notes = Notes()
             let handle = bench.store.runSaga { saga in
                 do {

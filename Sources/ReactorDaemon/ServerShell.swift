@@ -1,0 +1,119 @@
+import ReactorBytes
+package import ReactorCore
+package import ReactorJournal
+package import ReactorLoop
+package import ReactorServer
+
+/// A tree served on a libuv loop: the server's outputs carried out, and what effects post brought in.
+///
+/// *Place*: inside ``Daemon``, which adds the socket's guard, signals and the log; tests put other
+/// listeners in front of it. *Owner*: the loop's thread.
+package final class ServerShell {
+    package let loop: EventLoop
+    package let server: Server
+    let jobs: TreeJobs
+    private let journal: any Journal
+    private var links: [ConnectionID: Connection] = [:]
+    private var lastConnection: UInt64 = 0
+    // because a look at the clock for each write of a turn is one too many
+    /// When the turn at hand ended, in nanoseconds.
+    private var turnTime: UInt64 = 0
+    /// Told what the operator may want to know.
+    var onEvent: (ServerEvent) -> Void = { _ in }
+    /// Told that a turn has ended and its outputs have left, as far as they may.
+    package var onTurnEnd: () -> Void = {}
+
+    /// Mounts `root`; `random` yields random 64-bit numbers. Nothing is served before
+    /// ``begin()``.
+    package init(
+        _ root: some Reactor, on loop: EventLoop, epoch: UInt64, limits: ServerLimits,
+        name: String, ownerUID: UInt32? = nil, journal: any Journal = MemoryJournal(),
+        random: @escaping () -> UInt64
+    ) {
+        self.loop = loop
+        self.journal = journal
+        let inbox = TreeInbox(waking: loop.handle)
+        jobs = TreeJobs { inbox.take() }
+        let tree = Tree(
+            root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
+        server = Server(
+            tree, limits: limits, daemonName: name, ownerUID: ownerUID, random: random)
+    }
+
+    /// Whether nobody is connected.
+    var isAlone: Bool { links.isEmpty }
+
+    /// Takes the loop's turns over, and ends the first.
+    package func begin() {
+        journal.onAppended = { [unowned self] turn in server.appended(turn, at: loop.now) }
+        loop.onTurnEnd = { [unowned self] in endTurn() }
+        // because what the reactors begin with is a part of the first turn, and nobody has come yet
+        endTurn()
+    }
+
+    /// Closes every connection at once.
+    package func cut() { for link in links.values { link.close() } }
+
+    /// Serves a connection that a listener accepted.
+    package func accept(_ link: Connection) {
+        lastConnection += 1
+        let id = ConnectionID(lastConnection)
+        links[id] = link
+        server.connect(
+            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
+        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
+        link.onEnd = { [unowned self] in server.endInput(id) }
+        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
+        link.onClosed = { [unowned self] _ in
+            links[id] = nil
+            server.disconnect(id, at: loop.now)
+        }
+        link.resumeReading()
+    }
+}
+
+// MARK: - Turns
+extension ServerShell {
+    /// Ends the turn: everything that arrived has been received.
+    private func endTurn() {
+        for job in jobs.take() { server.perform(job) }
+        repeat {
+            turnTime = loop.now
+            server.endTurn(at: turnTime)
+            carryOut()
+        } while server.needsTurn && !server.isSharing && !server.hasHeldInput
+        // because the others are looked at before one that sends much is read on
+        if server.isSharing || server.hasHeldInput || jobs.hasMore { loop.turnAgain() }
+        onTurnEnd()
+    }
+
+    private func carryOut() {
+        while true {
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty { return }
+            for output in outputs { carryOut(output) }
+        }
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices): write(slices, to: id)
+        case .pauseReading(let id): links[id]?.pauseReading()
+        case .resumeReading(let id): links[id]?.resumeReading()
+        case .close(let id): links[id]?.finish()
+        case .append(let batch):
+            journal.append(
+                JournalBatch(
+                    turn: batch.turn, epoch: batch.epoch, after: batch.after,
+                    sequence: batch.sequence, bytes: batch.deltas.storage,
+                    range: batch.deltas.range))
+        case .log(let event): onEvent(event)
+        }
+    }
+
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
+        guard let link = links[id] else { return }
+        link.write(slices)
+        if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
+    }
+}

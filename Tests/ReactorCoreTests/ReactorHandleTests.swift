@@ -1,0 +1,114 @@
+import ReactorThreads
+import Testing
+
+@testable import ReactorCore
+
+@Suite("The handle of a reactor at work")
+struct ReactorHandleTests {
+    @Test(
+        "F28: middleware and taps come and go from any task, by a token that may be sent anywhere")
+    func tokens() async throws {
+        let bench = StoreBench(Adder())
+        let handle = bench.store.handle
+        let seen = Guarded<[String]>([])
+        let tokens = Guarded<[ReactorToken]>([])
+        await Task.detached {
+            let middleware = handle.addMiddleware(
+                Middleware { _, action, _ in seen.withLock { $0.append("\(action)") } })
+            let tap = handle.addTap(
+                NodeTap(mutation: { mutation, _ in seen.withLock { $0.append("\(mutation)") } }))
+            tokens.withLock { $0 = [middleware, tap] }
+        }.value
+        bench.settle()
+        try bench.send(.add(1))
+        #expect(seen.withLock { $0 } == ["add(1)", "added(1)"])
+        await Task.detached { tokens.withLock { $0 = [] } }.value
+        bench.settle()
+        try bench.send(.add(2))
+        #expect(seen.withLock { $0.count } == 2)
+        #expect(!bench.store.node.takesLongWay)
+    }
+
+    @Test("F28: what is kept lasts without its token")
+    func kept() throws {
+        let bench = StoreBench(Adder())
+        let count = Guarded(0)
+        bench.store.handle.addMiddleware(Middleware { _, _, _ in count.withLock { $0 += 1 } })
+            .keep()
+        bench.settle()
+        try bench.send(.add(1))
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test("F26: a source that is connected through it ends with its token")
+    func connect() {
+        let bench = StoreBench(Adder())
+        let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
+        var token: ReactorToken? = bench.store.handle.connect(stream)
+        input.yield(.add(1))
+        bench.settle()
+        #expect(bench.state.seen == [1] && token != nil)
+        token = nil
+        bench.settle()
+        input.yield(.add(3))
+        bench.settle()
+        #expect(bench.state.seen == [1])
+    }
+
+    @Test("F47: perform returns when the action's effects have ended, or it was refused")
+    func perform() async throws {
+        let store = Store(Adder())
+        let handle = store.handle
+        let task = Task { () -> Rejection? in
+            try await handle.perform(.addLater(5))
+            do throws(Rejection) {
+                try await handle.perform(.refuse)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let ended = Guarded(false)
+        Task {
+            _ = await task.result
+            ended.withLock { $0 = true }
+        }
+        while !ended.withLock({ $0 }) {
+            store.drain()
+            await Task.yield()
+        }
+        #expect(try await task.value == Rejection("refused", "no"))
+        #expect(store.state.seen == [5])
+    }
+
+    @Test("F47: a cancelled perform takes the action's effects with it")
+    func cancelled() async throws {
+        let bench = StoreBench(Waiter())
+        let handle = bench.store.handle
+        let task = Task(executorPreference: bench.executor) { try await handle.perform(.wait(1)) }
+        bench.settle()
+        #expect(bench.clock.sleeperCount == 1)
+        task.cancel()
+        bench.settle()
+        #expect(bench.clock.sleeperCount == 0)
+        try await task.value
+        #expect(bench.state.log == [])
+    }
+
+    @Test("who waits for a store that goes is told so")
+    func gone() async throws {
+        var store: Store<Adder>? = Store(Adder())
+        let handle = try #require(store?.handle)
+        let executor = HandExecutor()
+        let task = Task(executorPreference: executor) {
+            await #expect(throws: Rejection(.notFound, "/ is gone")) {
+                try await handle.perform(.add(1))
+            }
+        }
+        _ = executor.run()
+        #expect(store?.sequence == 0)
+        store = nil
+        _ = executor.run()
+        _ = await task.value
+    }
+}

@@ -14,6 +14,8 @@ final class LiveServerCore {
     private let inbox: Mailbox<@Sendable (Tree) -> Void>
     private var links: [ConnectionID: ReactorLoop.Connection] = [:]
     private var lastLink: UInt64 = 0
+    /// Connections accepted, in all, in the turn at hand, and in the turn with the most.
+    private(set) var accepts = (all: 0, now: 0, most: 0)
     private var held: [UInt64] = []
     private var waiters: [(condition: (LiveServerCore) -> Bool, then: () -> Void)] = []
 
@@ -66,6 +68,8 @@ final class LiveServerCore {
 
     private func accept(_ link: ReactorLoop.Connection) {
         lastLink += 1
+        accepts.all += 1
+        accepts.now += 1
         let id = ConnectionID(lastLink)
         links[id] = link
         server.connect(
@@ -81,6 +85,8 @@ final class LiveServerCore {
     }
 
     private func endTurn() {
+        accepts.most = max(accepts.most, accepts.now)
+        accepts.now = 0
         for job in inbox.drain() { server.perform(job) }
         repeat {
             server.endTurn(at: loop.now)

@@ -161,6 +161,23 @@ let package = Package(
 
         // Programs that tests start, for the tests of several rooms.
         .target(name: "TestPrograms", path: "Tests/TestPrograms", swiftSettings: strict),
+        // A daemon whose effects do not end, for the tests of a daemon's end.
+        .executableTarget(
+            name: "stubborn-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
+            path: "Tests/StubbornDaemon", swiftSettings: strict),
+        // What the tutorial has its reader write, file by file, with the settings that it has there.
+        .target(
+            name: "GuestbookCore", dependencies: ["ReactorCore"],
+            path: "Tests/Guestbook/Sources/GuestbookCore"),
+        .executableTarget(
+            name: "guestbook-daemon", dependencies: ["GuestbookCore", "ReactorDaemonCommand"],
+            path: "Tests/Guestbook/Sources/guestbook-daemon"),
+        .executableTarget(
+            name: "sign", dependencies: ["GuestbookCore", "ReactorClient"],
+            path: "Tests/Guestbook/Sources/sign"),
+        .testTarget(
+            name: "GuestbookTests", dependencies: ["GuestbookCore", "ReactorTesting"],
+            path: "Tests/Guestbook/Tests/GuestbookTests"),
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [
@@ -206,7 +223,7 @@ let package = Package(
             name: "ReactorDaemonTests",
             dependencies: [
                 "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorWire", "StockReactors",
-                "TestPrograms", "reactord", "reactorctl",
+                "TestPrograms", "reactord", "reactorctl", "stubborn-daemon",
             ],
             resources: [.copy("Python")], swiftSettings: strict),
         .testTarget(
@@ -226,8 +243,8 @@ let package = Package(
         .testTarget(
             name: "GuideTests",
             dependencies: [
-                "ReactorClient", "ReactorCore", "ReactorDaemonCommand", "ReactorTesting",
-                "TestPrograms", "reactorctl",
+                "GuestbookCore", "ReactorClient", "ReactorCore", "TestPrograms",
+                "guestbook-daemon", "reactorctl", "sign",
             ],
             swiftSettings: strict),
         .testTarget(

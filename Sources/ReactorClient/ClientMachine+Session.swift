@@ -178,7 +178,8 @@ extension ClientMachine {
         attempts += 1
         // because `longest` is less than `shortest` where `pauseMax` is 0
         let choices = max(longest, shortest) - shortest + 1
-        outputs.append(.setTimer(shortest + random() % choices))
+        lastPause = shortest + random() % choices
+        outputs.append(.setTimer(lastPause))
     }
 
     /// Ends the client for good.

@@ -33,6 +33,8 @@ public final class ClientMachine {
     }
     /// Attempts to connect since the last that led somewhere.
     var attempts = 0
+    /// Nanoseconds of the pause that was drawn last.
+    var lastPause: UInt64 = 0
     /// What the daemon said before it closed.
     var closing: Closing?
     /// Why the last connection ended on this side's account.

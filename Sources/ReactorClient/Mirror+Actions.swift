@@ -80,3 +80,24 @@ extension Mirror {
         return outcome.typed(as: R.Reply.self)
     }
 }
+
+// MARK: - Root reactors
+extension Mirror {
+    /// Sends an action of any type to a root reactor and waits for its outcome; see
+    /// ``dispatch(_:if:isPreviewed:)``.
+    public func dispatch<State>(
+        _ action: some WireCodable & Sendable, if expected: Revision? = nil,
+        isPreviewed: Bool = false
+    ) async -> DispatchOutcome<R.Reply> where R == RootReactor<State> {
+        await dispatch(ErasedAction(action), if: expected, isPreviewed: isPreviewed)
+    }
+
+    /// Sends an action of any type to a root reactor and waits for nothing; see
+    /// ``send(_:isPreviewed:cancel:)``.
+    @discardableResult
+    public func send<State>(
+        _ action: some WireCodable & Sendable, isPreviewed: Bool = false, cancel: String? = nil
+    ) -> Bool where R == RootReactor<State> {
+        send(ErasedAction(action), isPreviewed: isPreviewed, cancel: cancel)
+    }
+}

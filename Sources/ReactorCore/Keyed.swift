@@ -35,11 +35,16 @@ public struct Keyed<Key: KeyedKey, Value> {
     @inlinable public var values: some Collection<Value> { entries.values }
 
     /// The value under `key`; setting `nil` removes it. Changes in place.
+    ///
+    /// A value that is set to what it was, to the byte, is not touched; one that is changed in place
+    /// is, whatever came of it.
     @inlinable
     public subscript(key: Key) -> Value? {
         get { entries[key] }
         set {
-            log.touch(key)
+            if !log.isKept || log.isLast(key) || KeyedLog<Key>.differ(entries[key], newValue) {
+                log.touch(key)
+            }
             entries[key] = newValue
         }
         _modify {
@@ -65,8 +70,9 @@ public struct Keyed<Key: KeyedKey, Value> {
     @inlinable
     @discardableResult
     public mutating func removeValue(forKey key: Key) -> Value? {
-        log.touch(key)
-        return entries.removeValue(forKey: key)
+        let removed = entries.removeValue(forKey: key)
+        if removed != nil { log.touch(key) }
+        return removed
     }
 
     /// Removes everything.

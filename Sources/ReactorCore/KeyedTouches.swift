@@ -28,6 +28,33 @@ struct KeyedLog<Key: KeyedKey>: Sendable {
         }
     }
 
+    /// Whether somebody asks which keys were touched.
+    @inlinable var isKept: Bool { keys != nil }
+
+    /// Whether `key` was touched last.
+    @inlinable
+    func isLast(_ key: Key) -> Bool {
+        guard let count = keys?.count, count > 0 else { return false }
+        return keys?[count - 1] == key
+    }
+
+    // because what is equal to its author may be other bytes; and those cost, so that they are
+    // looked at where somebody asks for changes, and the values are equal otherwise
+    /// Whether a value differs from another in what of it travels.
+    @usableFromInline
+    static func differ<Value>(_ old: Value?, _ new: Value?) -> Bool {
+        guard let old, let new else { return (old == nil) != (new == nil) }
+        if let one = old as? any Equatable, !isEqual(one, new) { return true }
+        guard let one = old as? any WireCodable, let other = new as? any WireCodable else {
+            return true
+        }
+        return one.wireBytes() != other.wireBytes()
+    }
+
+    private static func isEqual<Value: Equatable>(_ one: Value, _ other: Any) -> Bool {
+        other as? Value == one
+    }
+
     /// Says that any key may have been touched.
     @inlinable mutating func touchAll() { keys = nil }
 

@@ -1,9 +1,11 @@
-/// Which reactor: the same only for the same instance, in the same life of its daemon.
+/// Which reactor: the same only for the same instance, in the same life of its daemon, or in the
+/// same store of a process.
 ///
 /// May be part of a state or a key, so that a child is told from one that stood at its path before.
 @WireCodable
 public struct ReactorID: Hashable, Sendable {
-    /// The epoch of the tree that the reactor is in.
+    /// The epoch of the daemon's tree that the reactor is in, which is a random number, or the number
+    /// of the store, which count from 1 in each process.
     public var epoch: UInt64
     /// The node's number, unique within its tree.
     public var node: UInt32
@@ -39,4 +41,9 @@ extension Tree {
     public func id(of node: AnyNode) -> ReactorID {
         ReactorID(epoch: turn.epoch, node: node.number)
     }
+}
+
+extension Store {
+    /// Which reactor its root is.
+    public var id: ReactorID { core.tree.id(of: node) }
 }

@@ -52,12 +52,21 @@ public struct FieldChange: Equatable, Sendable {
 public enum FieldParts: Equatable, Sendable {
     /// What stands under these keys, of a ``Keyed`` field.
     case keys([WireKey])
+    /// These fields, of a field that is a ``TrackedState``.
+    case fields([FieldChange])
     /// Anything.
     case all
 
     fileprivate func union(_ later: FieldParts) -> FieldParts {
-        guard case .keys(let keys) = self, case .keys(let others) = later else { return .all }
-        let known = Set(keys)
-        return .keys(keys + others.filter { !known.contains($0) })
+        switch (self, later) {
+        case (.keys(let keys), .keys(let others)):
+            let known = Set(keys)
+            return .keys(keys + others.filter { !known.contains($0) })
+        case (.fields(let fields), .fields(let others)):
+            let both = StateChanges.fields(fields).union(.fields(others))
+            guard case .fields(let all) = both else { return .all }
+            return .fields(all)
+        default: return .all
+        }
     }
 }

@@ -8,6 +8,8 @@ public struct StateMarks: Sendable, Hashable {
     @usableFromInline var bits: UInt64 = .max
     /// What the logs of keyed fields bear since the last drain; 0 before the first.
     var stamp: UInt64 = 0
+    /// Which field of which state around it drained it last; 0 if none did.
+    var owner: UInt64 = 0
 
     /// Marks of a state that was made as a whole: all of it counts as changed.
     @inlinable public init() {}
@@ -45,6 +47,17 @@ public struct StateMarks: Sendable, Hashable {
     }
 }
 
+/// What a tracked state is to whoever asks for its changes: all there is, or a field of another.
+public struct StatePart: Sendable {
+    // because a state may be copied from one field into another: its marks are believed only by
+    // the field that they were begun for
+    let owner: UInt64?
+    let next: UInt64
+
+    /// A state that stands by itself.
+    public static let whole = StatePart(owner: nil, next: 0)
+}
+
 /// Reads the marks of a state, field by field, and starts them anew.
 ///
 /// *Place*: in the `drainChanges` that the macro writes.
@@ -59,8 +72,9 @@ public struct StateDrain {
     private static let lastStamp = Guarded<UInt64>(0)
 
     /// Takes the marks, and starts them anew.
-    public init(_ marks: inout StateMarks) {
-        bits = marks.bits
+    public init(_ marks: inout StateMarks, as part: StatePart) {
+        bits = part.owner.map { $0 == marks.owner } ?? true ? marks.bits : .max
+        marks.owner = part.next
         oldStamp = marks.stamp
         newStamp = Self.lastStamp.withLock { last in
             last &+= 64
@@ -78,6 +92,23 @@ public struct StateDrain {
     /// Looks at a field.
     public mutating func note<Value>(_ index: Int, _ name: WireKey, _ field: inout Value) {
         if isMarked(index) { found.append(FieldChange(index: index, name: name)) }
+    }
+
+    /// Looks at a field that is a tracked state itself.
+    public mutating func note<Value: TrackedState>(
+        _ index: Int, _ name: WireKey, _ field: inout Value
+    ) {
+        let place = UInt64(index)
+        let changes = field.drainChanges(
+            as: StatePart(owner: oldStamp &+ place, next: newStamp &+ place))
+        guard isMarked(index) else { return }
+        // because fields that share the last index would share its stamp
+        switch index < TrackedField<Value>.indexMax ? changes : .all {
+        case .all: found.append(FieldChange(index: index, name: name))
+        case .fields(let fields) where fields.isEmpty: break
+        case .fields(let fields):
+            found.append(FieldChange(index: index, name: name, parts: .fields(fields)))
+        }
     }
 
     /// Looks at a keyed field, and at its log.

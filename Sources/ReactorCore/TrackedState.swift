@@ -2,16 +2,21 @@
 ///
 /// Conform with ``ReactorState()``.
 public protocol TrackedState {
-    /// What was changed since the last call, which starts the record anew.
+    /// What was changed since the last call for `part`, which starts the record anew.
     ///
     /// *Cost*: O(fields and touched keys).
-    mutating func drainChanges() -> StateChanges
+    mutating func drainChanges(as part: StatePart) -> StateChanges
 
     /// The fields whose changes are recorded.
     static var trackedFields: [TrackedField<Self>] { get }
 }
 
 extension TrackedState {
+    /// What was changed since the last call, which starts the record anew.
+    ///
+    /// *Cost*: O(fields and touched keys).
+    public mutating func drainChanges() -> StateChanges { drainChanges(as: .whole) }
+
     /// What was changed since somebody drained the record, which stays as it is.
     ///
     /// *Cost*: copies the state.
@@ -56,7 +61,8 @@ public struct TrackedField<State>: Sendable {
 ///     }
 ///
 /// Then a client that watches the state's value is sent what changed instead of the whole, and a
-/// mirror wakes those alone who read a field that changed. Each stored variable gets accessors that
+/// mirror wakes those alone who read a field that changed. A field whose type is recorded as well is
+/// told by what of it changed, however deep. Each stored variable gets accessors that
 /// mark it; the marks are no part of equality, hashing or coding. A number, a truth
 /// value or a text that is set to what it was is not marked; any other field that is set, or changed
 /// in place, is.

@@ -18,6 +18,8 @@ public final class Daemon {
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
+    /// What of effects and sagas was told to end.
+    private var rollCall: EffectRollCall?
     /// How often the listener had been parked when that was logged last, and when that was.
     private var toldParkings = 0
     private var lastParkingTold: UInt64?
@@ -61,7 +63,12 @@ public final class Daemon {
     /// The daemon's version.
     public static let version = "0.1.0"
     /// How long a draining daemon waits for its clients to take their outcomes.
-    static let drainDurationMax = Duration.seconds(5)
+    static let drainDurationMax = Duration.seconds(4)
+    /// How long it waits after that for effects that were cancelled; those which end neither by then
+    /// are named in the log, and end with the process.
+    static let dismissalDurationMax = Duration.seconds(1)
+    /// Most effects that are named there; of the others only the number is told.
+    static let abandonedNamesMax = 16
     // because files, signals and the loop itself need descriptors of their own
     private static let ownDescriptors = 64
 
@@ -106,6 +113,7 @@ public final class Daemon {
         logger.notice(
             "ready", metadata: ["socket": "\(home.address.path)", "pid": "\(Self.processID)"])
         loop.run()
+        tellOfAbandoned()
         loop.onTurnEnd = nil
         loop.close()
         logger.notice("stopped")
@@ -114,7 +122,7 @@ public final class Daemon {
     private func prepare() throws(LoopError) {
         shell.onEvent = { [unowned self] in log($0) }
         shell.onTurnEnd = { [unowned self] in
-            if server.isDraining, shell.isAlone { loop.stop() }
+            if server.isDraining, shell.isAlone { finish() }
         }
         home.listener.onAccept = { [shell] in shell.accept($0) }
         for signal in [Signal.terminate, .interrupt] {
@@ -225,9 +233,36 @@ extension Daemon {
         server.drain()
         // because a stopped client must not keep the daemon from ending
         if let timer = try? LoopTimer(on: loop) {
-            timer.onFire = { [unowned self] in loop.stop() }
-            timer.start(after: Self.drainDurationMax)
+            timer.onFire = { [unowned self] in
+                if rollCall == nil { dismissEffects() } else { loop.stop() }
+            }
+            timer.start(after: Self.drainDurationMax, every: Self.dismissalDurationMax)
             drainDeadline = timer
         }
+    }
+
+    /// The clients are gone: stops as soon as the effects are, too.
+    private func finish() {
+        let rollCall = rollCall ?? dismissEffects()
+        if rollCall.missing(in: server.tree).isEmpty { loop.stop() }
+    }
+
+    @discardableResult
+    private func dismissEffects() -> EffectRollCall {
+        let call = server.tree.dismissEffects()
+        rollCall = call
+        return call
+    }
+
+    /// Names the effects that end with the process, because they did not end by themselves.
+    private func tellOfAbandoned() {
+        let missing = (rollCall ?? dismissEffects()).missing(in: server.tree)
+        guard !missing.isEmpty else { return }
+        let names = missing.prefix(Self.abandonedNamesMax).map { effect in
+            effect.cancelID.map { "\(effect.path) \($0)" } ?? "\(effect.path)"
+        }
+        logger.warning(
+            "abandoned effects and sagas that do not end: have them end when they are cancelled",
+            metadata: ["count": "\(missing.count)", "of": "\(names.joined(separator: ", "))"])
     }
 }

@@ -13,7 +13,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 Clients are `reactorctl` and every program that uses the ReactorClient library or \
                 speaks the documented wire.
 
-                Exit codes: 0 ended by a signal, or all is well with --check; 64 wrong usage; \
+                Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
+                named in the log, and abandoned), or all is well with --check; 64 wrong usage; \
                 65 the configuration cannot be used; 69 the socket, or what else is needed of the \
                 system, cannot be had.
                 """,

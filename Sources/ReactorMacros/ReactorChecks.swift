@@ -16,7 +16,7 @@ struct ReactorChecks {
         // because each of these is to be told, not only the first
         let results = [
             checkPlace(), checkNested(), checkPayloads(), checkInitialState(), checkFunctions(),
-            checkChildren(), checkReactions(),
+            checkProperties(), checkChildren(), checkReactions(),
         ]
         return results.allSatisfy { $0 }
     }

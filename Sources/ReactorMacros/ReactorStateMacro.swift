@@ -36,8 +36,8 @@ struct ReactorStateMacro: MemberMacro {
                 + "(\(field.index), \(stringLiteral(field.name)), &self.\(field.storage))"
         }
         return block(
-            "\(state.access.modifier)mutating func drainChanges() -> StateChanges",
-            ["\(notes.isEmpty ? "let" : "var") drain = StateDrain(&self._marks)"] + notes
+            "\(state.access.modifier)mutating func drainChanges(as part: StatePart) -> StateChanges",
+            ["\(notes.isEmpty ? "let" : "var") drain = StateDrain(&self._marks, as: part)"] + notes
                 + ["return drain.changes"])
     }
 

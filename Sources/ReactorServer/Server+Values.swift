@@ -53,14 +53,18 @@ extension AnyNode {
     /// Paths from the node to what of its own state changed; the empty path is all of it.
     fileprivate func changedPlaces() -> [[WireKey]] {
         guard case .fields(let fields) = drainChanges() else { return [[]] }
-        var places: [[WireKey]] = []
-        for field in fields {
-            switch field.parts {
-            case .all: places.append([field.name])
-            case .keys(let keys): for key in keys { places.append([field.name, key]) }
-            }
+        return fields.flatMap(\.places)
+    }
+}
+
+extension FieldChange {
+    /// Paths from what the field is in to what of it changed.
+    fileprivate var places: [[WireKey]] {
+        switch parts {
+        case .all: [[name]]
+        case .keys(let keys): keys.map { [name, $0] }
+        case .fields(let fields): fields.flatMap(\.places).map { [name] + $0 }
         }
-        return places
     }
 }
 
@@ -69,6 +73,9 @@ extension Server {
     private func share(_ slice: Slice) {
         guard let change = slice.change else { return }
         slice.change = nil
+        let lastPatch = slice.lastPatch
+        // because only what follows upon it at once can be the same again
+        slice.lastPatch = nil
         // because whoever is owed a snapshot gets the value of that moment: a stopped reader of a
         // large value must not cost its encoding every turn
         var takers: [(connection: Connection, isPatched: Bool)] = []
@@ -94,7 +101,7 @@ extension Server {
         }
         var patch: [UInt8] = []
         if case .places(let places) = change, takers.contains(where: \.isPatched) {
-            patch = patchFrames(slice, places)
+            patch = patchFrames(slice, places, after: lastPatch)
         }
         for (connection, isPatched) in takers {
             let frames = isPatched ? patch : whole
@@ -125,8 +132,10 @@ extension Server {
     }
 
     /// The frames that bring the slice's value of the last turn up to date; none if nothing that
-    /// travels changed.
-    private func patchFrames(_ slice: Slice, _ places: [[WireKey]]) -> [UInt8] {
+    /// travels changed since the patch before.
+    private func patchFrames(
+        _ slice: Slice, _ places: [[WireKey]], after lastPatch: [UInt8]?
+    ) -> [UInt8] {
         var patch = PatchWriter()
         for place in places {
             let path = place.dropFirst(slice.field.count)
@@ -134,6 +143,8 @@ extension Server {
         }
         guard !patch.isEmpty else { return [] }
         let body = patch.bytes
+        if body.count <= Slice.lastPatchBytesMax { slice.lastPatch = body }
+        if body == lastPatch { return [] }
         stats.patchesEncoded &+= 1
         stats.valueBytesEncoded &+= UInt64(body.count)
         var writer = WireWriter(capacity: body.count + 64)

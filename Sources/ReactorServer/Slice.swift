@@ -11,6 +11,10 @@ final class Slice {
     var followers: [Connection] = []
     /// The last value that was sent, to be compared with the next.
     var lastValue: [UInt8]?
+    /// The last patch that was sent, to be compared with the next: made twice, it changes nothing.
+    var lastPatch: [UInt8]?
+    /// Most bytes of a patch that is kept for that.
+    static let lastPatchBytesMax = 4 << 10
     /// The encoded frames of the current snapshot or value, and the sequence they are of.
     var cached: Snapshot?
     /// The same, for those who kept something from another history.

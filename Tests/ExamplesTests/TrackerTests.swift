@@ -16,6 +16,22 @@ struct TrackerTests {
         #expect(store.state.lastNumber == 2)
     }
 
+    @Test("F77: a terminal shows of a search what there is of it")
+    func searchText() throws {
+        let store = Store(Tracker())
+        try store.dispatch(.open(title: "Login is slow"))
+        #expect(store.state.searchText == "look for something")
+        try store.dispatch(.search("log"))
+        #expect(store.state.searchText == "looking for log …")
+        try store.dispatch(.find("log"))
+        #expect(store.state.searchText == "1 Login is slow")
+        try store.dispatch(.find("crash"))
+        #expect(store.state.searchText == "nothing has crash in its title")
+        var state = store.state
+        state.search.found = .failed(LoadError(code: "busy", message: "try again"))
+        #expect(state.searchText == "failed: busy: try again")
+    }
+
     @Test("of the searches that somebody types, only the last is made")
     func search() async throws {
         let desk = StoreDesk(Tracker())
@@ -23,10 +39,10 @@ struct TrackerTests {
         try desk.store.dispatch(.open(title: "Logout hangs"))
         try desk.store.dispatch(.search("log"))
         try desk.store.dispatch(.search("LOGIN"))
-        #expect(desk.store.state.search == Tracker.Search(text: "LOGIN"))
+        #expect(desk.store.state.search == Tracker.Search(text: "LOGIN", found: .loading))
         desk.clock.run()
-        await desk.until { $0.search.numbers != nil }
-        #expect(desk.store.state.search.numbers == [1])
+        await desk.until { !$0.search.found.isLoading }
+        #expect(desk.store.state.search.found == .loaded([1]))
         #expect(desk.store.sequence == 5)
     }
 }

@@ -1,112 +1,190 @@
 import Foundation
+import GuestbookCore
 import ReactorClient
 import ReactorCore
-import ReactorDaemonCommand
-import ReactorTesting
 import TestPrograms
 import Testing
 
-// What the tutorial shows, line for line: another test holds the two together. Its reactor stands
-// beside; that its programs are a program's own, `@main` says in the examples.
-
-struct GuestbookTests {
-    @Test("a guest signs, and strikes only what is there")
-    func signing() {
-        let store = TestStore(Guestbook())
-        store.send(.sign(name: "Ada", text: "hello")) {
-            $0.lastNumber = 1
-            $0.entries[1] = "Ada: hello"
-        }
-        store.sendRejected(.strike(7), "unknown")
-        store.finish()
-    }
-
-    @Test("what one guest signs, another sees")
-    func mirrors() throws {
-        let daemon = TestDaemon(Guestbook())
-        let book = try daemon.connect().mirror(Guestbook.self)
-        let ada = daemon.connect()
-        _ = try ada.dispatch(Guestbook.Action.sign(name: "Ada", text: "hello"))
-        #expect(book.state.entries[1] == "Ada: hello")
-    }
-}
-
-struct GuestbookDaemon: DaemonCommand {
-    static let abstract = "Keeps a guestbook."
-    static var reactors: DaemonReactors { .root(Guestbook()) }
-}
-
-struct Sign {
-    static func main() async throws {
-        let client = try await Client.connect()
-        let book = try await client.mirror(Guestbook.self, at: "/")
-        let outcome = await book.dispatch(.sign(name: "Bob", text: "hello back"))
-        if case .rejected(let rejection) = outcome { print(rejection.message) }
-        for await entries in book.states(\.entries) {
-            for number in entries.keys.sorted() { print(number, entries[number] ?? "") }
-        }
-    }
-}
-
-@Suite("guide: the tutorial", .timeLimit(.minutes(1)))
+@Suite("guide: the tutorial", .timeLimit(.minutes(3)))
 struct TutorialTests {
-    /// The lines of the tutorial's blocks of one kind.
-    private static func lines(of kind: String) throws -> [String] {
+    /// A file that the tutorial has its reader write.
+    private struct Page {
+        var path: String
+        var text: String
+    }
+
+    private static func tutorial() throws -> String {
         let path = Built.root + "/Sources/ReactorCore/ReactorCore.docc/Tutorial.md"
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        return text.components(separatedBy: "```\(kind)\n").dropFirst().flatMap { rest in
-            rest.prefix(while: { $0 != "`" }).split(separator: "\n").map(String.init)
+        return try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    /// The tutorial's blocks of one kind, each with the text before it.
+    private static func blocks(of kind: String) throws -> [(before: String, text: String)] {
+        let pieces = try tutorial().components(separatedBy: "```\(kind)\n")
+        return zip(pieces, pieces.dropFirst()).map { before, rest in
+            let text = rest.components(separatedBy: "```")[0]
+            // because what stands before the block before it speaks of that
+            return (before.components(separatedBy: "```").last ?? "", text)
         }
     }
 
-    /// Runs a line in a shell that knows the products and the daemon.
-    private func run(
-        _ line: String, _ daemon: LiveDaemon, in directory: TestDirectory
-    ) async throws -> (code: Int32?, output: String) {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let folder = Built.product("").trimmingCharacters(in: ["/"])
-        let process = try ChildProcess(
-            "/bin/sh", ["-c", line],
-            environment: ["PATH": "/\(folder):\(path)", "REACTORD_SOCKET": daemon.path],
-            in: directory, name: UUID().uuidString)
-        guard case .exited(let code) = await process.ended() else { return (nil, process.output) }
-        return (code, process.output)
+    /// Its files; each is named last before it is shown.
+    private static func pages() throws -> [Page] {
+        try blocks(of: "swift").map { before, text in
+            let names = before.matches(of: /`([\w\/-]+\.swift)`/).map { String($0.1) }
+            return Page(path: try #require(names.last), text: text)
+        }
     }
 
-    @Test("its shell lines do what it says")
-    func shell() async throws {
-        let daemon = try LiveDaemon(Guestbook())
+    private static func lines(of kind: String) throws -> [String] {
+        try blocks(of: kind).flatMap { $0.text.split(separator: "\n").map(String.init) }
+    }
+
+    @Test("each of its files stands in a target of ours as it is shown, and nothing beside")
+    func files() throws {
+        let folder = Built.root + "/Tests/Guestbook/"
+        let pages = try Self.pages()
+        #expect(pages.count == 5 && pages[0].path == "Package.swift")
+        for page in pages.dropFirst() {
+            let text = try String(contentsOfFile: folder + page.path, encoding: .utf8)
+            #expect(text == page.text, "\(page.path)")
+        }
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".swift") }
+        #expect(Set(files) == Set(pages.dropFirst().map(\.path)))
+    }
+
+    @Test("its manifest is read, and has the targets and arrows under which we compile its files")
+    func manifest() async throws {
         let directory = TestDirectory()
+        for page in try Self.pages() {
+            let path = URL(filePath: directory.path("guestbook/" + page.path))
+            try FileManager.default.createDirectory(
+                at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(page.text.utf8).write(to: path)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path("reactord"), withDestinationPath: Built.root)
+        let theirs = try await dump(directory.path("guestbook"), in: directory)
+        let ours = try await dump(Built.root, in: directory)
+        #expect(theirs.targets.count == 4)
+        for target in theirs.targets {
+            let twin = try #require(ours.targets.first { $0.name == target.name })
+            #expect(twin.type == target.type && twin.arrows == target.arrows, "\(target.name)")
+            let wing = target.type == "test" ? "Tests" : "Sources"
+            #expect(twin.path == "Tests/Guestbook/\(wing)/\(target.name)")
+        }
+        let products = Set(theirs.targets.flatMap(\.products))
+        #expect(products.isSubset(of: ours.products.map(\.name)) && products.count == 4)
+    }
+
+    @Test("its shell lines do what it says, with its own daemon")
+    func shell() async throws {
+        let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
         let lines = try Self.lines(of: "sh run")
         #expect(lines.count == 4)
         for line in lines {
-            let (code, output) = try await run(line, daemon, in: directory)
+            let (code, output) = try await run(line, daemon)
             #expect(code == 0, "\(line)")
             if line.contains("get") { #expect(output.contains("Ada: hello")) }
         }
         let refused = try Self.lines(of: "sh fails")
         #expect(refused.count == 1)
         for line in refused {
-            let (code, _) = try await run(line, daemon, in: directory)
+            let (code, _) = try await run(line, daemon)
             #expect(code != nil && code != 0, "\(line)")
         }
     }
 
-    @Test("its daemon serves its reactor, and its client's mirror shows what is signed")
+    @Test("its client signs, shows the book, and comes back to a daemon that was away")
     func client() async throws {
-        guard case .root(let root) = GuestbookDaemon.reactors else {
-            Issue.record("the tutorial's daemon serves what a configuration says")
-            return
-        }
-        #expect(root is Guestbook)
-        let daemon = try LiveDaemon(Guestbook())
-        let client = try await Client.connect(to: daemon.path)
+        let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
+        // because a program that prints into a file keeps what it printed for itself
+        let sign = try ChildProcess(
+            "/usr/bin/env", ["stdbuf", "-oL", Built.product("sign")],
+            environment: ["REACTORD_SOCKET": daemon.socketPath], in: daemon.directory, name: "sign")
+        #expect(await sign.says("1 Bob: hello back"))
+        let client = try await Client.connect(to: daemon.socketPath)
         let book = try await client.mirror(Guestbook.self, at: "/")
-        guard case .applied = await book.dispatch(.sign(name: "Bob", text: "hello back")) else {
+        guard case .applied = await book.dispatch(.sign(name: "Ada", text: "hello")) else {
             Issue.record("the entry was not signed")
             return
         }
-        #expect(book.state.entries[1] == "Bob: hello back")
+        #expect(await sign.says("2 Ada: hello"))
         client.close()
+        await daemon.stop()
+        let next = try await DaemonProcess.start(
+            "guestbook-daemon", config: nil, in: daemon.directory)
+        let (code, _) = try await run(
+            #"reactorctl dispatch / '{"sign":{"name":"Cy","text":"again"}}'"#, next)
+        #expect(code == 0)
+        #expect(await sign.says("1 Cy: again"))
+    }
+
+    /// Runs a line in a shell that knows the products and the daemon.
+    private func run(
+        _ line: String, _ daemon: DaemonProcess
+    ) async throws -> (code: Int32?, output: String) {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let folder = Built.product("").trimmingCharacters(in: ["/"])
+        let process = try ChildProcess(
+            "/bin/sh", ["-c", line],
+            environment: ["PATH": "/\(folder):\(path)", "REACTORD_SOCKET": daemon.socketPath],
+            in: daemon.directory, name: UUID().uuidString)
+        guard case .exited(let code) = await process.ended() else { return (nil, process.output) }
+        return (code, process.output)
+    }
+}
+
+// MARK: - Manifests
+extension TutorialTests {
+    /// What `swift package dump-package` tells of a package.
+    private struct Dump: Decodable {
+        struct Product: Decodable { var name: String }
+
+        struct Target: Decodable {
+            struct Arrow: Decodable {
+                // because each is an array of a name and of what else there is to say
+                var product: [Part?]?
+                var byName: [Part?]?
+            }
+
+            /// A name; what is none is passed over.
+            struct Part: Decodable {
+                var text: String?
+
+                init(from decoder: any Decoder) throws {
+                    text = try? decoder.singleValueContainer().decode(String.self)
+                }
+            }
+
+            var name: String
+            var type: String
+            var path: String?
+            var dependencies: [Arrow]
+
+            var products: [String] { dependencies.compactMap { $0.product?.first??.text } }
+            /// Names of what it knows, wherever that is from.
+            var arrows: Set<String> {
+                Set(products + dependencies.compactMap { $0.byName?.first??.text })
+            }
+        }
+
+        var targets: [Target]
+        var products: [Product]
+    }
+
+    private func dump(_ package: String, in directory: TestDirectory) async throws -> Dump {
+        let name = UUID().uuidString
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "swift", "package", "--package-path", package, "--scratch-path",
+                directory.path("scratch-\(name)"), "--cache-path", directory.path("cache"),
+                "--disable-sandbox", "dump-package",
+            ], in: directory, name: name)
+        let ending = await process.ended()
+        #expect(ending == .exited(0), "\(process.errors)")
+        return try JSONDecoder().decode(Dump.self, from: Data(process.output.utf8))
     }
 }

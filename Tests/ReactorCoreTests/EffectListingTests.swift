@@ -1,5 +1,6 @@
-import ReactorCore
 import Testing
+
+@testable import ReactorCore
 
 /// Asks for effects with and without names.
 @Reactor
@@ -41,5 +42,26 @@ struct EffectListingTests {
         #expect(listed.allSatisfy { $0.path == .root && !$0.isSource })
         try tree.send(Sleeper.Action.wake("a"))
         #expect(tree.effectsUnderWay.map(\.cancelID) == [nil, "b"])
+    }
+
+    @Test("R101: of all that are told to end, those are missing that have not, and no others")
+    func rollCall() async throws {
+        let world = ManualWorld()
+        let tree = Tree(Sleeper(), epoch: 1, environment: world.environment)
+        for name in ["a", "b"] { try tree.send(Sleeper.Action.nap(name)) }
+        tree.start(tree.turn.takeEffects())
+        // because one that was cancelled before may run still
+        try tree.send(Sleeper.Action.wake("a"))
+        try tree.send(Sleeper.Action.doze)
+        let call = tree.dismissEffects()
+        #expect(tree.effectsUnderWay.isEmpty && tree.orphans.count == 2)
+        #expect(world.cancelled == [1, 2])
+        #expect(call.missing(in: tree).map(\.cancelID) == [nil, "b"])
+        #expect(call.missing(in: tree).allSatisfy { $0.path == .root })
+        await world.runEffects()
+        world.deliver(to: tree)
+        #expect(call.missing(in: tree).isEmpty)
+        #expect(tree.dismissEffects().missing(in: tree).isEmpty)
+        #expect(try tree.state(of: Sleeper.self).wakes == 0)
     }
 }

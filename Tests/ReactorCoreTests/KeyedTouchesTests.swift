@@ -20,10 +20,46 @@ struct KeyedTouchesTests {
         keyed["a"]? += 1
         keyed["b"] = nil
         keyed["c", default: 0] += 1
+        keyed["d"] = 4
         keyed.removeValue(forKey: "d")
         _ = keyed["z"]
         #expect(keyed.drainTouched() == .keys(["b", "a", "c", "d"]))
         #expect(keyed.drainTouched() == .keys([]))
+    }
+
+    @Test("F54: a key that is set to what it was, or removed where nothing was, is not touched")
+    func equal() {
+        var keyed: Keyed<WireKey, Memo> = ["a": Memo(count: 1, limit: 9)]
+        _ = keyed.drainTouched()
+        keyed["a"] = Memo(count: 1, limit: 9)
+        keyed["b"] = nil
+        keyed.removeValue(forKey: "c")
+        #expect(keyed.drainTouched() == .keys([]))
+        keyed["a"] = Memo(count: 2, limit: 9)
+        #expect(keyed.drainTouched() == .keys(["a"]))
+        keyed["a"]?.count += 0
+        #expect(keyed.drainTouched() == .keys(["a"]))
+    }
+
+    @Test(
+        "F54: what is equal to its author and not to the byte is touched, and what is none is set")
+    func equalButOther() {
+        var texts: Keyed<WireKey, String> = ["a": "\u{e9}"]
+        _ = texts.drainTouched()
+        texts["a"] = "e\u{301}"
+        #expect(texts.drainTouched() == .keys(["a"]))
+        #expect(texts["a"]?.utf8.count == 3)
+        var memos: Keyed<WireKey, Memo> = ["a": Memo(count: 1, limit: 9)]
+        _ = memos.drainTouched()
+        var other = Memo(count: 1, limit: 9)
+        other.cache = [1: "kept"]
+        memos["a"] = other
+        #expect(memos["a"]?.cache == [1: "kept"])
+        // because what cannot be compared may be another
+        var functions: Keyed<WireKey, () -> Int> = ["a": { 1 }]
+        _ = functions.drainTouched()
+        functions["a"] = { 1 }
+        #expect(functions.drainTouched() == .keys(["a"]))
     }
 
     @Test("past its ceiling the log says all, and starts anew when it was read")

@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import Testing
 
@@ -24,12 +25,64 @@ struct Nest: Reactor {
     func children(_ visitor: inout ChildVisitor) { visitor.children("inner", inner) }
 }
 
-// because work in proportion to the tree, at every action, would take hours here and not seconds
-@Suite("A large tree", .timeLimit(.minutes(5)))
+/// What the calling thread has cost the processor so far, whoever else is at work.
+private func processorNanoseconds() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+@Suite("A large tree")
 struct LargeTreeTests {
     private static let count = 100_000
+    /// How much more an action may cost in a tree that is 10,000 times as large: what memory that is
+    /// far away costs, many times over, and a hundredth of work in proportion to the tree.
+    private static let costMax: UInt64 = 100
+
+    /// A shop with `count` rooms.
+    private func shop(_ count: Int) throws -> Tree {
+        let tree = Tree(Shop(), epoch: 1)
+        for number in 0..<count {
+            try tree.send(Shop.Action.open("room\(number)"))
+            if number % 1_000 == 999 { tree.turn.begin() }
+        }
+        tree.turn.begin()
+        return tree
+    }
+
+    /// The least that 100 actions of a kind cost a tree, of several rounds: chance only adds.
+    private func cost(_ tree: Tree, _ act: (Tree, Int) throws -> Void) rethrows -> UInt64 {
+        var least = UInt64.max
+        for round in 0..<10 {
+            let start = processorNanoseconds()
+            for number in 0..<100 { try act(tree, round * 100 + number) }
+            least = min(least, processorNanoseconds() - start)
+            tree.turn.begin()
+        }
+        return max(least, 1)
+    }
 
     @Test("R106: among a hundred thousand children an action costs what it costs among ten")
+    func costs() throws {
+        let (small, large) = (try shop(10), try shop(Self.count))
+        let acts: [(name: String, act: (Tree, Int) throws -> Void)] = [
+            ("a child's", { try $0.send(Room.Action.place(1), to: "/rooms/room\($1 % 10)") }),
+            ("a sibling's", { tree, _ in try tree.send(Tally.Action.add(1), to: "/visits") }),
+            (
+                "coming and going",
+                { tree, number in
+                    try tree.send(Shop.Action.open("new\(number)"))
+                    try tree.send(Shop.Action.close("new\(number)"))
+                }
+            ),
+        ]
+        for (name, act) in acts {
+            let (few, many) = (try cost(small, act), try cost(large, act))
+            #expect(many < few * Self.costMax, "\(name): \(many) ns among many, \(few) among few")
+        }
+    }
+
+    @Test("R106: a hundred thousand children come, act and go, and nothing of them stays")
     func children() throws {
         let tree = Tree(Shop(), epoch: 1)
         let atStart = tree.mountedCount

@@ -19,6 +19,18 @@ struct ReactorIDTests {
         #expect(other.id(of: other.root) != tree.id(of: tree.root))
     }
 
+    @Test("F62: reactors of two stores of one process are two, at the same place of their trees")
+    func stores() throws {
+        let first = Store(Census())
+        let second = Store(Census())
+        #expect(first.id != second.id)
+        #expect(first.id == first.id && first.id.node == second.id.node)
+        try first.dispatch(.count)
+        try second.dispatch(.count)
+        #expect(first.state.seen.first == first.id)
+        #expect(Set(first.state.seen + second.state.seen).count == 4)
+    }
+
     @Test("F62: it can be part of a state: it is compared, hashed and coded")
     func value() throws {
         let id = ReactorID(epoch: 1, node: 2)

@@ -84,6 +84,43 @@ struct ReactorTests {
         #expect(Tree(Echo(), epoch: 1).revision == Revision(epoch: 1, sequence: 0))
     }
 
+    @Test("F10: the current state is never stale: not to observers, middleware or reactions")
+    func neverStale() throws {
+        let store = Store(Heirloom())
+        var looks: [String] = []
+        let observation = store.observe { shown in
+            looks.append(shown == store.state ? "\(store.state.total)" : "stale")
+        }
+        let middleware = store.addMiddleware(
+            Middleware { getState, _, _ in
+                looks.append(getState() == store.state ? "then \(getState().total)" : "stale")
+            })
+        try store.dispatch(.add(2))
+        #expect(store.state == Heirloom.State(total: 2, reacted: [2], asked: [0]))
+        try store.dispatch(.add(3))
+        #expect(store.state == Heirloom.State(total: 5, reacted: [2, 5], asked: [0, 2]))
+        #expect(looks == ["0", "then 2", "2", "then 5", "5"])
+        withExtendedLifetime((observation, middleware)) {}
+    }
+
+    @Test("F10: the current state is never stale where a send completes, inside another or awaited")
+    func neverStaleAfterSending() async throws {
+        let store = Store(Heirloom())
+        var inside: [Int] = []
+        let observation = store.observe { shown in
+            guard shown.total == 1 else { return }
+            store.send(.add(10))
+            // because what is sent from inside another comes behind it, and not into its middle
+            inside.append(store.state.total)
+        }
+        try await store.perform(.add(1))
+        #expect(inside == [1])
+        #expect(store.state.total == 11)
+        try await store.perform(.later(5))
+        #expect(store.state.total == 16)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("the fingerprint tells reactors apart, and does not change from call to call")
     func fingerprint() {
         #expect(Tally.fingerprint == Tally.fingerprint)
@@ -95,5 +132,50 @@ struct ReactorTests {
         #expect(throws: WireError.self) { try NoReply(wireBytes: [0xf6]) }
         #expect(Tree(Tally(), epoch: 1).root.replySchema == nil)
         #expect(Tree(Desk(), epoch: 1).root.replySchema != nil)
+    }
+}
+
+/// Notes which state of its own it was shown, and when.
+@Reactor
+struct Heirloom {
+    @Child var tally = Tally()
+
+    enum Action: Equatable, Sendable {
+        case add(Int)
+        case later(Int)
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case added(by: Int, asked: Int)
+        case reacted(Int)
+    }
+
+    struct State: Equatable, Sendable {
+        var total = 0
+        var reacted: [Int] = []
+        var asked: [Int] = []
+    }
+
+    func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let number):
+            Mutations(.added(by: number, asked: state.total)).also($tally, .added(number))
+        case .later(let number):
+            Mutations(async: Effect { emit in emit(.added(by: number, asked: -1)) })
+        }
+    }
+
+    @Reacts(to: \Heirloom.$tally)
+    func tallied(_ mutation: Tally.Mutation, state: State) -> Mutations<Mutation> {
+        [.reacted(state.total)]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let number, let asked):
+            state.total += number
+            if asked >= 0 { state.asked.append(asked) }
+        case .reacted(let total): state.reacted.append(total)
+        }
     }
 }

@@ -60,6 +60,106 @@ struct RootReactorTests {
         }
     }
 
+    /// Says which items, and whether anything, its middleware was told of.
+    private func told(
+        _ change: (Middleware<RootReactor<ShopState>>) -> Middleware<RootReactor<ShopState>>,
+        then act: (StoreBench<RootReactor<ShopState>>) throws -> Void
+    ) throws -> [String] {
+        var names: [String] = []
+        let middleware = Middleware<RootReactor<ShopState>> { getState, action, _ in
+            names.append("\(action.name) of \(getState().total)")
+        }
+        let bench = StoreBench(
+            RootReactor(ShopState(), middleware: [change(middleware)], reducer: shopReducer))
+        try act(bench)
+        return names
+    }
+
+    private func send(
+        _ names: [String], with bench: StoreBench<RootReactor<ShopState>>
+    ) throws {
+        for name in names {
+            if name.isEmpty {
+                try bench.send(ErasedAction(LogIn(user: "ada")))
+            } else {
+                try bench.send(ErasedAction(AddItem(name: name)))
+            }
+        }
+    }
+
+    @Test("F30: middleware of one type of action is given that type, and no other action")
+    func typed() throws {
+        var seen: [String] = []
+        let gift = Middleware<RootReactor<ShopState>>.on(LogIn.self) { getState, logIn, dispatch in
+            seen.append("\(logIn.user) at \(getState().user)")
+            dispatch(ErasedAction(AddItem(name: "gift for \(logIn.user)")))
+        }
+        let store = Store(RootReactor(ShopState(), middleware: [gift], reducer: shopReducer))
+        try store.dispatch(AddItem(name: "milk"))
+        try store.dispatch(LogIn(user: "ada"))
+        #expect(seen == ["ada at ada"])
+        #expect(store.state.items == ["milk", "gift for ada"])
+    }
+
+    @Test("F30: a filter by type lets one type pass, also as it comes over the wire")
+    func filterByType() throws {
+        let names = try told {
+            $0.filter(AddItem.self)
+        } then: {
+            try send(["", "a", ""], with: $0)
+        }
+        #expect(names == ["AddItem of 1"])
+        var seen = 0
+        let middleware = Middleware<RootReactor<ShopState>> { _, _, _ in seen += 1 }
+            .filter(AddItem.self)
+        let tree = Tree(
+            RootReactor(ShopState(), middleware: [middleware], reducer: shopReducer), epoch: 1)
+        #expect(try tree.send(ErasedAction(AddItem(name: "a"))) == "applied 1")
+        #expect(try tree.send(ErasedAction(LogIn(user: "a"))) == "applied 2")
+        #expect(seen == 1)
+    }
+
+    @Test(
+        "F29, F30: of one type, middleware waits, and lets the newest through, without the others")
+    func typedTime() throws {
+        let debounced = try told {
+            $0.debounce(.seconds(1)).filter(AddItem.self)
+        } then: { bench in
+            try send(["a", "b", ""], with: bench)
+            bench.advance(by: .seconds(2))
+        }
+        #expect(debounced == ["AddItem of 2"])
+        let throttled = try told {
+            $0.throttle(.seconds(1)).filter(AddItem.self)
+        } then: {
+            try send(["", "a", "b"], with: $0)
+        }
+        #expect(throttled == ["AddItem of 1"])
+        let delayed = try told {
+            $0.delay(.seconds(1)).filter(AddItem.self)
+        } then: { bench in
+            try send(["a", "", "b"], with: bench)
+            bench.advance(by: .seconds(2))
+        }
+        #expect(delayed == ["AddItem of 2", "AddItem of 2"])
+    }
+
+    @Test("F30: takeLatest of one type is not superseded by actions of another")
+    func typedLatest() throws {
+        var late: [Middleware<RootReactor<ShopState>>.Dispatch] = []
+        let middleware = Middleware<RootReactor<ShopState>> { _, _, dispatch in
+            late.append(dispatch)
+        }.takeLatest().filter(LogIn.self)
+        let bench = StoreBench(
+            RootReactor(ShopState(), middleware: [middleware], reducer: shopReducer))
+        try send(["", "", "milk"], with: bench)
+        #expect(late.count == 2)
+        late[0](ErasedAction(AddItem(name: "old")))
+        late[1](ErasedAction(AddItem(name: "new")))
+        bench.settle()
+        #expect(bench.state.items == ["milk", "new"])
+    }
+
     @Test("F20: a dispatch inside middleware is not overwritten by the reduce")
     func middlewareKeeps() throws {
         let more = Middleware<RootReactor<ShopState>> { _, action, dispatch in

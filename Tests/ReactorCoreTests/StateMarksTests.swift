@@ -8,7 +8,7 @@ struct StateMarksTests {
         var marks = StateMarks()
         var fields = [0, 0, 0]
         func drain() -> StateChanges {
-            var drain = StateDrain(&marks)
+            var drain = StateDrain(&marks, as: .whole)
             for index in fields.indices {
                 drain.note(index * 31, WireKey("f\(index)"), &fields[index])
             }

@@ -16,6 +16,24 @@ struct Memo: Equatable, Sendable {
     var double: Int { count * 2 }
 }
 
+/// A state with recorded states in it.
+@WireCodable
+@ReactorState
+struct Desktop: Equatable, Sendable {
+    var left: Memo = Memo(count: 1, limit: 1)
+    var right: Memo = Memo(count: 2, limit: 1)
+    var spare: Memo? = nil
+    var deep: Drawer = Drawer()
+}
+
+/// A recorded state that holds another.
+@WireCodable
+@ReactorState
+struct Drawer: Equatable, Sendable {
+    var memo: Memo = Memo(count: 3, limit: 1)
+    var isOpen = false
+}
+
 /// A generic state, whose fields may be compared or not.
 @ReactorState
 struct Box<Content> {

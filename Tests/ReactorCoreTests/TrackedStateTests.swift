@@ -175,3 +175,85 @@ struct TrackedStateTests {
         #expect(replica.drainChanges() == .all && replica.drainChanges().isEmpty)
     }
 }
+
+/// Recorded states in recorded states.
+@Suite("TrackedState in another")
+struct NestedTrackedStateTests {
+    private func desktop() -> Desktop {
+        var desktop = Desktop()
+        _ = desktop.drainChanges()
+        return desktop
+    }
+
+    /// Paths of what a change set names.
+    private func paths(_ changes: StateChanges) -> [String] {
+        guard case .fields(let fields) = changes else { return ["all"] }
+        return fields.flatMap { field -> [String] in
+            switch field.parts {
+            case .all: ["\(field.name)"]
+            case .keys(let keys): keys.map { "\(field.name).\($0)" }
+            case .fields(let inner): paths(.fields(inner)).map { "\(field.name).\($0)" }
+            }
+        }
+    }
+
+    @Test("F58: of a recorded field that is recorded itself, the fields and keys within are told")
+    func nested() {
+        var desktop = desktop()
+        desktop.left.count += 1
+        desktop.left.notes["a"] = 1
+        desktop.deep.memo.title = "new"
+        desktop.deep.isOpen = true
+        #expect(
+            paths(desktop.drainChanges())
+                == ["left.count", "left.notes.a", "deep.memo.title", "deep.isOpen"])
+        #expect(desktop.drainChanges().isEmpty)
+        desktop.right.title = ""
+        #expect(desktop.drainChanges().isEmpty)
+    }
+
+    @Test("F58: a recorded state that was put in the place of another is told whole")
+    func replaced() {
+        var desktop = desktop()
+        desktop.left = Memo(count: 9, limit: 9)
+        #expect(paths(desktop.drainChanges()) == ["left"])
+        desktop.right = desktop.left
+        #expect(paths(desktop.drainChanges()) == ["right"])
+        let earlier = desktop.left
+        desktop.left.count = 4
+        #expect(paths(desktop.drainChanges()) == ["left.count"])
+        desktop.left = earlier
+        #expect(paths(desktop.drainChanges()) == ["left"])
+        desktop.spare = desktop.left
+        #expect(paths(desktop.drainChanges()) == ["spare"])
+        desktop.spare?.count += 1
+        #expect(paths(desktop.drainChanges()) == ["spare"])
+        // because a copy that was taken since the last look knows what it was given since then
+        var copy = desktop.right
+        copy.title = "copy"
+        desktop.right.count = 70
+        desktop.right = copy
+        #expect(paths(desktop.drainChanges()) == ["right.title"])
+    }
+
+    @Test("F58: fields that were exchanged are told whole")
+    func exchanged() {
+        var desktop = desktop()
+        let left = desktop.left
+        desktop.left = desktop.right
+        desktop.right = left
+        #expect(paths(desktop.drainChanges()) == ["left", "right"])
+    }
+
+    @Test("F58: what two looks name of a recorded field is named by their union")
+    func union() {
+        var desktop = desktop()
+        desktop.left.count += 1
+        let first = desktop.drainChanges()
+        desktop.left.title = "t"
+        desktop.left.notes["a"] = 1
+        let both = first.union(desktop.drainChanges())
+        #expect(paths(both) == ["left.title", "left.count", "left.notes.a"])
+        #expect(paths(first.union(.fields([FieldChange(index: 0, name: "left")]))) == ["left"])
+    }
+}

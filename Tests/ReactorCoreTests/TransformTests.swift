@@ -77,6 +77,21 @@ struct Numbers: AsyncSequence, Sendable {
     }
 }
 
+/// Yields what it is made of, then ends.
+struct Yielding<Element: Sendable>: AsyncSequence, Sendable {
+    let values: [Element]
+
+    init(_ values: [Element]) { self.values = values }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<Element>
+
+        mutating func next() async -> Element? { rest.popFirst() }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: values[...]) }
+}
+
 @Suite("Transform")
 struct TransformTests {
     @Test("F22: a transform of actions may drop, change and multiply them, in one transaction")
@@ -162,6 +177,44 @@ struct TransformTests {
         bench.settle()
         #expect(bench.state.seen == [1, 20])
         #expect(bench.store.sequence == 2)
+    }
+
+    @Test("F25: a source of mutations comes in behind the stages before it, without an action")
+    func mutationSources() throws {
+        let bench = StoreBench(
+            Adder(mutations: { mutations in
+                mutations.map { _ in .added(-1) }
+                    .merging(Yielding([Adder.Mutation.added(1), .added(2), .added(3)]))
+                    .filter { $0 != .added(2) }
+            }))
+        bench.settle()
+        #expect(bench.state.seen == [1, 3])
+        #expect(bench.store.sequence == 2)
+        try bench.send(.add(5))
+        #expect(bench.state.seen == [1, 3, -1])
+    }
+
+    @Test("F25: a source of states is shown, and never fed back into what reduce makes")
+    func stateSources() throws {
+        var foreign = Adder.State()
+        foreign.sum = 500
+        var observed: [Int] = []
+        let bench = StoreBench(
+            Adder(states: { states in
+                states.map { state in
+                    var shown = state
+                    shown.sum += 1_000
+                    return shown
+                }
+                .merging(Yielding([foreign]))
+            }))
+        let token = bench.store.observe { observed.append($0.sum) }
+        bench.settle()
+        #expect(bench.state.sum == 500)
+        try bench.send(.add(1))
+        #expect(bench.state.sum == 1_001 && bench.state.seen == [1])
+        #expect(observed == [1_000, 500, 1_001])
+        withExtendedLifetime(token) {}
     }
 
     @Test("F82: an input that fails, or ends, ends nothing else, and the reactor hears of it")

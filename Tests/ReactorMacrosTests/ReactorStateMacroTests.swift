@@ -53,7 +53,8 @@ struct ReactorStateMacroTests {
                 """)
         for line in [
             "@usableFromInline var _count = 0", "@usableFromInline var _marks = StateMarks()",
-            "@inlinable get", "public mutating func drainChanges() -> StateChanges",
+            "@inlinable get",
+            "public mutating func drainChanges(as part: StatePart) -> StateChanges",
             "public static var trackedFields: [TrackedField<Self>]",
         ] {
             #expect(expanded.contains(line), "\(line)")
@@ -142,8 +143,8 @@ private let expandedState = """
 
         var _marks = StateMarks()
 
-        mutating func drainChanges() -> StateChanges {
-            var drain = StateDrain(&self._marks)
+        mutating func drainChanges(as part: StatePart) -> StateChanges {
+            var drain = StateDrain(&self._marks, as: part)
             drain.note(0, "count", &self._count)
             return drain.changes
         }

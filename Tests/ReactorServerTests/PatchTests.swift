@@ -54,6 +54,104 @@ struct PatchTests {
         #expect(patched.sizes.isEmpty && whole.sizes.isEmpty)
     }
 
+    @Test("F54, F58: of a recorded state in another, the fields that changed are sent alone")
+    func nestedFields() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        let paths = ["/ledger", "/ledger/style", "/ledger/style/color", "/ledger/style/fonts"]
+        var watchers = try paths.map { try PatchedWatcher(harness, $0) }
+        writer.dispatch(Ledger.Action.margin(7))
+        writer.dispatch(Ledger.Action.color("black"))
+        harness.settle()
+        for index in watchers.indices { try watchers[index].look() }
+        let patch = ([["style", "margin"], 7] as WireValue).wireBytes().count
+        #expect(watchers.map(\.patches) == [1, 1, 0, 0])
+        #expect(watchers[0].sizes == [patch])
+        #expect(watchers[2].sizes.isEmpty && watchers[3].sizes.isEmpty)
+        writer.dispatch(Ledger.Action.color("red"))
+        harness.settle()
+        writer.dispatch(Ledger.Action.plain)
+        harness.settle()
+        for index in watchers.indices {
+            try watchers[index].look()
+            #expect(try watchers[index].value == value(harness, paths[index]))
+        }
+    }
+
+    @Test("F54: a key that is set to an equal value, or removed where nothing is, is not sent")
+    func unchangedKeys() throws {
+        let harness = ServerHarness.ledger(3, value: { ["name": .text("n\($0)"), "size": 4] })
+        let writer = writer(harness)
+        var watchers = try ["/ledger", "/ledger/entries", "/ledger/entries/key1"].map {
+            try PatchedWatcher(harness, $0)
+        }
+        for action in [
+            Ledger.Action.put(key: "key1", value: ["name": "n1", "size": 4]), .drop(key: "gone"),
+        ] {
+            writer.dispatch(action)
+            harness.settle()
+        }
+        let encoded = harness.server.statistics
+        for index in watchers.indices {
+            try watchers[index].look()
+            #expect(watchers[index].sizes.isEmpty)
+        }
+        writer.dispatch(Ledger.Action.put(key: "key1", value: ["name": "n1", "size": 5]))
+        harness.settle()
+        for (index, path) in ["/ledger", "/ledger/entries", "/ledger/entries/key1"].enumerated() {
+            try watchers[index].look()
+            #expect(watchers[index].sizes.count == 1)
+            #expect(try watchers[index].value == value(harness, path))
+        }
+        #expect(encoded.patchesEncoded == 0)
+    }
+
+    @Test("F54: what is changed in place and stays what it was is sent once, and not again")
+    func unchangedPatches() throws {
+        let harness = ServerHarness.ledger(3)
+        let writer = writer(harness)
+        var watcher = try PatchedWatcher(harness, "/ledger")
+        for _ in 0..<3 {
+            writer.dispatch(Ledger.Action.blob(byteCount: 10))
+            harness.settle()
+        }
+        try watcher.look()
+        #expect(watcher.sizes.count == 1 && watcher.patches == 1)
+        // because between two that are the same there may be another
+        for byteCount in [11, 10, 10, 11] {
+            writer.dispatch(Ledger.Action.blob(byteCount: byteCount))
+            harness.settle()
+        }
+        try watcher.look()
+        #expect(watcher.sizes.count == 3)
+        #expect(try watcher.value == value(harness, "/ledger"))
+    }
+
+    @Test("F54: who missed what came between two patches that are the same is not left behind")
+    func patchesAroundASnapshot() throws {
+        let harness = ServerHarness.ledger(3, change: { $0.queueBytesMax = 2_000 })
+        let writer = writer(harness)
+        var watcher = try PatchedWatcher(harness, "/ledger")
+        func blob(_ byteCount: Int) {
+            writer.dispatch(Ledger.Action.blob(byteCount: byteCount))
+            harness.settle()
+        }
+        blob(10)
+        watcher.client.socket.room = 0
+        for round in 0..<200 { blob(500 + round) }
+        #expect(harness.server.statistics.conflations == 1)
+        blob(20)
+        for _ in 0..<3 {
+            watcher.client.take()
+            harness.settle()
+        }
+        blob(10)
+        watcher.client.take()
+        harness.settle()
+        try watcher.look()
+        #expect(try watcher.value == value(harness, "/ledger"))
+    }
+
     @Test("a simple client keeps whole values, beside one that takes patches")
     func mixed() throws {
         let harness = ServerHarness.ledger(20)
@@ -261,13 +359,16 @@ struct PatchTests {
             for _ in 0..<200 {
                 let key = WireKey("key\(Int.random(in: 0..<40, using: &random))")
                 let name = ["a", "b", "c"].randomElement(using: &random) ?? "a"
-                switch Int.random(in: 0..<9, using: &random) {
+                switch Int.random(in: 0..<12, using: &random) {
                 case 0...2: writer.dispatch(Ledger.Action.put(key: key, value: .text(key.text)))
                 case 3: writer.dispatch(Ledger.Action.drop(key: key))
                 case 4: writer.dispatch(Ledger.Action.title(key.text))
                 case 5: writer.dispatch(House.Action.build(name: name), to: 1)
                 case 6: writer.dispatch(House.Action.tear(name: name), to: 1)
-                case 7:
+                case 7: writer.dispatch(Ledger.Action.margin(Int.random(in: 0..<3, using: &random)))
+                case 8: writer.dispatch(Ledger.Action.color(name))
+                case 9: writer.dispatch(Ledger.Action.plain)
+                case 10:
                     let index = Int.random(in: 0..<watchers.count, using: &random)
                     watchers[index].client.take(Bool.random(using: &random) ? 0 : 5_000)
                 default: harness.settle()

@@ -5,7 +5,8 @@
 ///     if let add = action.as(AddItem.self) { state.items.append(add.name) }
 ///
 /// *Shape*: on the wire a map of one pair, the type's name and the value; read back, the value is
-/// decoded by whoever asks for it under that name.
+/// decoded by whoever asks for it under that name. The name is the type's own, without what it stands
+/// in: two types that are asked for in one root need two names.
 public struct ErasedAction: Sendable {
     /// Name of the action's type.
     public let name: String

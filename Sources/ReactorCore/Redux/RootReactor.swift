@@ -5,7 +5,11 @@
 ///     })
 ///     try store.dispatch(ErasedAction(AddItem(name: "milk")))
 ///
-/// It is a reactor like any other: it can be mounted in a daemon and mirrored.
+/// It is a reactor like any other: it can be mounted in a daemon and mirrored, by clients that have
+/// its reducer.
+///
+///     let app = try await client.mirror(RootReactor(AppState(), reducer: appReducer), at: "/")
+///     _ = await app.dispatch(AddItem(name: "milk"))
 public struct RootReactor<State: WireCodable & Sendable>: Reactor {
     public typealias Action = ErasedAction
     public typealias Mutation = ErasedAction

@@ -33,6 +33,10 @@ final class StoreCore {
         private let inside = ThreadMark()
     #endif
 
+    // because a reactor has an id of its own among those of all stores of the process
+    /// How many stores the process has made.
+    private static let made = Guarded<UInt64>(0)
+
     init(
         _ reactor: some Reactor, _ clock: TreeClock, _ executor: (any TaskExecutor)?,
         wake: @escaping @Sendable () -> Void
@@ -40,8 +44,12 @@ final class StoreCore {
         let inbox = StoreInbox(wake: wake)
         self.inbox = inbox
         let spawn = executor.map(TreeEnvironment.spawn(on:)) ?? TreeEnvironment.spawnTask
+        let number = Self.made.withLock { made in
+            made += 1
+            return made
+        }
         tree = Tree(
-            reactor, epoch: 0, recordsDeltas: false,
+            reactor, epoch: number, recordsDeltas: false,
             environment: TreeEnvironment(post: { inbox.post($0) }, spawn: spawn, clock: clock))
         turn = tree.turn
     }

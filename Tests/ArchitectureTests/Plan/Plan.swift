@@ -125,12 +125,24 @@ enum Plan {
             tests: ["ExamplesTests"]),
         // Programs that tests start; its files stand beside the tests.
         Room("TestPrograms", floor: 0, tests: []),
+        Room(
+            "stubborn-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
+            system: ["Glibc"], tests: []),
+        // What the tutorial's reader writes.
+        Room("GuestbookCore", floor: 6, rooms: ["ReactorCore"], tests: []),
+        Room(
+            "guestbook-daemon", floor: 7, rooms: ["GuestbookCore", "ReactorDaemonCommand"],
+            tests: []),
+        Room("sign", floor: 7, rooms: ["GuestbookCore", "ReactorClient"], tests: []),
     ]
 
     /// Test targets that belong to no single room.
     static let houseTests: Set = [
-        "SimulationTests", "ArchitectureTests", "ExamplesTests", "GuideTests",
+        "SimulationTests", "ArchitectureTests", "ExamplesTests", "GuideTests", "GuestbookTests",
     ]
+
+    /// Targets that are written in a guide, and have the settings that their reader has.
+    static let guests: Set = ["GuestbookCore", "guestbook-daemon", "sign", "GuestbookTests"]
 
     /// What may stand at the top, besides names that begin with a dot.
     static let topLevel: Set = [

@@ -14,9 +14,10 @@ enum Snippets {
         ],
         article("ReactorCore"): [guide("ReactorCoreGuideTests")],
         article("Tutorial"): [
-            "Tests/GuideTests/Guestbook.swift", "Tests/GuideTests/TutorialTests.swift",
-            // because a test cannot be a program as well
-            "Sources/Examples/Tracker/tracker-daemon/TrackerDaemon.swift",
+            "Tests/Guestbook/Sources/GuestbookCore/Guestbook.swift",
+            "Tests/Guestbook/Sources/guestbook-daemon/GuestbookDaemon.swift",
+            "Tests/Guestbook/Sources/sign/Sign.swift",
+            "Tests/Guestbook/Tests/GuestbookTests/GuestbookTests.swift",
         ],
         article("Execution"): [guide("ExecutionGuideTests")],
         article("Effects"): [guide("EffectsGuideTests")],

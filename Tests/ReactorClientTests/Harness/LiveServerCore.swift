@@ -10,6 +10,8 @@ final class LiveServerCore {
     let shell: ServerShell
     private let journal = HeldJournal()
     private let listener: Listener
+    /// Connections accepted, in all, in the turn at hand, and in the turn with the most.
+    private(set) var accepts = (all: 0, now: 0, most: 0)
     private var waiters: [(condition: (LiveServerCore) -> Bool, then: () -> Void)] = []
 
     var loop: EventLoop { shell.loop }
@@ -27,8 +29,16 @@ final class LiveServerCore {
             return secret
         }
         listener = try Listener(at: UnixAddress(path), on: shell.loop)
-        listener.onAccept = { [shell] in shell.accept($0) }
-        shell.onTurnEnd = { [unowned self] in tellWaiters() }
+        listener.onAccept = { [unowned self] link in
+            accepts.all += 1
+            accepts.now += 1
+            shell.accept(link)
+        }
+        shell.onTurnEnd = { [unowned self] in
+            accepts.most = max(accepts.most, accepts.now)
+            accepts.now = 0
+            tellWaiters()
+        }
         listener.resumeAccepting()
         shell.begin()
     }

@@ -13,6 +13,9 @@ struct Ledger {
         case cache
         case reset
         case blob(byteCount: Int)
+        case color(String)
+        case margin(Int)
+        case plain
     }
 
     @ReactorState
@@ -22,6 +25,16 @@ struct Ledger {
         var leaf = 0
         @NotTransmitted var cache = 0
         var blob: [UInt8] = []
+        var style: Style = Style()
+    }
+
+    /// A recorded state in another.
+    @WireCodable
+    @ReactorState
+    struct Style: Equatable, Sendable {
+        var color = "black"
+        var margin = 1
+        var fonts: [String] = ["serif", "sans", "mono"]
     }
 
     /// What the ledger holds at first.
@@ -41,6 +54,9 @@ struct Ledger {
         case .leaf(let leaf): state.leaf = leaf
         case .cache: state.cache += 1
         case .reset: state = State()
+        case .color(let color): state.style.color = color
+        case .margin(let margin): state.style.margin = margin
+        case .plain: state.style = Style()
         case .blob(let byteCount): state.blob = [UInt8](repeating: 7, count: byteCount)
         }
     }

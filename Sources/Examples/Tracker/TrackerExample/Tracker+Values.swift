@@ -15,14 +15,23 @@ extension Tracker {
     public struct Search: Equatable, Sendable {
         /// What was looked for.
         public var text: String
-        /// The open issues with that in their titles, the oldest first; nil until they are known.
-        public var numbers: [Int]?
+        /// The open issues with that in their titles, the oldest first, once they are known.
+        public var found: AsyncLoad<[Int], LoadError> = .none
     }
 }
 
 extension Tracker.State {
     /// The numbers of all issues, the oldest first.
     public var numbers: [Int] { lines.keys.sorted() }
+
+    /// What was found, for a terminal: a line for each issue.
+    public var searchText: String {
+        search.found.text(none: "look for something", loading: "looking for \(search.text) …") {
+            numbers in
+            guard !numbers.isEmpty else { return "nothing has \(search.text) in its title" }
+            return numbers.map { "\($0) \(lines[$0]?.title ?? "")" }.joined(separator: "\n")
+        }
+    }
 
     /// The numbers of the open issues with `text` in their titles.
     func open(with text: String) -> [Int] {

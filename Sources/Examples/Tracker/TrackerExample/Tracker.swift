@@ -99,8 +99,8 @@ public struct Tracker {
             state.lastNumber = number
             state.lines[number] = Line(title: title)
         case .turned(let number, let isOpen): state.lines[number]?.isOpen = isOpen
-        case .searched(let text): state.search = Search(text: text)
-        case .found(let numbers): state.search.numbers = numbers
+        case .searched(let text): state.search = Search(text: text, found: .loading)
+        case .found(let numbers): state.search.found = .loaded(numbers)
         }
     }
 }

@@ -14,15 +14,14 @@ struct SearchCommand: AsyncParsableCommand {
     func run() async throws {
         let tracker = try await connection.tracker()
         _ = try await tracker.dispatch(.search(text)).get()
-        for await search in tracker.states(\.search) {
-            guard search.text == text else {
-                throw Complaint("somebody looks for \(search.text) instead")
+        var shown = ""
+        for await state in tracker.states() {
+            guard state.search.text == text else {
+                throw Complaint("somebody looks for \(state.search.text) instead")
             }
-            guard let numbers = search.numbers else { continue }
-            for number in numbers {
-                TrackerProgram.say("\(number) \(tracker.lines[number]?.title ?? "")")
-            }
-            break
+            if state.searchText != shown { TrackerProgram.say(state.searchText) }
+            shown = state.searchText
+            if !state.search.found.isLoading { break }
         }
     }
 }

@@ -1,7 +1,5 @@
 public import ReactorCore
 
-// What the tutorial shows, line for line: another test holds the two together.
-
 /// Entries that guests sign, by number.
 @Reactor
 public struct Guestbook {

@@ -243,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "GuideTests",
             dependencies: [
-                "GuestbookCore", "ReactorClient", "ReactorCore", "TestPrograms",
+                "GuestbookCore", "ReactorClient", "ReactorCore", "ReactorTesting", "TestPrograms",
                 "guestbook-daemon", "reactorctl", "sign",
             ],
             swiftSettings: strict),

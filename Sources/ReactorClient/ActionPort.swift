@@ -20,8 +20,8 @@ package final class ActionPort: Sendable {
         self.isForked = isForked
     }
 
-    /// Where sagas and inputs of the client's mirrors run, and the time they wait by.
-    var world: PortShell.World { shell.world }
+    /// Where inputs of the client's mirrors run; where any task runs, if there is none.
+    var executor: (any TaskExecutor)? { shell.executor }
 
     deinit { end() }
 
@@ -76,39 +76,18 @@ package struct PortShell: Sendable {
     let post: @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool
     /// Ends the client, after what was posted before.
     let end: @Sendable () -> Void
-    let world: World
+    /// Where tasks of the client's run; where any task runs, if there is none.
+    let executor: (any TaskExecutor)?
 
     /// Makes a shell of the ways in.
     package init(
-        world: World = World(),
+        executor: (any TaskExecutor)? = nil,
         post: @escaping @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool,
         end: @escaping @Sendable () -> Void
     ) {
-        self.world = world
+        self.executor = executor
         self.post = post
         self.end = end
-    }
-
-    /// Tasks and time of a client's process: real, or a test's.
-    package struct World: Sendable {
-        let executor: (any TaskExecutor)?
-        let clock: TreeClock
-
-        /// Tasks that run on `executor`, and wait by `clock`.
-        package init(
-            executor: (any TaskExecutor)? = nil, clock: TreeClock = .continuous
-        ) {
-            self.executor = executor
-            self.clock = clock
-        }
-
-        /// The same, as sagas take it.
-        var environment: TreeEnvironment {
-            TreeEnvironment(
-                post: { _ in },
-                spawn: executor.map(TreeEnvironment.spawn(on:)) ?? TreeEnvironment.spawnTask,
-                clock: clock)
-        }
     }
 }
 

@@ -10,7 +10,7 @@ extension Mirror {
         _ actions: Source
     ) -> ActionInput where Source.Element == R.Action {
         ActionInput(
-            Task(executorPreference: port?.world.executor) { [weak self] in
+            Task(executorPreference: port?.executor) { [weak self] in
                 do {
                     for try await action in actions {
                         guard let self, !Task.isCancelled else { return }

@@ -37,7 +37,6 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         sagas = MirrorSagas(board.sagas)
         self.port = port
         self.node = node
-        sagas = MirrorSagas(port?.world.environment ?? .inClient)
         // because the client's thread changes it inside the lock, and everybody reads it there
         self.replica = Guarded(Confined(replica).open(), by: board.lock)
         phaseNow = Guarded(.connecting, by: board.lock)

@@ -19,10 +19,7 @@ public final class TestClient {
         self.daemon = daemon
         self.client = client
         let (jobs, confined) = (daemon.world.clientJobs, Confined(client))
-        let shell = PortShell(
-            world: PortShell.World(
-                executor: daemon.effects.executor, clock: TreeClock(daemon.clock))
-        ) { job in
+        let shell = PortShell(executor: daemon.effects.executor) { job in
             jobs.post { confined.open().act(job) }
             return true
         } end: {

@@ -42,6 +42,9 @@ public final class TestDaemon {
 
     /// Connects another client.
     public func connect(_ options: ClientOptions = ClientOptions()) -> TestClient {
+        var options = options
+        options.clock = TreeClock(clock)
+        options.spawn = TreeEnvironment.spawn(on: effects.executor)
         let client = TestClient(self, world.client(options), options)
         settle()
         return client

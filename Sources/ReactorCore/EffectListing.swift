@@ -27,7 +27,7 @@ extension Tree {
     /// Cancels all effects and sagas, and tells whose end is to be waited for: theirs, and that of
     /// those which were cancelled before and still run.
     public func dismissEffects() -> EffectRollCall {
-        let ids = orphans.union(running.keys).sorted { $0.number < $1.number }
+        let ids = orphans.union(running.sorted.map(\.id)).sorted { $0.number < $1.number }
         let called = ids.map { id in
             let effect = running[id]
             let listing = EffectListing(

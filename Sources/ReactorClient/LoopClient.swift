@@ -200,6 +200,45 @@ extension LoopClient {
         note()
     }
 
+    /// Sends an action, and waits for its effects: see
+    /// ``ClientMachine/perform(_:to:_:then:)``.
+    public func perform<Action: WireCodable>(
+        _ action: Action, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(action, to: node, conditions, then: completion)
+        note()
+    }
+
+    /// Sends an action that is encoded already, and waits for its effects.
+    public func perform(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(encoded: action, to: node, conditions, then: completion)
+        note()
+    }
+
+    /// Sends an action that `mirror` shows at once, and waits for its effects.
+    public func perform<R: Reactor>(
+        _ action: R.Action, previewedOn mirror: Mirror<R>, to node: NodeID,
+        _ conditions: DispatchOptions? = nil, then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(action, previewedOn: mirror, to: node, conditions, then: completion)
+        note()
+    }
+
+    func perform(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions?,
+        preview ticket: PreviewTicket?, noting listener: AwaitedActions.Listener?,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(
+            encoded: action, to: node, conditions, preview: ticket, noting: listener,
+            then: completion)
+        note()
+    }
+
     func dispatch(
         encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions?,
         preview ticket: PreviewTicket?, then completion: ((ActionOutcome) -> Void)?

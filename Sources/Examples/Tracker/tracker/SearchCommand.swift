@@ -13,7 +13,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let tracker = try await connection.tracker()
-        _ = try await tracker.dispatch(.search(text)).get()
+        try await tracker.dispatch(.search(text)).get()
         for await search in tracker.states(\.search) {
             guard search.text == text else {
                 throw Complaint("somebody looks for \(search.text) instead")

@@ -64,7 +64,7 @@ extension ClientMachine {
     ) throws(ClientError) {
         let ordinal = pending.next
         var flags: FrameFlags = conditions == nil ? [] : .options
-        if awaitsEffects { flags.insert(.done) }
+        if awaitsEffects { flags.insert(.awaited) }
         try submit(.batch, flags: flags, to: NodeID(rawValue: 0), then: completion) { writer in
             conditions?.encode(into: &writer)
             writer.array(count: actions.count)

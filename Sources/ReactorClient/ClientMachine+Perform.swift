@@ -70,7 +70,7 @@ extension ClientMachine {
     ) throws(ClientError) {
         let ordinal = pending.next
         try place(
-            .dispatch, flags: conditions == nil ? .done : [.done, .options], to: node,
+            .dispatch, flags: conditions == nil ? .awaited : [.awaited, .options], to: node,
             with: action, then: completion
         ) { writer, action in
             conditions?.encode(into: &writer)

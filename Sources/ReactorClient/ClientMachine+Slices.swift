@@ -155,8 +155,8 @@ extension ClientMachine {
             subscription.floor = revision.sequence
             subscription.last = revision.sequence
         }
-        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
         moveMismatched(subscription, subscribed)
+        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
     }
 
     /// Moves mirrors to value mode that cannot show what the daemon shows otherwise: their types

@@ -125,7 +125,7 @@ extension Server {
     private func carryOut(
         _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection
     ) -> DispatchResult {
-        if let refusal = quota(of: session, isAwaited: header.flags.contains(.done)) {
+        if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
             return .failed(.rejected(refusal))
         }
         guard let node = connection.node(header.id) else {
@@ -226,7 +226,7 @@ extension Server {
         _ connection: Connection
     ) {
         conclude(result, header.number, session, connection)
-        if header.flags.contains(.done) { promiseDone(of: header.number, result, session) }
+        if header.flags.contains(.awaited) { promiseDone(of: header.number, result, session) }
     }
 
     /// Notes every outcome but the plain one.
@@ -287,7 +287,7 @@ extension Server {
     ) {
         let ordinal = header.number
         defer {
-            if header.flags.contains(.done) { repeatDone(of: ordinal, session, to: connection) }
+            if header.flags.contains(.awaited) { repeatDone(of: ordinal, session, to: connection) }
         }
         stats.repeats &+= 1
         countFrame(of: connection)
@@ -329,7 +329,7 @@ extension Server {
         session.ordinal = ordinal
         countAction(of: connection)
         do throws(StepFailure) {
-            if let refusal = quota(of: session, isAwaited: header.flags.contains(.done)) {
+            if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
                 throw .rejected(refusal)
             }
             var (offset, cancel): (Int, String?) = (0, nil)

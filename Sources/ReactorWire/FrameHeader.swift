@@ -120,7 +120,7 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
     @inlinable public static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
 
     /// A ``FrameKind/done`` is wanted when the effects of the action have ended.
-    @inlinable public static var done: FrameFlags { FrameFlags(rawValue: 1 << 6) }
+    @inlinable public static var awaited: FrameFlags { FrameFlags(rawValue: 1 << 6) }
 
     @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x7f) }
 }

@@ -36,7 +36,7 @@ struct DoneTests {
         client.perform(.ask, 3)
         client.perform(.refuse(text: "no"), 4)
         client.perform(.add(by: 1), 5, to: 9)
-        client.send(.dispatch, flags: .done, number: 6, [0xff])
+        client.send(.dispatch, flags: .awaited, number: 6, [0xff])
         #expect(
             told(client) == [
                 "applied 1", "done 2", "outcome 3", "done 3", "outcome 4", "done 4", "outcome 5",
@@ -69,10 +69,10 @@ struct DoneTests {
             writer.unsigned(0)
             pair.encode(into: &writer)
         }
-        client.send(.batch, flags: [.options, .done], number: 1, writer.bytes)
+        client.send(.batch, flags: [.options, .awaited], number: 1, writer.bytes)
         #expect(told(client) == ["applied 1"])
-        client.send(.batch, flags: .done, number: 2, [0x80])
-        client.send(.batch, flags: .done, number: 3, [0x00])
+        client.send(.batch, flags: .awaited, number: 2, [0x80])
+        client.send(.batch, flags: .awaited, number: 3, [0x00])
         #expect(told(client) == ["applied 2", "done 2", "outcome 3", "done 3"])
         client.send(.dispatch, flags: .options, number: 4, Self.work.wireBytes())
         #expect(told(client) == ["applied 4", "done 1"])
@@ -156,7 +156,7 @@ extension TestClient {
         _ action: Tally.Action, _ ordinal: UInt64, _ options: DispatchOptions? = nil,
         to id: UInt32 = 0
     ) {
-        let flags: FrameFlags = options == nil ? .done : [.done, .options]
+        let flags: FrameFlags = options == nil ? .awaited : [.awaited, .options]
         let body = (options?.wireBytes() ?? []) + action.wireBytes()
         send(.dispatch, flags: flags, id: id, number: ordinal, body)
     }

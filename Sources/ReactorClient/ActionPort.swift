@@ -146,7 +146,7 @@ extension ActionPort {
     ///
     /// *Throws*: if the client has ended or the task is cancelled before; then none was sent.
     func send(
-        _ actions: ArraySlice<[UInt8]>, to node: NodeID,
+        _ actions: ArraySlice<[UInt8]>, to node: NodeID, awaitsEffects: Bool = false,
         then report: @escaping @Sendable (_ index: Int, ActionOutcome) -> Void
     ) async throws(ClientError) {
         try check()
@@ -156,10 +156,15 @@ extension ActionPort {
         let room = room
         let isPosted = post { client in
             for (index, action) in actions.enumerated() {
+                let conclude: @Sendable (ActionOutcome) -> Void = { outcome in
+                    room.leave(byteCounts[index])
+                    report(index, outcome)
+                }
                 do throws(ClientError) {
-                    try client.dispatch(encoded: action.span, to: node) { outcome in
-                        room.leave(byteCounts[index])
-                        report(index, outcome)
+                    if awaitsEffects {
+                        try client.perform(encoded: action.span, to: node, then: conclude)
+                    } else {
+                        try client.dispatch(encoded: action.span, to: node, then: conclude)
                     }
                 } catch {
                     room.leave(byteCounts[index])

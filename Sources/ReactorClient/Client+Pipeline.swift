@@ -6,11 +6,12 @@ extension Client {
     /// each.
     ///
     /// `report` is called on the client's thread with the number of each action, from 0, and its
-    /// outcome.
+    /// outcome; with `awaitsEffects`, when the action's effects have ended.
     public func pipeline(
-        _ path: String, report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
+        _ path: String, awaitsEffects: Bool = false,
+        report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
     ) async throws(ClientError) -> Pipeline {
-        Pipeline(port, try await node(at: path), report)
+        Pipeline(port, try await node(at: path), awaitsEffects: awaitsEffects, report)
     }
 }
 
@@ -20,16 +21,18 @@ extension Client {
 public final class Pipeline {
     private let port: ActionPort
     private let node: NodeID
+    private let awaitsEffects: Bool
     private let report: @Sendable (UInt64, ActionOutcome) -> Void
     /// Number of actions sent so far.
     public private(set) var count: UInt64 = 0
 
     init(
-        _ port: ActionPort, _ node: NodeID,
+        _ port: ActionPort, _ node: NodeID, awaitsEffects: Bool,
         _ report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
     ) {
         self.port = port
         self.node = node
+        self.awaitsEffects = awaitsEffects
         self.report = report
     }
 
@@ -42,9 +45,9 @@ public final class Pipeline {
             let portion = rest.prefix(port.portion(of: rest))
             let first = count
             let report = report
-            try await port.send(portion, to: node) { index, outcome in
-                report(first + UInt64(index), outcome)
-            }
+            try await port.send(
+                portion, to: node, awaitsEffects: awaitsEffects
+            ) { index, outcome in report(first + UInt64(index), outcome) }
             count += UInt64(portion.count)
             rest = rest[portion.endIndex...]
         }

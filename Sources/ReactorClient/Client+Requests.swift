@@ -23,9 +23,34 @@ extension Client {
         }
     }
 
+    /// Sends an action of any shape to the node at `path`, and returns its outcome when the effects
+    /// that it asked for have ended: see ``Mirror/perform(_:if:isPreviewed:)``.
+    ///
+    /// *Throws*: where there is no such node; nothing was sent then.
+    public func perform(
+        _ path: String, _ action: some WireCodable, if expected: Revision? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        try await perform(
+            path, encoded: action.wireBytes(), expected.map { DispatchOptions(expected: $0) })
+    }
+
+    /// Sends an action that is encoded already, under conditions, and returns its outcome when its
+    /// effects have ended.
+    public func perform(
+        _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        let node = try await node(at: path)
+        return await port.dispatch(action.count, conditions) { (client, then) throws(ClientError) in
+            try client.perform(encoded: action.span, to: node, conditions, then: then)
+        }
+    }
+
     /// Sends several actions as one transaction: all are applied, at one revision, or none is.
+    ///
+    /// With `awaitsEffects` it returns when the effects of all of them have ended.
     public func batch(
-        _ actions: [(path: String, action: WireEmbedded)], if expected: Revision? = nil
+        _ actions: [(path: String, action: WireEmbedded)], if expected: Revision? = nil,
+        awaitsEffects: Bool = false
     ) async throws(ClientError) -> ActionOutcome {
         var items: [(node: NodeID, action: WireEmbedded)] = []
         for (path, action) in actions { items.append((try await node(at: path), action)) }
@@ -34,7 +59,7 @@ extension Client {
         let byteCount = items.reduce(9) { $0 + $1.action.bytes.count + 6 }
         return await port.dispatch(byteCount, conditions) {
             [items] (client, then) throws(ClientError) in
-            try client.batch(items, conditions, then: then)
+            try client.batch(items, conditions, awaitsEffects: awaitsEffects, then: then)
         }
     }
 }

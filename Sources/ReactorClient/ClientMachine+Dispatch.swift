@@ -56,14 +56,16 @@ extension ClientMachine {
     }
 
     /// Sends several actions as one transaction: all are applied, at one revision, or none is.
+    ///
+    /// `awaitsEffects` tells `completion` when the effects of all of them have ended.
     public func batch(
         _ actions: [(node: NodeID, action: WireEmbedded)], _ conditions: DispatchOptions? = nil,
-        then completion: ((ActionOutcome) -> Void)? = nil
+        awaitsEffects: Bool = false, then completion: ((ActionOutcome) -> Void)? = nil
     ) throws(ClientError) {
-        try submit(
-            .batch, flags: conditions == nil ? [] : .options, to: NodeID(rawValue: 0),
-            then: completion
-        ) { writer in
+        let ordinal = pending.next
+        var flags: FrameFlags = conditions == nil ? [] : .options
+        if awaitsEffects { flags.insert(.awaited) }
+        try submit(.batch, flags: flags, to: NodeID(rawValue: 0), then: completion) { writer in
             conditions?.encode(into: &writer)
             writer.array(count: actions.count)
             for (node, action) in actions {
@@ -72,6 +74,7 @@ extension ClientMachine {
                 action.encode(into: &writer)
             }
         }
+        if awaitsEffects { awaited.add(ordinal, nil) }
     }
 
     /// The general way of an action that nobody inlines.
@@ -87,7 +90,7 @@ extension ClientMachine {
     }
 
     /// Encodes a frame to where it belongs: the connection's bytes, or those that wait.
-    private func place(
+    func place(
         _ kind: FrameKind, flags: FrameFlags, to node: NodeID, with bytes: Span<UInt8>,
         then completion: ((ActionOutcome) -> Void)?,
         _ encode: (inout WireWriter, Span<UInt8>) -> Void
@@ -194,7 +197,7 @@ extension ClientMachine {
         conclude(header.number, outcome)
     }
 
-    private func checkOrdinal(_ ordinal: UInt64, _ count: UInt64) throws(ClientFault) {
+    func checkOrdinal(_ ordinal: UInt64, _ count: UInt64) throws(ClientFault) {
         guard ordinal > 0, count > 0, ordinal < pending.sentEnd,
             count <= pending.sentEnd - ordinal
         else {
@@ -202,8 +205,8 @@ extension ClientMachine {
         }
     }
 
-    private func hold(_ outcome: HeldOutcome) throws(ClientFault) {
-        guard held.count <= pending.inFlight else {
+    func hold(_ outcome: HeldOutcome) throws(ClientFault) {
+        guard held.count <= pending.inFlight + awaited.count else {
             throw ClientFault("more outcomes than actions")
         }
         held.append(outcome)
@@ -215,9 +218,12 @@ extension ClientMachine {
         var index =
             pending.stragglers.isEmpty && pending.first > ordinal
             ? min(count, pending.first - ordinal) : 0
+        // because an action that is waited for can stand anywhere among others
+        let hasAwaited = !awaited.isEmpty
         while index < count {
-            let slot = pending.take(ordinal &+ index)
-            if case .told(let completion) = slot {
+            if !hasAwaited || !keep(ordinal &+ index, appliedAt: sequence &+ index),
+                case .told(let completion) = pending.take(ordinal &+ index)
+            {
                 completion(
                     .applied(Revision(epoch: epoch, sequence: sequence &+ index), reply: nil))
             }
@@ -227,9 +233,9 @@ extension ClientMachine {
     }
 
     private func conclude(_ ordinal: UInt64, _ outcome: Outcome) {
-        if case .told(let completion) = pending.take(ordinal) {
-            completion(ActionOutcome(outcome, epoch: welcome?.epoch ?? 0))
-        }
+        let outcome = ActionOutcome(outcome, epoch: welcome?.epoch ?? 0)
+        if !awaited.isEmpty, keep(outcome, of: ordinal) { return }
+        if case .told(let completion) = pending.take(ordinal) { completion(outcome) }
     }
 
     /// Whether outcomes have to wait for updates.
@@ -243,6 +249,7 @@ extension ClientMachine {
             switch outcome {
             case .run(let ordinal, let count, let sequence): conclude(ordinal, count, sequence)
             case .single(let ordinal, let outcome): conclude(ordinal, outcome)
+            case .done(let ordinal): end(ordinal)
             }
         }
     }
@@ -285,26 +292,30 @@ extension ClientMachine {
     }
 
     /// The session is gone, and with it the knowledge of what became of written actions.
-    func giveUpSent() {
+    ///
+    /// `haveEffectsEnded` says that the daemon is gone as well, and all that ran in it.
+    func giveUpSent(haveEffectsEnded: Bool = false) {
         releaseHeld()
         _ = sent.removeAll()
-        for ordinal in pending.stragglers.keys.sorted() { tellUnknown(ordinal) }
+        for ordinal in pending.stragglers.keys.sorted() { giveUp(ordinal, haveEffectsEnded) }
         let end = pending.sentEnd
         var ordinal = pending.first
         while ordinal < end {
-            tellUnknown(ordinal)
+            giveUp(ordinal, haveEffectsEnded)
             ordinal &+= 1
         }
         confirmed = pending.contiguous
     }
 
-    private func tellUnknown(_ ordinal: UInt64) {
-        if case .told(let completion) = pending.take(ordinal) { completion(.unknown) }
+    private func giveUp(_ ordinal: UInt64, _ haveEffectsEnded: Bool) {
+        let known = haveEffectsEnded ? awaited.outcome(of: ordinal) : nil
+        conclude(ordinal, finally: known?.withoutOwner ?? .unknown)
     }
 
     /// Gives the actions that wait the numbers behind `ordinal`; none was sent yet.
     func goOn(after ordinal: UInt64) {
         pending.shift(by: ordinal)
+        awaited.shift(by: ordinal)
         guard waiting.count > waitingStart else { return }
         var renumbered = WireWriter(capacity: waiting.count)
         waiting.withBytes { bytes in
@@ -334,9 +345,7 @@ extension ClientMachine {
         waitingStart = 0
         var ordinal = pending.first
         while ordinal < end {
-            if case .told(let completion) = pending.take(ordinal) {
-                completion(.failed(message: "never sent: \(error)"))
-            }
+            conclude(ordinal, finally: .failed(message: "never sent: \(error)"))
             ordinal &+= 1
         }
     }

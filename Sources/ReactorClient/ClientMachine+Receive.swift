@@ -111,6 +111,7 @@ extension ClientMachine {
             try noteUpdate(kind, header, at: range.lowerBound)
         case (.live, .outcome): try noteOutcome(header, body)
         case (.live, .applied): try noteRun(header, body)
+        case (.live, .done): try noteDone(header)
         case (.live, .lag): noteLag()
         case (.live, .gone): noteGone(header.id)
         case (.live, .notice):

@@ -96,7 +96,12 @@ extension ClientMachine {
         // because a program that goes on with an earlier one's session goes on with its numbers
         if isResumed, isFirst { goOn(after: greeting.ordinal) }
         // because outcomes that were held back are of the history that is known so far
-        if isResumed { held = [] } else if !isFirst { giveUpSent() }
+        if isResumed {
+            held = []
+        } else if !isFirst {
+            // because effects end with their daemon, which another epoch is of another
+            giveUpSent(haveEffectsEnded: greeting.epoch != welcome?.epoch)
+        }
         // because the completions above may have ended the client
         guard stage == .greeting else { return }
         welcome = greeting

@@ -155,14 +155,17 @@ extension ClientMachine {
             subscription.floor = revision.sequence
             subscription.last = revision.sequence
         }
-        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
         moveMismatched(subscription, subscribed)
+        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
     }
 
-    /// Moves mirrors whose types differ from the daemon's to value mode.
+    /// Moves mirrors to value mode that cannot show what the daemon shows otherwise: their types
+    /// differ from its, or it shows more than the state says.
     private func moveMismatched(_ subscription: Subscription, _ subscribed: Subscribed) {
         guard subscription.mode == .replica else { return }
-        let strangers = subscription.sinks.filter { $0.fingerprint != subscribed.fingerprint }
+        let strangers = subscription.sinks.filter {
+            subscribed.byValue || $0.fingerprint != subscribed.fingerprint
+        }
         for sink in strangers {
             leave(sink)
             sink.discard()

@@ -62,6 +62,8 @@ public final class ClientMachine {
     /// Ordinal up to which the daemon was told to forget outcomes.
     var confirmed: UInt64 = 0
     var onDrained: (() -> Void)?
+    /// Actions that have an outcome only when their effects have ended.
+    var awaited = AwaitedActions()
     /// Actions without an outcome that a mirror shows.
     var previewCount = 0
     /// Ordinal up to which the daemon has carried out what it was sent, as far as is known.
@@ -95,6 +97,8 @@ public final class ClientMachine {
     enum HeldOutcome {
         case run(ordinal: UInt64, count: UInt64, sequence: UInt64)
         case single(ordinal: UInt64, Outcome)
+        /// The effects of an action have ended.
+        case done(ordinal: UInt64)
     }
 
     /// Makes a machine that does nothing before ``start(_:)``.

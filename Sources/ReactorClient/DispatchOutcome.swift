@@ -36,6 +36,33 @@ extension DispatchOutcome {
     }
 }
 
+extension DispatchOutcome {
+    /// The outcome of an action whose connection has ended.
+    var withoutOwner: DispatchOutcome {
+        guard case .applied(let revision, let reply) = self else { return self }
+        return .ownerEnded(revision, reply: reply)
+    }
+}
+
+extension DispatchOutcome {
+    /// The revision of an action that was applied, and its reply, if the reactor gave one.
+    ///
+    ///     let number = try await tracker.dispatch(.open(title: "Rain")).get().reply
+    ///
+    /// *Throws*: why it was not applied, or that nobody knows.
+    @discardableResult
+    public func get() throws(DispatchError) -> (revision: Revision, reply: Reply?) {
+        switch self {
+        case .applied(let revision, let reply), .ownerEnded(let revision, let reply):
+            return (revision, reply)
+        case .accepted(let revision): return (revision, nil)
+        case .rejected(let rejection): throw .rejected(rejection)
+        case .failed(let message): throw .failed(message: message)
+        case .unknown: throw .unknown
+        }
+    }
+}
+
 extension ActionOutcome {
     /// The outcome as the daemon tells it, in the history with this epoch.
     init(_ outcome: Outcome, epoch: UInt64) {

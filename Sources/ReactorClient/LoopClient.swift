@@ -200,6 +200,34 @@ extension LoopClient {
         note()
     }
 
+    /// Sends an action, and waits for its effects: see
+    /// ``ClientMachine/perform(_:to:_:then:)``.
+    public func perform<Action: WireCodable>(
+        _ action: Action, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(action, to: node, conditions, then: completion)
+        note()
+    }
+
+    /// Sends an action that is encoded already, and waits for its effects.
+    public func perform(
+        encoded action: Span<UInt8>, to node: NodeID, _ conditions: DispatchOptions? = nil,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(encoded: action, to: node, conditions, then: completion)
+        note()
+    }
+
+    /// Sends an action that `mirror` shows at once, and waits for its effects.
+    public func perform<R: Reactor>(
+        _ action: R.Action, previewedOn mirror: Mirror<R>, to node: NodeID,
+        _ conditions: DispatchOptions? = nil, then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        try machine.perform(action, previewedOn: mirror, to: node, conditions, then: completion)
+        note()
+    }
+
     /// Makes the node at `path` addressable.
     public func open(
         _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void

@@ -65,6 +65,42 @@ extension Mirror {
         }
     }
 
+    /// Sends an action, and returns its outcome when the effects that it asked for have ended; the
+    /// mirror shows then what they changed.
+    ///
+    /// Those are the effects of the action's own transaction, however many: not a source, a stream,
+    /// or what followed in transactions of its own. Where the action is rejected, or asked for
+    /// none, or they are cancelled, this returns at once. One that fails ends like any other, and
+    /// is told in ``Client/notices``. A lost connection is waited out; the effects end with the
+    /// daemon, and with an outcome that was told before it went this returns that.
+    ///
+    /// A cancelled task gets ``DispatchOutcome/unknown``, and the effects go on: cancel them with
+    /// ``cancel(_:)``. `expected` and `isPreviewed` are as in ``dispatch(_:if:isPreviewed:)``.
+    public func perform(
+        _ action: R.Action, if expected: Revision? = nil, isPreviewed: Bool = false
+    ) async -> DispatchOutcome<R.Reply> {
+        let conditions = expected.map { DispatchOptions(expected: $0) }
+        return await perform(action, conditions, isPreviewed: isPreviewed)
+    }
+
+    /// Sends an action under conditions, and returns its outcome when its effects have ended.
+    public func perform(
+        _ action: R.Action, _ conditions: DispatchOptions?, isPreviewed: Bool = false
+    ) async -> DispatchOutcome<R.Reply> {
+        guard let port, let node else {
+            return .failed(message: "never sent: perform through the LoopClient of this mirror")
+        }
+        let bytes = action.wireBytes()
+        let ticket = isPreviewed ? preview(action) : nil
+        let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
+            [sagas] (client, then) throws(ClientError) in
+            try client.perform(
+                encoded: bytes.span, to: node, conditions, preview: ticket,
+                noting: { sagas.tell(action, $0) }, then: then)
+        }
+        return outcome.typed(as: R.Reply.self)
+    }
+
     /// Cancels what earlier actions of this client to this node started under `name`, and waits for
     /// the outcome. What a cancelled effect still emits is dropped.
     @discardableResult

@@ -62,7 +62,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     }
 
     /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where
-    /// the mirror follows the value, because the daemon's types differ.
+    /// the mirror follows the value: the daemon's types differ, or it shows more than the state.
     public var id: ReactorID? { idNow.withLock { $0 } }
 
     /// The revision that the state is of; the same for all mirrors of a client.

@@ -81,7 +81,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func noteOwn(upTo ordinal: UInt64) { stagedOwn = max(stagedOwn, ordinal) }
 
     func noteMode(_ mode: SubscriptionMode) {
-        // because where the types differ, so may what the reactor makes of an action
+        // because where the types differ, so may what the reactor makes of an action; and what is
+        // shown for other reasons is not what it decides on
         board.lock.withLock { replica.setPreviewable(mode == .replica) }
     }
 

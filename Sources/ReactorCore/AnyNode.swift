@@ -100,6 +100,11 @@ public class AnyNode {
     /// What it answers beyond "applied", if it does.
     public var replySchema: WireSchema? { nil }
 
+    /// Whether only the daemon knows what the node shows: a stage of its transform takes time, drops
+    /// or multiplies, or a source comes in, so that the state at hand does not say it. A mirror
+    /// follows its value then.
+    public var isShownByValue: Bool { false }
+
     /// Decodes one action and carries it out, up to but not including followers.
     @usableFromInline
     func step(
@@ -179,7 +184,7 @@ extension AnyNode {
         var own = WireWriter()
         encodePresented(into: &own)
         var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
-            Self.entries(of: bytes)
+            Self.ownEntries(of: bytes)
         }
         for (key, child) in children {
             var value = WireWriter()
@@ -195,24 +200,34 @@ extension AnyNode {
     }
 
     /// The pairs of an encoded state; a state that is no map stands under `state`.
-    private static func entries(of bytes: Span<UInt8>) -> [(key: WireKey, value: [UInt8])] {
-        var found: [(key: WireKey, value: [UInt8])] = []
-        var cursor = WireCursor()
+    private static func ownEntries(of bytes: Span<UInt8>) -> [(key: WireKey, value: [UInt8])] {
         do throws(WireError) {
-            var map = try cursor.openMap(in: bytes)
-            while let name = try cursor.nextName(in: bytes, &map) {
-                let start = cursor.offset
-                try cursor.skip(in: bytes)
-                var value: [UInt8] = []
-                value.append(contentsOf: bytes, start..<cursor.offset)
-                found.append((WireKey(bytes.text(name)), value))
-            }
-            return found
+            return try entries(of: bytes)
         } catch {
             var whole: [UInt8] = []
             whole.append(contentsOf: bytes, 0..<bytes.count)
-            return [("state", whole)]
+            return [(stateKey, whole)]
         }
+    }
+
+    /// The key of a state that is no map, among what stands below its node.
+    static let stateKey: WireKey = "state"
+
+    /// The pairs of an encoded map.
+    static func entries(
+        of bytes: Span<UInt8>
+    ) throws(WireError) -> [(key: WireKey, value: [UInt8])] {
+        var found: [(key: WireKey, value: [UInt8])] = []
+        var cursor = WireCursor()
+        var map = try cursor.openMap(in: bytes)
+        while let name = try cursor.nextName(in: bytes, &map) {
+            let start = cursor.offset
+            try cursor.skip(in: bytes)
+            var value: [UInt8] = []
+            value.append(contentsOf: bytes, start..<cursor.offset)
+            found.append((WireKey(bytes.text(name)), value))
+        }
+        return found
     }
 
     /// Appends the value at `field` below this node; an empty field is the composed value.

@@ -99,20 +99,28 @@ public struct ChildChange {
     }
 }
 
-/// Receives the children of a reactor while it is mounted.
+/// Receives the children of a reactor while it is mounted, or their names where it is not.
 public struct ChildVisitor {
-    let parent: AnyNode
-    let tree: Tree
+    private let place: (parent: AnyNode, tree: Tree)?
+    /// What was received.
+    private(set) var names: Set<WireKey> = []
+
+    /// Mounts what it receives.
+    init(parent: AnyNode, tree: Tree) { place = (parent, tree) }
+
+    /// Only asks for names.
+    init() { place = nil }
 
     /// Mounts a static child.
     public mutating func child<R: Reactor>(_ name: WireKey, _ child: Child<R>) {
         child.slot.name = name
-        tree.mount(child.wrappedValue, named: name, below: parent)
+        self.child(name, child.wrappedValue)
     }
 
     /// Mounts an empty collection.
     public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
         children.slot.name = name
+        guard let (parent, tree) = place else { return note(name) }
         tree.mountCollection(
             of: children.wrappedValue, isLeased: children.lifetime == .leased, named: name,
             below: parent)
@@ -120,6 +128,9 @@ public struct ChildVisitor {
 
     /// Mounts a reactor that is known at run time only.
     public mutating func child(_ name: WireKey, _ reactor: any Reactor) {
+        guard let (parent, tree) = place else { return note(name) }
         tree.mount(reactor, named: name, below: parent)
     }
+
+    private mutating func note(_ name: WireKey) { names.insert(name) }
 }

@@ -26,6 +26,7 @@ public final class Node<R: Reactor>: AnyNode {
     /// The state as it is shown: what ``Reactor/transform(state:)`` made of it.
     public var presented: R.State { rules?.presented ?? state }
 
+    public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
     public override var reactorName: String { "\(R.self)" }
     public override var documentation: String { R.documentation }

@@ -120,7 +120,7 @@ extension Replica {
     @usableFromInline var overlaid: R.State {
         if let overlay, !overlay.isEmpty {
             overlay.refresh(on: place.value)
-            return presenter.map { $0.shown(overlay.state) ?? $0.state } ?? overlay.state
+            return presenter?.shown(overlay.state) ?? overlay.state
         }
         return presenter?.state ?? place.value
     }
@@ -158,9 +158,11 @@ extension Replica {
         weighOverlay()
     }
 
-    /// Says whether the state follows mutations, as a preview does.
+    /// Says whether the state follows mutations, as a preview does, or whole states come as they are
+    /// to be shown, with those of the nodes below composed into them.
     public func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
+        presenter?.takesValues = !isPreviewable
         if !isPreviewable {
             overlay?.removeAll()
             weighOverlay()

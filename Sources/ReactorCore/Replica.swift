@@ -37,7 +37,12 @@ public final class Replica<R: Reactor> {
 
     /// Reads a whole state, which replaces all that was staged before.
     public func stage(state bytes: Span<UInt8>) throws(WireError) {
-        snapshot = try R.State(wireBytes: bytes)
+        if !isPreviewable, let names = ComposedValue.childNames(of: reactor) {
+            let own = try ComposedValue.own(bytes, without: names, R.State.wireSchema)
+            snapshot = try R.State(wireBytes: own)
+        } else {
+            snapshot = try R.State(wireBytes: bytes)
+        }
         staged.value.removeAll(keepingCapacity: true)
     }
 

@@ -12,6 +12,18 @@ public enum DispatchResult: Sendable {
     case failed(StepFailure)
 }
 
+extension DispatchResult {
+    /// The transaction that applied the action, if one did.
+    public var sequence: UInt64? {
+        switch self {
+        case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
+            .deferred(let sequence):
+            sequence
+        case .failed: nil
+        }
+    }
+}
+
 extension Tree {
     /// Says who sent the actions that ``step(_:_:ordinal:)`` carries out next.
     public func begin(by caller: Caller) {

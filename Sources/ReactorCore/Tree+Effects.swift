@@ -258,9 +258,13 @@ public struct EffectExpired: Error, Equatable, CustomStringConvertible {
 
 // MARK: - Waiting for effects
 extension Tree {
+    /// Whether effects of the transaction numbered `sequence` run; what reads a source, or a stream of
+    /// a transform, is no such effect.
+    public func runsEffects(of sequence: UInt64) -> Bool { running.isAny(of: sequence) }
+
     /// Tells `job` when no effect of the transaction numbered `sequence` is left; at once, if none
-    /// is.
-    func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
+    /// is: see ``runsEffects(of:)``.
+    public func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
         guard running.isAny(of: sequence) else { return job() }
         waiters[sequence, default: []].append(job)
     }

@@ -114,19 +114,25 @@ extension Server {
         guard let session = connection.session else { return }
         let ordinal = header.number
         guard ordinal > session.ordinal else {
-            return repeatOutcome(of: ordinal, session, to: connection)
+            return repeatOutcome(header, session, to: connection)
         }
         session.ordinal = ordinal
         countAction(of: connection)
-        if let refusal = quota(of: session) {
-            return conclude(.failed(.rejected(refusal)), ordinal, session, connection)
+        conclude(carryOut(header, body, session, connection), header, session, connection)
+    }
+
+    /// Carries out an action, if nothing speaks against it.
+    private func carryOut(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection
+    ) -> DispatchResult {
+        if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
+            return .failed(.rejected(refusal))
         }
         guard let node = connection.node(header.id) else {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
-            return conclude(.failed(.rejected(rejection)), ordinal, session, connection)
+            return .failed(.rejected(rejection))
         }
-        conclude(
-            carryOut(header, body, at: node, connection), ordinal, session, connection)
+        return carryOut(header, body, at: node, connection)
     }
 
     /// Carries out an action of the general way, options and all.
@@ -157,9 +163,13 @@ extension Server {
         if connection.inFlight > limits.inFlightMax { pauseReading(connection) }
     }
 
-    private func quota(of session: Session) -> Rejection? {
-        if session.deferred.count < limits.inFlightMax { return nil }
-        return Rejection(.quota, "inFlightMax \(limits.inFlightMax) actions wait for their answers")
+    /// Why a session may send nothing more for now; `isAwaited` says whether it is to be told of the
+    /// end of effects as well.
+    private func quota(of session: Session, isAwaited: Bool = false) -> Rejection? {
+        let awaitedCount = isAwaited ? session.awaited.count : 0
+        if session.deferred.count + awaitedCount < limits.inFlightMax { return nil }
+        let what = isAwaited ? "their answers or their effects" : "their answers"
+        return Rejection(.quota, "inFlightMax \(limits.inFlightMax) actions wait for \(what)")
     }
 
     private func noteApplied(
@@ -208,6 +218,15 @@ extension Server {
                     .deadline, "the action waited \(waited) ms for its turn, at most \(deadline)"))
         }
         return (cursor.offset, options.cancel)
+    }
+
+    /// Notes the outcome of an action, and promises to tell of its end where that is asked for.
+    private func conclude(
+        _ result: DispatchResult, _ header: FrameHeader, _ session: Session,
+        _ connection: Connection
+    ) {
+        conclude(result, header.number, session, connection)
+        if header.flags.contains(.awaited) { promiseDone(of: header.number, result, session) }
     }
 
     /// Notes every outcome but the plain one.
@@ -264,8 +283,12 @@ extension Server {
 
     /// Answers an ordinal that was seen before with what became of it then.
     private func repeatOutcome(
-        of ordinal: UInt64, _ session: Session, to connection: Connection
+        _ header: FrameHeader, _ session: Session, to connection: Connection
     ) {
+        let ordinal = header.number
+        defer {
+            if header.flags.contains(.awaited) { repeatDone(of: ordinal, session, to: connection) }
+        }
         stats.repeats &+= 1
         countFrame(of: connection)
         if let outcome = session.outcome(of: ordinal) {
@@ -288,6 +311,7 @@ extension Server {
             session.note(resolution.outcome, of: ordinal, limits)
             if let connection = session.connection {
                 send(resolution.outcome, of: ordinal, to: connection)
+                if session.awaited.noteAnswer(of: ordinal) { sendDone(ordinal, to: connection) }
             }
         }
     }
@@ -300,12 +324,14 @@ extension Server {
         guard let session = connection.session else { return }
         let ordinal = header.number
         guard ordinal > session.ordinal else {
-            return repeatOutcome(of: ordinal, session, to: connection)
+            return repeatOutcome(header, session, to: connection)
         }
         session.ordinal = ordinal
         countAction(of: connection)
         do throws(StepFailure) {
-            if let refusal = quota(of: session) { throw .rejected(refusal) }
+            if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
+                throw .rejected(refusal)
+            }
             var (offset, cancel): (Int, String?) = (0, nil)
             if header.flags.contains(.options) {
                 (offset, cancel) = try checkConditions(body, of: tree.root, connection)
@@ -313,9 +339,9 @@ extension Server {
             let items = try batchItems(body, from: offset, of: connection)
             let result = tree.transact(
                 items, body, by: connection.caller, ordinal: ordinal, cancel: cancel)
-            conclude(result, ordinal, session, connection)
+            conclude(result, header, session, connection)
         } catch {
-            conclude(.failed(error), ordinal, session, connection)
+            conclude(.failed(error), header, session, connection)
         }
     }
 

@@ -177,7 +177,9 @@ extension Server {
         _ header: FrameHeader, _ body: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
         // because nearly every frame is one: it is looked at first
-        if header.kind == FrameKind.dispatch.rawValue, header.flags.isSubset(of: .options) {
+        if header.kind == FrameKind.dispatch.rawValue,
+            header.flags.isSubset(of: [.options, .awaited])
+        {
             dispatch(header, body, of: connection)
             return
         }
@@ -189,7 +191,7 @@ extension Server {
             stats.framesIgnored &+= 1
             return
         }
-        guard header.flags.isSubset(of: kind == .batch ? .options : []) else {
+        guard header.flags.isSubset(of: kind == .batch ? [.options, .awaited] : []) else {
             throw FrameError(.reservedBits, at: offset &+ 5)
         }
         guard header.length == 0 || kind.hasBody else {

@@ -108,7 +108,8 @@ extension Server {
         if start == .snapshot { connection.isBehind = true }
         let subscribed = Subscribed(
             start: start, reactor: node.reactorName, fingerprint: node.fingerprint,
-            sequence: start == .snapshot ? tree.turn.sequence : request.from?.sequence ?? 0)
+            sequence: start == .snapshot ? tree.turn.sequence : request.from?.sequence ?? 0,
+            byValue: node.isShownByValue)
         reply(to: connection) { writer in
             let frame = writer.beginFrame(.subscribed, id: slice.id, number: header.number)
             subscribed.encode(into: &writer)

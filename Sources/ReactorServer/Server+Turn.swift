@@ -18,6 +18,7 @@ extension Server {
             tellFailures()
             if turn.hasResolutions { resolve() }
         }
+        if !endedActions.isEmpty { tellDone() }
         // because what begins without a change is released with its turn as well
         guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty else {
             turn.begin()

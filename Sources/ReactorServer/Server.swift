@@ -50,6 +50,9 @@ public final class Server {
     /// Connections that the turn may still give their updates.
     var flushesLeft = 0
 
+    /// Actions whose effects have ended in the turn at hand, for clients who wait for that.
+    var endedActions: [Origin] = []
+
     // MARK: Turns that wait for their batches
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0
@@ -95,7 +98,7 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput
+            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty
     }
 
     /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived

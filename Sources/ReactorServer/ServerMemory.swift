@@ -25,6 +25,8 @@ public struct ServerMemory: Equatable, Sendable {
     public var inputBytesOfOne = 0
     /// The most outcomes remembered for one session, as runs and exceptions.
     public var outcomesOfOne = 0
+    /// The most actions of one session whose client waits for the end of their effects.
+    public var awaitedOfOne = 0
     /// Recent deltas kept for clients that come back.
     public var ringBytes = 0
     /// Encoded snapshots kept for the next who asks.
@@ -52,6 +54,7 @@ extension Server {
             memory.inputBytesOfOne = max(memory.inputBytesOfOne, connection.partial.count)
         }
         memory.outcomesOfOne = sessions.outcomesOfOne
+        memory.awaitedOfOne = sessions.awaitedOfOne
         memory.ringBytes = ring.byteCount
         memory.snapshotBytes = slices.cachedBytes
         return memory

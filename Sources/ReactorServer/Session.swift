@@ -17,6 +17,8 @@ final class Session {
     var disconnectedAt: UInt64 = 0
     /// Actions whose answer is owed.
     var deferred: Set<UInt64> = []
+    /// Actions whose client is to be told when their effects have ended.
+    var awaited = AwaitedEffects()
     /// Highest ordinal that arrived on a connection which has ended since.
     private var endedOrdinal: UInt64 = 0
     // because nearly every action only makes this run longer, it stands outside the deque
@@ -42,6 +44,9 @@ final class Session {
 
     /// Whether nothing would be lost with it.
     var isBlank: Bool { ordinal == 0 }
+
+    /// Whether its client waits for more than has been sent.
+    var isOwed: Bool { !deferred.isEmpty || awaited.count > 0 }
 
     /// Runs and exceptions that are remembered.
     var outcomeCount: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
@@ -100,6 +105,7 @@ final class Session {
     /// Takes note that its connection ended: what was owed an answer is answered so.
     func endConnection(_ limits: ServerLimits) {
         endedOrdinal = ordinal
+        awaited.endConnection()
         for ordinal in deferred.sorted() {
             note(
                 .rejected(

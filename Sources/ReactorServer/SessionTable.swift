@@ -17,6 +17,8 @@ struct SessionTable {
     var count: Int { sessions.count }
     /// The most outcomes that one session remembers. *Cost*: O(sessions).
     var outcomesOfOne: Int { sessions.values.map(\.outcomeCount).max() ?? 0 }
+    /// The most actions of one session whose effects are waited for. *Cost*: O(sessions).
+    var awaitedOfOne: Int { sessions.values.map(\.awaited.count).max() ?? 0 }
 
     /// The session with a secret, for the uid that it belongs to; another uid learns nothing.
     func find(_ secret: [UInt8], uid: UInt32) -> Session? {

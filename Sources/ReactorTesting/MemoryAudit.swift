@@ -41,6 +41,7 @@ public struct MemoryAudit: Sendable {
                 4 * (updateBytesMax + controlBytesMax) + inputBytesMax
             ),
             ("outcomes of one session", memory.outcomesOfOne, limits.outcomesPerSessionMax),
+            ("awaited actions of one session", memory.awaitedOfOne, limits.inFlightMax),
             ("ring bytes", memory.ringBytes, limits.ringBytesMax),
             (
                 "snapshot bytes", memory.snapshotBytes,

@@ -23,6 +23,7 @@ public import ReactorServer
 /// - every mirror shows, at each revision, the state that the daemon had at that revision,
 /// - `reduce` is a function: run again on a copy, it leads to the same state,
 /// - no client goes back in time, and no transaction is two actions' outcome,
+/// - who waited for an action's effects is told when they have ended, and not before,
 /// - in the end every client is connected, has all its outcomes, and shows the daemon's state.
 ///
 /// What breaks is told with the seed, which brings it again.
@@ -216,8 +217,16 @@ extension Simulation {
         guard let node = members[index].nodes[path] else { return }
         members[index].client.act { machine in
             do throws(ClientError) {
-                try machine.dispatch(encoded: bytes.span, to: node) { [unowned self] outcome in
-                    note(outcome, index)
+                if world.random.chance(10) {
+                    try machine.perform(encoded: bytes.span, to: node) { [unowned self] outcome in
+                        note(outcome, index)
+                        checkDone(outcome, index)
+                    }
+                } else {
+                    try machine.dispatch(encoded: bytes.span, to: node) {
+                        [unowned self] outcome in
+                        note(outcome, index)
+                    }
                 }
                 sentCount += 1
             } catch {
@@ -282,6 +291,15 @@ extension Simulation {
         world.expect(
             outcomes.insert(revision).inserted,
             "client \(index) is told revision \(revision), which another action was given")
+    }
+
+    /// Who waited for the end of effects is told after it.
+    private func checkDone(_ outcome: ActionOutcome, _ index: Int) {
+        let tree = world.server.tree
+        guard let revision = outcome.revision, revision.epoch == tree.revision.epoch else { return }
+        world.expect(
+            !tree.runsEffects(of: revision.sequence),
+            "client \(index) is told that the effects of \(revision) have ended, and they run")
     }
 
     /// Lets the storm pass, and compares.

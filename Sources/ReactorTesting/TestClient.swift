@@ -83,6 +83,26 @@ public final class TestClient {
         }
     }
 
+    /// Sends an action to the node at `path`; `completion` is told what became of it when its
+    /// effects have ended, which may take time: ``TestDaemon/advance(by:)``.
+    public func perform(
+        _ action: some WireCodable, to path: String = "/",
+        _ conditions: DispatchOptions? = nil,
+        then completion: @escaping (ActionOutcome) -> Void
+    ) throws(ClientError) {
+        let node: NodeID = try ask { $0.open(path, then: $1) }
+        var failure: ClientError?
+        client.act { machine in
+            do throws(ClientError) {
+                try machine.perform(action, to: node, conditions, then: completion)
+            } catch {
+                failure = error
+            }
+        }
+        daemon.settle()
+        if let failure { throw failure }
+    }
+
     /// Sends an action to what `mirror` shows, and says what became of it.
     ///
     /// *Throws*: ``ClientError`` where the daemon does not answer.

@@ -119,7 +119,10 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
     /// The value is a patch: ``PatchWriter`` says what of the last value changed.
     @inlinable public static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
 
-    @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x3f) }
+    /// A ``FrameKind/done`` is wanted when the effects of the action have ended.
+    @inlinable public static var awaited: FrameFlags { FrameFlags(rawValue: 1 << 6) }
+
+    @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x7f) }
 }
 
 /// Why bytes cannot be a frame. The connection that sent them is closed.

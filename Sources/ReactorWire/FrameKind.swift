@@ -64,6 +64,9 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     /// when it does, and outcomes that come before the next ``mark`` are ahead of the slices. No
     /// body.
     case lag = 0x4f
+    /// The effects of the action with ordinal `number` have ended, as ``FrameFlags/awaited`` asked to be
+    /// told; its outcome was sent before. No body.
+    case done = 0x50
     /// ``Notice`` about the action with ordinal `number`, whose outcome was sent before.
     case notice = 0x80
 

@@ -90,13 +90,19 @@ public struct Subscribed: Equatable, Sendable {
     public var fingerprint: UInt64
     /// Sequence at which the subscription starts.
     public var sequence: UInt64
+    /// Whether what the node shows is no matter of its state alone: who is to show the same follows
+    /// the value, not the mutations.
+    public var byValue: Bool = false
 
     /// Makes an answer.
-    public init(start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64) {
+    public init(
+        start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64, byValue: Bool = false
+    ) {
         self.start = start
         self.reactor = reactor
         self.fingerprint = fingerprint
         self.sequence = sequence
+        self.byValue = byValue
     }
 
     /// What comes first.

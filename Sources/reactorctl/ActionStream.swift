@@ -8,6 +8,8 @@ struct ActionStream {
     let path: String
     /// Whether each action's outcome is a line of its own.
     let isEach: Bool
+    /// Whether an action has its outcome when its effects have ended.
+    let awaitsEffects: Bool
     let text: ActionText
 
     // because a chunk is one hop to the client's thread: many actions share it
@@ -20,7 +22,9 @@ struct ActionStream {
     func run(_ client: Client) async throws {
         let tally = Tally(isEach: isEach)
         let pipeline = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.pipeline(path) { _, outcome in tally.add(outcome) }
+            try await client.pipeline(path, awaitsEffects: awaitsEffects) { _, outcome in
+                tally.add(outcome)
+            }
         }
         var bad: Failure?
         var rest: [UInt8] = []

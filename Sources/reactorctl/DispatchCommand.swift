@@ -9,6 +9,7 @@ struct DispatchCommand: AsyncParsableCommand {
         abstract: "Send an action and say what became of it.",
         discussion: """
             reactorctl dispatch /visits '{"increment":{"by":5}}'
+            reactorctl dispatch --wait done /search '{"find":"swift"}'
             seq 1000 | sed 's/.*/{"increment":{}}/' | reactorctl dispatch /visits -
             """)
 
@@ -25,6 +26,13 @@ struct DispatchCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Apply only if the reactor has not changed since this revision.", valueName: "e:n"))
     var ifRevision: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "When an action's outcome is told: when it is applied, or when its effects are done.",
+            valueName: "what"))
+    var wait = DispatchWait.applied
 
     @Flag(name: .long, help: "With -, a line per action instead of a summary.")
     var each = false
@@ -45,16 +53,29 @@ struct DispatchCommand: AsyncParsableCommand {
         let client = try await connection.connect()
         let text = try await ActionText(path, from: client)
         if action == "-" {
-            return try await ActionStream(path: path, isEach: each, text: text).run(client)
+            return try await ActionStream(
+                path: path, isEach: each, awaitsEffects: wait == .done, text: text
+            ).run(client)
         }
         let encoded = try text.encode(action)
-        let (path, expected) = (path, ifRevision.flatMap { Revision($0) })
+        let (path, wait) = (path, wait)
+        let conditions = ifRevision.flatMap { Revision($0) }.map { DispatchOptions(expected: $0) }
         let outcome = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.dispatch(
-                path, encoded: encoded, expected.map { DispatchOptions(expected: $0) })
+            switch wait {
+            case .applied: try await client.dispatch(path, encoded: encoded, conditions)
+            case .done: try await client.perform(path, encoded: encoded, conditions)
+            }
         }
         try Output.line(outcome.json)
         client.close()
         if let failure = outcome.failure { throw failure }
     }
+}
+
+/// When `reactorctl dispatch` says what became of an action.
+enum DispatchWait: String, CaseIterable, ExpressibleByArgument {
+    /// As soon as it is applied, or not.
+    case applied
+    /// When the effects that it asked for have ended.
+    case done
 }

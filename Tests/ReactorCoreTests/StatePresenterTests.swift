@@ -29,12 +29,31 @@ struct StatePresenterTests {
         #expect(replica.shown.sum == 700)
     }
 
-    @Test("F24: a state that the transform drops leaves the one before it on show")
-    func dropped() throws {
-        let replica = try replica { $0.filter { $0.sum % 2 == 1 } }
+    @Test("F24: what a transform shows that is not one for one only the daemon knows")
+    func notOneForOne() throws {
+        let (numbers, _) = AsyncStream.makeStream(of: Adder.State.self)
+        let transforms: [((Transform<Adder.State>) -> Transform<Adder.State>, Bool)] = [
+            ({ $0 }, false), ({ $0.map { $0 } }, false), ({ $0.handleEvents { _ in } }, false),
+            ({ $0.filter { _ in true } }, true), ({ $0.compactMap { $0 } }, true),
+            ({ $0.flatMap { [$0, $0] } }, true), ({ $0.stream { $0 } }, true),
+            ({ $0.map { $0 }.merging(numbers) }, true),
+        ]
+        for (index, (states, isShownByValue)) in transforms.enumerated() {
+            let tree = Tree(Adder(states: states), epoch: 1)
+            #expect(tree.root.isShownByValue == isShownByValue, "transform \(index)")
+        }
+        let replica = try replica { $0.map { $0 }.filter { $0.sum % 2 == 1 } }
         try add(1, to: replica)
-        #expect(replica.shown.sum == 1)
-        try add(1, to: replica)
-        #expect(replica.shown.sum == 3)
+        #expect(replica.shown.sum == 2)
+    }
+
+    @Test("F24: a value that comes as it is to be shown is not transformed again")
+    func values() throws {
+        let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
+        replica.setPreviewable(false)
+        try replica.stage(state: Adder.State(sum: 300, seen: []).wireBytes().span)
+        replica.commit()
+        #expect(replica.shown.sum == 300)
+        #expect(replica.preview(.add(4)) == nil)
     }
 }

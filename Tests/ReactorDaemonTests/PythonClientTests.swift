@@ -13,8 +13,9 @@ struct PythonClientTests {
         "decode_errors_leave_the_connection", "any_well_formed_cbor", "tags",
         "values_of_any_shape", "parts", "batch", "conflict", "cancel_ids",
         "refusals",
-        "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome", "questions",
-        "faults_close", "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
+        "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome",
+        "done_follows_the_outcome", "questions", "faults_close",
+        "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
     ]
 
     @Test("W7, W8, W9, W10, W13, W18, W22, W31: what the script checks holds", arguments: checks)

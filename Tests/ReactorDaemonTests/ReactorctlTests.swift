@@ -58,6 +58,24 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/visits/count").output == "0\n")
     }
 
+    @Test("F47: dispatch waits until an action is applied, or until its effects are done")
+    func waits() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let add = #"{"increment":{"by":5}}"#
+        for what in ["applied", "done"] {
+            let run = try await reactorctl("dispatch", "--wait", what, "/visits", add)
+            #expect(run.code == 0 && run.output.contains(#""outcome":"applied""#))
+        }
+        let many = try await reactorctl(
+            "dispatch", "--wait", "done", "/visits", "-", input: add + "\n" + add + "\n")
+        #expect(many.output.contains(#""applied":2"#))
+        let rejected = try await reactorctl(
+            "dispatch", "--wait", "done", "/team/lock", #"{"release":{"token":7}}"#)
+        #expect(rejected.code == 1 && rejected.output.contains(#""outcome":"rejected""#))
+        #expect(try await reactorctl("dispatch", "--wait", "long", "/visits", add).code == 2)
+        #expect(try await reactorctl("get", "/visits/count").output == "20\n")
+    }
+
     @Test("a path that leads nowhere ends with 66 and names the nearest")
     func badPath() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())

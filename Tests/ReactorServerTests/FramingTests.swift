@@ -241,7 +241,7 @@ struct FramingTests {
 
     @Test("W20: reserved bits, unknown flags and flags of other kinds are refused")
     func reservedBits() throws {
-        #expect(try closing(header(length: 0, flags: 0x40))?.code == .framing)
+        #expect(try closing(header(length: 0, flags: 0x80))?.code == .framing)
         #expect(try closing(header(length: 0, reserved: 1))?.code == .framing)
         #expect(try closing(TestClient.frame(.ping, flags: .options))?.code == .framing)
         #expect(try closing(TestClient.frame(.dispatch, flags: .more))?.code == .framing)
@@ -251,7 +251,7 @@ struct FramingTests {
     func reservedBitsInPieces() throws {
         let harness = ServerHarness()
         let client = harness.client()
-        for byte in header(length: 1_000, flags: 0x40) { client.send([byte]) }
+        for byte in header(length: 1_000, flags: 0x80) { client.send([byte]) }
         harness.turn()
         #expect(client.frames(.closing).count == 1)
     }

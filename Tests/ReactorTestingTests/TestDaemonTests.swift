@@ -29,6 +29,23 @@ struct TestDaemonTests {
         #expect(mirror.state.result == "A")
     }
 
+    @Test("F47: who performs an action waits for its effects, and so for the test to move time")
+    func performs() throws {
+        let daemon = TestDaemon(Search())
+        let client = daemon.connect()
+        let mirror = try client.mirror(Search.self)
+        var results: [String] = []
+        try client.perform(Search.Action.type("a")) { outcome in
+            results.append("\(outcome.revision?.sequence ?? 0) \(mirror.state.result)")
+        }
+        daemon.advance(by: .milliseconds(299))
+        #expect(results == [])
+        // because the outcome has been told, and what was lost is asked for again
+        client.disconnect()
+        daemon.advance(by: .seconds(1))
+        #expect(results == ["1 A"])
+    }
+
     @Test("a client whose connection broke comes back by itself, and so it does after a restart")
     func comeback() throws {
         let daemon = TestDaemon(Counter())

@@ -38,7 +38,8 @@ struct FrameBody: Sendable, CustomTestStringConvertible {
     /// Vectors whose bodies are empty, or an action, or a part of another.
     static let untyped = [
         "goodbye", "dispatch", "dispatch-empty", "dispatch-bare", "dispatch-single",
-        "dispatch-several", "batch", "confirm", "snapshot", "snapshot-part", "snapshot-end",
+        "dispatch-several", "dispatch-awaited", "batch", "done", "confirm", "snapshot",
+        "snapshot-part", "snapshot-end",
         "snapshot-fresh", "snapshot-fresh-end", "delta-created", "delta-removed", "value",
         "value-part", "value-end", "value-absent", "mark", "lag", "gone", "unsubscribe",
         "answer-part", "ping", "pong",

@@ -54,7 +54,7 @@ struct FrameHeaderTests {
 
     @Test("W20: each unknown flag and each reserved bit is refused")
     func reserved() {
-        for bit in 6..<8 {
+        for bit in 7..<8 {
             let flags = [UInt8(1 << bit)].hex
             #expect(condition("00000000 0a \(flags) 0000 \(rest)") == .reservedBits)
         }

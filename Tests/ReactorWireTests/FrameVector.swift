@@ -90,7 +90,7 @@ extension FrameFlags {
     /// Every flag by its name.
     static let byName: [String: FrameFlags] = [
         "more": .more, "fresh": .fresh, "absent": .absent, "options": .options,
-        "structural": .structural, "patch": .patch,
+        "structural": .structural, "patch": .patch, "awaited": .awaited,
     ]
 }
 

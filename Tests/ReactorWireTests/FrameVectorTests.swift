@@ -50,7 +50,7 @@ struct FrameVectorTests {
         #expect(Set(headers.map(\.kind)) == Set(FrameKind.allCases.map(\.rawValue)))
         let flags = headers.reduce(into: FrameFlags()) { $0.formUnion($1.flags) }
         #expect(FrameFlags.byName.values.allSatisfy(flags.contains))
-        #expect(flags.rawValue == 0x3f)
+        #expect(flags.rawValue == 0x7f)
         let names = FrameVector.all.map(\.name)
         #expect(Set(names).count == names.count)
         let isTyped = Set(FrameBody.all.map(\.vector))

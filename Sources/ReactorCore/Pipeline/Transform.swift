@@ -16,6 +16,8 @@ public struct Transform<Value: Sendable> {
     var sources: [Source] = []
 
     enum Stage {
+        /// One for one.
+        case map((Value) -> Value)
         case each((Value) -> [Value])
         case stream(@Sendable (AsyncStream<Value>, Deliver) async throws -> Void)
     }
@@ -34,9 +36,18 @@ public struct Transform<Value: Sendable> {
     /// Whether everything passes unchanged, and nothing else comes in.
     public var isIdentity: Bool { stages.isEmpty && sources.isEmpty }
 
+    /// Whether what comes out is a matter of what went in last, and of nothing else: no value before
+    /// it, no source, no time.
+    var isOneForOne: Bool {
+        sources.isEmpty
+            && stages.allSatisfy { stage in
+                if case .map = stage { true } else { false }
+            }
+    }
+
     /// Changes each value.
     public func map(_ change: @escaping (Value) -> Value) -> Transform {
-        flatMap { [change($0)] }
+        adding(.map(change))
     }
 
     /// Lets pass what `isWanted` says.
@@ -56,9 +67,9 @@ public struct Transform<Value: Sendable> {
 
     /// Calls `look` with each value, and lets it pass.
     public func handleEvents(_ look: @escaping (Value) -> Void) -> Transform {
-        flatMap { value in
+        map { value in
             look(value)
-            return [value]
+            return value
         }
     }
 

@@ -6,6 +6,8 @@ final class TransformRun<Value: Sendable> {
     let sources: [Transform<Value>.Source]
     /// Whether what comes out of it comes later.
     let isStreamed: Bool
+    /// Whether what comes out of it is a matter of what went in last alone.
+    let isOneForOne: Bool
     /// The ways into the streams, by stage.
     private var gates: [Int: StreamGate<Value>] = [:]
     /// The stages whose streams are at work.
@@ -18,6 +20,7 @@ final class TransformRun<Value: Sendable> {
             if case .stream = stage { gates[index] = StreamGate() }
         }
         isStreamed = !gates.isEmpty
+        isOneForOne = transform.isOneForOne
     }
 
     /// Sends `value` through the stages from the one numbered `first` on, and gives what comes out at
@@ -31,6 +34,7 @@ final class TransformRun<Value: Sendable> {
         var values = [value]
         for index in stages.indices.dropFirst(first) {
             switch stages[index] {
+            case .map(let change): values = values.map(change)
             case .each(let change): values = values.flatMap(change)
             case .stream:
                 for value in values { try send(value, to: index, at: path, turn, begin: begin) }

@@ -417,6 +417,32 @@ def check_deferred_outcome(path):
     assert waiter.outcome(waiting)["applied"]["reply"]["token"] > token
 
 
+def check_done_follows_the_outcome(path):
+    client, holder = Client(path), Client(path)
+    add = {"increment": {"by": 1}}
+    plain = client.send_action("/visits", add)
+    first = client.send_action("/visits", add, awaited=True)
+    client.until(lambda frame: frame.kind == DONE)
+    assert client.done == [first] and plain in client.outcomes
+    rejected = client.send_action("/visits", {"nonsense": {}}, awaited=True)
+    client.until(lambda frame: frame.kind == DONE)
+    assert code_of(client.outcome(rejected)) == "DECODE"
+    # because an answer that is owed goes first
+    token = holder.dispatch("/team/lock", {"acquire": {}})["applied"]["reply"]["token"]
+    waiting = client.send_action("/team/lock", {"acquire": {"wait": True}}, awaited=True)
+    assert sequence_of(client.dispatch("/visits", add))
+    assert waiting not in client.done
+    holder.send_action("/team/lock", {"release": {"token": token}})
+    client.until(lambda frame: frame.kind == DONE)
+    assert client.done == [first, rejected, waiting]
+    # because what is sent again asks again
+    client.reconnect()
+    client.send_action("/visits", add, ordinal=first, awaited=True)
+    client.until(lambda frame: frame.kind == DONE and frame.number == first)
+    assert client.outcome(first)["applied"]["ownerEnded"] is True
+    assert client.get("/visits")["count"] == 3
+
+
 def check_questions(path):
     client = Client(path)
     tree = client.ask("tree")

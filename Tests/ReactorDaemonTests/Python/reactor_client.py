@@ -19,9 +19,10 @@ HELLO, GOODBYE, OPEN, DISPATCH, BATCH = 0x01, 0x02, 0x03, 0x04, 0x05
 SUBSCRIBE, UNSUBSCRIBE, CONFIRM, ASK, PING = 0x06, 0x07, 0x08, 0x09, 0x0A
 WELCOME, CLOSING, OPENED, REFUSED, APPLIED, OUTCOME = 0x41, 0x42, 0x43, 0x44, 0x45, 0x46
 SUBSCRIBED, SNAPSHOT, DELTA, VALUE, MARK, GONE = 0x47, 0x48, 0x49, 0x4A, 0x4B, 0x4C
-ANSWER, PONG, LAG, NOTICE = 0x4D, 0x4E, 0x4F, 0x80
+ANSWER, PONG, LAG, DONE, NOTICE = 0x4D, 0x4E, 0x4F, 0x50, 0x80
 
 MORE, FRESH, ABSENT, OPTIONS, STRUCTURAL, PATCH = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+AWAITED = 0x40
 
 
 class Frame:
@@ -95,7 +96,7 @@ class Connection:
         """The next whole frame; the parts of a value are joined into one."""
         while True:
             length, kind, flags, reserved, id, number = HEADER.unpack(self.read(HEADER.size))
-            assert reserved == 0 and flags & ~0x3F == 0, "reserved bits are set"
+            assert reserved == 0 and flags & ~0x7F == 0, "reserved bits are set"
             assert length <= FRAME_BYTES_MAX, f"a body of {length} bytes"
             body = self.read(length)
             if kind >= 0x80 and kind != NOTICE:
@@ -126,7 +127,7 @@ class Connection:
 
 KNOWN = {
     WELCOME, CLOSING, OPENED, REFUSED, APPLIED, OUTCOME, SUBSCRIBED, SNAPSHOT, DELTA, VALUE, MARK,
-    GONE, ANSWER, PONG, LAG, NOTICE,
+    GONE, ANSWER, PONG, LAG, DONE, NOTICE,
 }
 
 
@@ -148,7 +149,7 @@ class Client:
     def __init__(self, path, program="reactor_client.py"):
         self.path, self.program = path, program
         self.session, self.ordinal, self.request = None, 0, 0
-        self.outcomes, self.updates, self.nodes = {}, deque(), {}
+        self.outcomes, self.updates, self.nodes, self.done = {}, deque(), {}, []
         self.connect()
 
     def connect(self):
@@ -221,11 +222,12 @@ class Client:
 
     # Actions
 
-    def send_action(self, path, action, options=None, ordinal=None):
+    def send_action(self, path, action, options=None, ordinal=None, awaited=False):
         """Sends an action and says which ordinal it has."""
         id = self.open(path)
         items = [action] if options is None else [options, action]
-        return self.send_numbered(DISPATCH, items, OPTIONS if options else 0, id, ordinal)
+        flags = (OPTIONS if options else 0) | (AWAITED if awaited else 0)
+        return self.send_numbered(DISPATCH, items, flags, id, ordinal)
 
     def send_batch(self, actions, options=None, ordinal=None):
         pairs = [[self.open(path), action] for path, action in actions]
@@ -263,6 +265,9 @@ class Client:
                     }
             elif frame.kind == OUTCOME:
                 self.outcomes[frame.number] = frame.item()
+            elif frame.kind == DONE:
+                assert frame.number in self.outcomes, "done before its outcome"
+                self.done.append(frame.number)
             elif frame.kind in (SNAPSHOT, DELTA, VALUE, MARK, GONE, LAG):
                 self.updates.append(frame)
             if is_wanted(frame):

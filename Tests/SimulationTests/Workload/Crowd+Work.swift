@@ -40,9 +40,14 @@ extension Crowd {
         then: @escaping (ActionOutcome) -> Void = { _ in }
     ) {
         guard let node = members[index].nodes[path] else { return }
-        try? machine.dispatch(action, to: node) { [unowned self] outcome in
+        let conclude = { [unowned self] (outcome: ActionOutcome) in
             check(outcome, index)
             then(outcome)
+        }
+        if world.random.chance(10) {
+            try? machine.perform(action, to: node, then: conclude)
+        } else {
+            try? machine.dispatch(action, to: node, then: conclude)
         }
     }
 

@@ -11,6 +11,6 @@ struct CloseCommand: AsyncParsableCommand {
     @Argument(help: "The issue's number.") var number: Int
 
     func run() async throws {
-        _ = try await connection.issue(number).dispatch(.close).get()
+        try await connection.issue(number).dispatch(.close).get()
     }
 }

@@ -12,6 +12,6 @@ struct CommentCommand: AsyncParsableCommand {
     @Argument(help: "What to say.") var text: String
 
     func run() async throws {
-        _ = try await connection.issue(number).dispatch(.comment(text)).get()
+        try await connection.issue(number).dispatch(.comment(text)).get()
     }
 }

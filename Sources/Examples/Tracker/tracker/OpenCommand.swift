@@ -11,7 +11,7 @@ struct OpenCommand: AsyncParsableCommand {
     @Argument(help: "What it is about.") var title: String
 
     func run() async throws {
-        let reply = try await connection.tracker().dispatch(.open(title: title)).get()
+        let reply = try await connection.tracker().dispatch(.open(title: title)).get().reply
         if let reply { TrackerProgram.say("\(reply.number)") }
     }
 }

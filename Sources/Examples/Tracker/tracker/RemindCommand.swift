@@ -15,7 +15,7 @@ struct RemindCommand: AsyncParsableCommand {
     @Argument(help: "What of.") var text: String
 
     func run() async throws {
-        _ = try await connection.issue(number).dispatch(.remind(after: delay, of: text)).get()
+        try await connection.issue(number).dispatch(.remind(after: delay, of: text)).get()
     }
 
     private static func duration(_ text: String) throws -> Duration {

@@ -13,7 +13,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let tracker = try await connection.tracker()
-        _ = try await tracker.dispatch(.search(text)).get()
+        try await tracker.dispatch(.search(text)).get()
         var shown = ""
         for await state in tracker.states() {
             guard state.search.text == text else {

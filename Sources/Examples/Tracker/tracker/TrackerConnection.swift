@@ -28,18 +28,3 @@ struct TrackerConnection: ParsableArguments {
         try await Client.connect(to: socket, options: ClientOptions(program: "tracker"))
     }
 }
-
-extension DispatchOutcome {
-    /// The reply to an action that was applied.
-    ///
-    /// *Throws*: why it was not.
-    func get() throws -> Reply? {
-        switch self {
-        case .applied(_, let reply), .ownerEnded(_, let reply): return reply
-        case .accepted: return nil
-        case .rejected(let rejection): throw Complaint(rejection.message)
-        case .failed(let message): throw Complaint(message)
-        case .unknown: throw Complaint("nobody can say what became of it; look")
-        }
-    }
-}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import ReactorServer
+
+/// Which ends of effects a session's client is told, and when.
+struct AwaitedEffectsTests {
+    @Test("F47: the end of an action's effects is told once, and counts until then")
+    func told() {
+        var awaited = AwaitedEffects()
+        awaited.begin(1)
+        #expect(awaited.count == 1)
+        let told = [1, 1, 2].map { awaited.end($0, isAnswerOwed: false) }
+        #expect(told == [true, false, false])
+        #expect(awaited.count == 0)
+    }
+
+    @Test("F47: where the answer is owed, the end waits for it")
+    func answerFirst() {
+        var awaited = AwaitedEffects()
+        awaited.begin(1)
+        let isTold = awaited.end(1, isAnswerOwed: true)
+        let follows = [awaited.noteAnswer(of: 1), awaited.noteAnswer(of: 1)]
+        #expect(!isTold && follows == [true, false])
+    }
+
+    @Test("F47: on another connection it is told only to who asked there")
+    func otherConnection() {
+        var awaited = AwaitedEffects()
+        for ordinal in [1, 2, 3] as [UInt64] { awaited.begin(ordinal) }
+        _ = awaited.end(3, isAnswerOwed: true)
+        awaited.endConnection()
+        let follows = awaited.noteAnswer(of: 3)
+        let runs = [1, 3].map { awaited.askAgain(for: $0) }
+        let told = [1, 2].map { awaited.end($0, isAnswerOwed: false) }
+        #expect(!follows && runs == [true, false] && told == [true, false])
+        #expect(awaited.count == 0)
+    }
+}

@@ -3,7 +3,7 @@ extension Store {
     /// Applies an action, and lets nobody know where it is refused.
     public func send(_ action: R.Action) {
         // because whoever wants to know calls `dispatch`
-        try? dispatch(action)
+        dispatch(action) { _ in }
     }
 
     /// Applies an action, and returns when all the effects that it asked for have ended; what they

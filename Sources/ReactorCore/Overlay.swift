@@ -22,7 +22,7 @@ final class Overlay<R: Reactor> {
         var isDoubtful = false
     }
 
-    init(_ reactor: R) { preview = Preview(reactor) }
+    init(_ reactor: R, at path: SlicePath) { preview = Preview(reactor, at: path) }
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -134,7 +134,7 @@ extension Replica {
     /// where it cannot be previewed.
     public func preview(_ action: R.Action) -> UInt64? {
         guard hasState, isPreviewable else { return nil }
-        let overlay = overlay ?? Overlay(reactor)
+        let overlay = overlay ?? Overlay(reactor, at: path)
         self.overlay = overlay
         defer { weighOverlay() }
         return overlay.add(action, on: place.value)
@@ -158,12 +158,14 @@ extension Replica {
         weighOverlay()
     }
 
-    /// Says whether the state follows mutations, as a preview does.
+    /// Says whether the state follows mutations, as a preview does; else it is what the daemon shows,
+    /// behind the reactor's transform already.
     public func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
-        if !isPreviewable {
-            overlay?.removeAll()
-            weighOverlay()
-        }
+        if !isPreviewable { overlay?.removeAll() }
+        // because what was transformed in the daemon would be transformed again
+        presenter = isPreviewable ? ownPresenter : nil
+        presenter?.take(place.value)
+        weighOverlay()
     }
 }

@@ -19,17 +19,17 @@ extension Client {
 /// *Owner*: one task at a time, for the order of the actions is that of the calls.
 public final class Pipeline {
     private let port: ActionPort
-    private let node: NodeID
+    private let hold: NodeHold
     private let report: @Sendable (UInt64, ActionOutcome) -> Void
     /// Number of actions sent so far.
     public private(set) var count: UInt64 = 0
 
     init(
-        _ port: ActionPort, _ node: NodeID,
+        _ port: ActionPort, _ hold: NodeHold,
         _ report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
     ) {
         self.port = port
-        self.node = node
+        self.hold = hold
         self.report = report
     }
 
@@ -42,7 +42,8 @@ public final class Pipeline {
             let portion = rest.prefix(port.portion(of: rest))
             let first = count
             let report = report
-            try await port.send(portion, to: node) { index, outcome in
+            try await port.send(portion, to: hold.node) { [hold] index, outcome in
+                hold.keep()
                 report(first + UInt64(index), outcome)
             }
             count += UInt64(portion.count)

@@ -17,9 +17,12 @@ extension Client {
     public func dispatch(
         _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
     ) async throws(ClientError) -> ActionOutcome {
-        let node = try await node(at: path)
+        let hold = try await node(at: path)
         return await port.dispatch(action.count, conditions) { (client, then) throws(ClientError) in
-            try client.dispatch(encoded: action.span, to: node, conditions, then: then)
+            try client.dispatch(encoded: action.span, to: hold.node, conditions) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
     }
 
@@ -27,14 +30,18 @@ extension Client {
     public func batch(
         _ actions: [(path: String, action: WireEmbedded)], if expected: Revision? = nil
     ) async throws(ClientError) -> ActionOutcome {
-        var items: [(node: NodeID, action: WireEmbedded)] = []
+        var items: [(hold: NodeHold, action: WireEmbedded)] = []
         for (path, action) in actions { items.append((try await node(at: path), action)) }
         let conditions = expected.map { DispatchOptions(expected: $0) }
         // because each item is a pair with a number of up to 5 bytes, in an array
         let byteCount = items.reduce(9) { $0 + $1.action.bytes.count + 6 }
         return await port.dispatch(byteCount, conditions) {
             [items] (client, then) throws(ClientError) in
-            try client.machine.batch(items, conditions, then: then)
+            let actions = items.map { (node: $0.hold.node, action: $0.action) }
+            try client.machine.batch(actions, conditions) { outcome in
+                for item in items { item.hold.keep() }
+                then(outcome)
+            }
         }
     }
 }

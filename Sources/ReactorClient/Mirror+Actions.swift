@@ -5,7 +5,9 @@ extension Mirror {
     /// Sends an action and waits for nothing.
     ///
     /// Answers false, and drops the action, where the bytes that wait have reached
-    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own.
+    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own. An action
+    /// that no frame of the daemon's can hold is dropped as well, later and without a word:
+    /// ``dispatch(_:if:isPreviewed:)`` says so.
     ///
     /// `isPreviewed` shows at once what the reactor's `mutate` makes of it here, until the daemon
     /// has answered; a rejection takes that back, and observers are told. An action whose decision
@@ -15,12 +17,15 @@ extension Mirror {
     public func send(
         _ action: R.Action, isPreviewed: Bool = false, cancel: String? = nil
     ) -> Bool {
-        guard let port, let node else { return false }
+        guard let port, let hold else { return false }
         let bytes = action.wireBytes()
         let ticket = isPreviewed ? preview(action) : nil
         return port.send(
-            bytes, to: node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket
-        ) { [sagas] in sagas.tell(action, $0) }
+            bytes, to: hold.node, cancel.map { DispatchOptions(cancel: $0) }, preview: ticket
+        ) { [sagas] outcome in
+            hold.keep()
+            sagas.tell(action, outcome)
+        }
     }
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
@@ -40,7 +45,7 @@ extension Mirror {
     public func dispatch(
         _ action: R.Action, _ conditions: DispatchOptions?, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
-        guard let port, let node else {
+        guard let port, let hold else {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let bytes = action.wireBytes()
@@ -48,8 +53,9 @@ extension Mirror {
         let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
             [sagas] (client, then) throws(ClientError) in
             try client.dispatch(
-                encoded: bytes.span, to: node, conditions, preview: ticket
+                encoded: bytes.span, to: hold.node, conditions, preview: ticket
             ) { outcome in
+                hold.keep()
                 sagas.tell(action, outcome)
                 then(outcome)
             }
@@ -61,13 +67,16 @@ extension Mirror {
     /// the outcome. What a cancelled effect still emits is dropped.
     @discardableResult
     public func cancel(_ name: String) async -> DispatchOutcome<R.Reply> {
-        guard let port, let node else {
+        guard let port, let hold else {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let conditions = DispatchOptions(cancel: name)
         let outcome = await port.dispatch(0, conditions) { (client, then) throws(ClientError) in
             let nothing: [UInt8] = []
-            try client.dispatch(encoded: nothing.span, to: node, conditions, then: then)
+            try client.dispatch(encoded: nothing.span, to: hold.node, conditions) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
         return outcome.typed(as: R.Reply.self)
     }

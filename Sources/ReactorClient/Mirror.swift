@@ -26,16 +26,16 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     let sagas = MirrorSagas<R>()
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
-    let node: NodeID?
+    let hold: NodeHold?
 
     init(
         _ replica: Replica<R>, at path: String, on board: MirrorBoard, _ port: ActionPort?,
-        _ node: NodeID?
+        _ hold: NodeHold?
     ) {
         self.path = path
         self.board = board
         self.port = port
-        self.node = node
+        self.hold = hold
         // because the client's thread changes it inside the lock, and everybody reads it there
         self.replica = Guarded(Confined(replica).open(), by: board.lock)
         phaseNow = Guarded(.connecting, by: board.lock)
@@ -61,7 +61,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     }
 
     /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where
-    /// the mirror follows the value, because the daemon's types differ.
+    /// the mirror follows the value instead of the mutations.
     public var id: ReactorID? { idNow.withLock { $0 } }
 
     /// The revision that the state is of; the same for all mirrors of a client.

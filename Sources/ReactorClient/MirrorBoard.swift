@@ -11,6 +11,8 @@ final class MirrorBoard: Sendable {
     let moved = ChangeSignal()
     /// Raised when nobody holds one of the mirrors any more.
     let released = Flag()
+    /// Where numbers of nodes come back to.
+    let returns = NodeReturns()
     private let wake: @Sendable () -> Void
 
     /// Makes a board whose client is told by `wake`, from any thread, to look at ``released``.

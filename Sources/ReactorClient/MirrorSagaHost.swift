@@ -5,7 +5,7 @@ import ReactorThreads
 struct MirrorSagaHost<R: Reactor>: SagaHost {
     let mirror: Mirror<R>
     let port: ActionPort
-    let node: NodeID
+    let hold: NodeHold
 
     var room: SagaRoom { mirror.sagas.room }
     var path: String { mirror.path }
@@ -18,17 +18,17 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         if !isPosted { job(nil) }
     }
 
-    private func desk(_ client: LoopClient) -> SagaDesk<R> {
+    private func desk(_ client: LoopClient) -> SagaDesk<R>? {
         mirror.sagas.desk { makeDesk(client) }
     }
 
     // because the mirror keeps its desk, the desk must not keep the mirror
     func makeDesk(_ client: LoopClient) -> SagaDesk<R> {
-        let (replica, sagas, node) = (mirror.replica, mirror.sagas, node)
+        let (replica, sagas, hold) = (mirror.replica, mirror.sagas, hold)
         return SagaDesk(
             room, path: mirror.path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
-                Self.send(action.wireBytes(), to: node, through: client) { outcome in
+                Self.send(action.wireBytes(), to: hold, through: client) { outcome in
                     sagas?.tell(action, outcome)
                     then(Self.result(of: outcome))
                 }
@@ -44,11 +44,11 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
     ) {
         let isPosted = port.post { client in
-            client.open(path) { [unowned client] result in
+            client.machine.hold(path) { [unowned client] result in
                 guard scope.isOpen else { return then(.failure(CancellationError())) }
                 switch result {
-                case .success(let node):
-                    Self.send(action.bytes, to: node, through: client) {
+                case .success(let hold):
+                    Self.send(action.bytes, to: hold, through: client) {
                         then(Self.result(of: $0))
                     }
                 case .failure(let error): then(.failure(error))
@@ -78,16 +78,19 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         _ type: Found.Type, at path: String, _ client: LoopClient, _ port: ActionPort,
         then: @escaping SagaPlaceEnd<Other>
     ) {
-        client.open(path) { [unowned client] result in
-            guard case .success(let node) = result else {
+        client.machine.hold(path) { [unowned client] result in
+            guard case .success(let hold) = result else {
                 return then(.failure(SagaError.gone(path: path)))
             }
-            client.machine.mirror(Found.makeForMirror(), at: path, port: port, node: node) {
+            client.machine.mirror(Found.makeForMirror(), at: path, port: port, hold) {
                 guard case .success(let mirror) = $0, let mirror = mirror as? Mirror<Other> else {
                     return then(.failure(SagaError.gone(path: path)))
                 }
-                let host = MirrorSagaHost<Other>(mirror: mirror, port: port, node: node)
-                then(.success((host, host.desk(client).log)))
+                let host = MirrorSagaHost<Other>(mirror: mirror, port: port, hold: hold)
+                guard let desk = host.desk(client) else {
+                    return then(.failure(SagaError.gone(path: path)))
+                }
+                then(.success((host, desk.log)))
             }
             client.note()
         }
@@ -95,11 +98,14 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
 
     /// Sends an action for a saga; `then` is told on the client's thread.
     private static func send(
-        _ bytes: [UInt8], to node: NodeID, through client: LoopClient,
+        _ bytes: [UInt8], to hold: NodeHold, through client: LoopClient,
         then: @escaping (ActionOutcome) -> Void
     ) {
         do throws(ClientError) {
-            try client.dispatch(encoded: bytes.span, to: node, then: then)
+            try client.dispatch(encoded: bytes.span, to: hold.node) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         } catch {
             then(.failed(message: "never sent: \(error)"))
         }

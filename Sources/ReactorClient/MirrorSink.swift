@@ -83,6 +83,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func noteMode(_ mode: SubscriptionMode) {
         // because where the types differ, so may what the reactor makes of an action
         board.lock.withLock { replica.setPreviewable(mode == .replica) }
+        if mode == .value { mirror?.idNow.withLock { $0 = nil } }
     }
 
     func discard() {
@@ -154,11 +155,11 @@ extension ClientMachine {
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
-        mirror(reactor, at: path, port: nil, node: nil, then: completion)
+        mirror(reactor, at: path, port: nil, nil, then: completion)
     }
 
     func mirror<R: Reactor>(
-        _ reactor: R, at path: String, port: ActionPort?, node: NodeID?,
+        _ reactor: R, at path: String, port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
@@ -166,8 +167,8 @@ extension ClientMachine {
             for case let sink as MirrorSink<R> in subscription.sinks
             where sink.whenReady(completion) { return }
         }
-        let replica = Replica(reactor)
-        let mirror = Mirror<R>(replica, at: path, on: board, port, node)
+        let replica = Replica(reactor, at: (try? SlicePath(path)) ?? .root)
+        let mirror = Mirror<R>(replica, at: path, on: board, port, hold)
         follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 }

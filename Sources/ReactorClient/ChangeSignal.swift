@@ -28,7 +28,10 @@ public final class ChangeSignal: Observable, Sendable {
 
     /// Notes that the caller reads what this signal is about.
     @usableFromInline
-    func access() { registrar.access(self, keyPath: Self.keyPath) }
+    func access() {
+        if ReadLog.isKept { ReadLog.current?.note(self) }
+        registrar.access(self, keyPath: Self.keyPath)
+    }
 
     /// Tells everybody that the change has been made. *Owner*: called with no lock held.
     func publish(isLast: Bool = false) {

@@ -17,7 +17,9 @@ extension Client {
     /// Mirrors the node at `path`, which is one of `reactor`'s type, where that needs arguments to
     /// be made.
     ///
-    /// `reactor` runs `reduce` on the client's thread. Where the daemon's types differ, the mirror
+    /// `reactor` runs `reduce` and `transform(state:)` on the client's thread, and, for previews,
+    /// `mutate` and the other transforms wherever the mirror is read or sent to: see
+    /// ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the mirror
     /// follows the value instead of the mutations, if its `State` can still be read from that.
     /// *Throws*: ``ClientError/incompatible(path:_:)`` that names the field, where it cannot.
     public func mirror<R: Reactor>(
@@ -25,9 +27,9 @@ extension Client {
     ) async throws(ClientError) -> Mirror<R> {
         let port = port
         let reactor = Confined(reactor)
-        let node = try await node(at: path)
+        let hold = try await node(at: path)
         return try await ask { client, then in
-            client.mirror(reactor.open(), at: path, port: port, node: node, then: then)
+            client.mirror(reactor.open(), at: path, port: port, hold, then: then)
         }
     }
 
@@ -51,8 +53,10 @@ extension Client {
         return try body(firstState, repeat each states)
     }
 
-    /// The number of the node at `path`; asked of the daemon once.
-    func node(at path: String) async throws(ClientError) -> NodeID {
-        try await ask { client, then in client.open(path, then: then) }
+    /// The number of the node at `path`; asked of the daemon where it is not known.
+    func node(at path: String) async throws(ClientError) -> NodeHold {
+        try await ask { client, then in
+            client.hold(path, then: then)
+        }
     }
 }

@@ -21,9 +21,9 @@ extension Client {
             }
         }
         let place = path.path.description
-        let node = try await node(at: place)
+        let hold = try await node(at: place)
         let name = try await ask { client, then in
-            then(.success(client.reactorName(of: node)))
+            then(.success(client.reactorName(of: hold.node)))
         }
         guard name == "\(R.self)" else {
             throw .otherReactor(path: place, expected: "\(R.self)", actual: name)

@@ -20,18 +20,18 @@ extension Client {
 /// *Owner*: one task at a time, for the order of the actions is that of the calls.
 public final class Pipeline {
     private let port: ActionPort
-    private let node: NodeID
+    private let hold: NodeHold
     private let awaitsEffects: Bool
     private let report: @Sendable (UInt64, ActionOutcome) -> Void
     /// Number of actions sent so far.
     public private(set) var count: UInt64 = 0
 
     init(
-        _ port: ActionPort, _ node: NodeID, awaitsEffects: Bool,
+        _ port: ActionPort, _ hold: NodeHold, awaitsEffects: Bool,
         _ report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
     ) {
         self.port = port
-        self.node = node
+        self.hold = hold
         self.awaitsEffects = awaitsEffects
         self.report = report
     }
@@ -46,8 +46,11 @@ public final class Pipeline {
             let first = count
             let report = report
             try await port.send(
-                portion, to: node, awaitsEffects: awaitsEffects
-            ) { index, outcome in report(first + UInt64(index), outcome) }
+                portion, to: hold.node, awaitsEffects: awaitsEffects
+            ) { [hold] index, outcome in
+                hold.keep()
+                report(first + UInt64(index), outcome)
+            }
             count += UInt64(portion.count)
             rest = rest[portion.endIndex...]
         }

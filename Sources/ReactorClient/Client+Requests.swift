@@ -17,9 +17,12 @@ extension Client {
     public func dispatch(
         _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
     ) async throws(ClientError) -> ActionOutcome {
-        let node = try await node(at: path)
+        let hold = try await node(at: path)
         return await port.dispatch(action.count, conditions) { (client, then) throws(ClientError) in
-            try client.dispatch(encoded: action.span, to: node, conditions, then: then)
+            try client.dispatch(encoded: action.span, to: hold.node, conditions) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
     }
 
@@ -39,9 +42,12 @@ extension Client {
     public func perform(
         _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
     ) async throws(ClientError) -> ActionOutcome {
-        let node = try await node(at: path)
+        let hold = try await node(at: path)
         return await port.dispatch(action.count, conditions) { (client, then) throws(ClientError) in
-            try client.perform(encoded: action.span, to: node, conditions, then: then)
+            try client.perform(encoded: action.span, to: hold.node, conditions) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
     }
 
@@ -52,14 +58,18 @@ extension Client {
         _ actions: [(path: String, action: WireEmbedded)], if expected: Revision? = nil,
         awaitsEffects: Bool = false
     ) async throws(ClientError) -> ActionOutcome {
-        var items: [(node: NodeID, action: WireEmbedded)] = []
+        var items: [(hold: NodeHold, action: WireEmbedded)] = []
         for (path, action) in actions { items.append((try await node(at: path), action)) }
         let conditions = expected.map { DispatchOptions(expected: $0) }
         // because each item is a pair with a number of up to 5 bytes, in an array
         let byteCount = items.reduce(9) { $0 + $1.action.bytes.count + 6 }
         return await port.dispatch(byteCount, conditions) {
             [items] (client, then) throws(ClientError) in
-            try client.batch(items, conditions, awaitsEffects: awaitsEffects, then: then)
+            let actions = items.map { (node: $0.hold.node, action: $0.action) }
+            try client.batch(actions, conditions, awaitsEffects: awaitsEffects) { outcome in
+                for item in items { item.hold.keep() }
+                then(outcome)
+            }
         }
     }
 }

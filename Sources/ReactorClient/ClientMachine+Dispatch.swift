@@ -65,7 +65,12 @@ extension ClientMachine {
         let ordinal = pending.next
         var flags: FrameFlags = conditions == nil ? [] : .options
         if awaitsEffects { flags.insert(.awaited) }
-        try submit(.batch, flags: flags, to: NodeID(rawValue: 0), then: completion) { writer in
+        let numbers = actions.map(\.node.rawValue)
+        let told = { [unowned self] (outcome: ActionOutcome) in
+            if outcome.isLost { for number in numbers { nodes.spoil(number) } }
+            completion?(outcome)
+        }
+        try submit(.batch, flags: flags, to: NodeID(rawValue: 0), then: told) { writer in
             conditions?.encode(into: &writer)
             writer.array(count: actions.count)
             for (node, action) in actions {
@@ -233,9 +238,21 @@ extension ClientMachine {
     }
 
     private func conclude(_ ordinal: UInt64, _ outcome: Outcome) {
+        if case .rejected(FaultCode.notFound.rawValue, _) = outcome { noteNotFound(ordinal) }
         let outcome = ActionOutcome(outcome, epoch: welcome?.epoch ?? 0)
         if !awaited.isEmpty, keep(outcome, of: ordinal) { return }
         if case .told(let completion) = pending.take(ordinal) { completion(outcome) }
+    }
+
+    /// Nothing stands any more where an action went: who opens that next asks anew.
+    private func noteNotFound(_ ordinal: UInt64) {
+        let straggler = pending.stragglers[ordinal]?.frame
+        guard pending.isPending(ordinal), let frame = straggler ?? sent.frame(of: ordinal),
+            let header = try? FrameHeader.decode(
+                frame.span, at: 0, frameBytesMax: WireLimits.daemonFrameBytesMax),
+            header.kind == FrameKind.dispatch.rawValue
+        else { return }
+        nodes.spoil(header.id)
     }
 
     /// Whether outcomes have to wait for updates.
@@ -268,9 +285,14 @@ extension ClientMachine {
             confirmed = pending.contiguous
             outgoing.header(FrameHeader(kind: .confirm, number: confirmed))
         }
-        if pending.isEmpty, let onDrained {
-            self.onDrained = nil
-            onDrained()
+        if !draining.isEmpty { tellDrained() }
+    }
+
+    private func tellDrained() {
+        let contiguous = pending.contiguous
+        while let first = draining.first, first.ordinal <= contiguous {
+            draining.removeFirst()
+            first.then()
         }
     }
 }
@@ -316,6 +338,7 @@ extension ClientMachine {
     func goOn(after ordinal: UInt64) {
         pending.shift(by: ordinal)
         awaited.shift(by: ordinal)
+        for index in draining.indices { draining[index].ordinal += ordinal }
         guard waiting.count > waitingStart else { return }
         var renumbered = WireWriter(capacity: waiting.count)
         waiting.withBytes { bytes in

@@ -5,24 +5,11 @@ public struct NodeID: Hashable, Sendable {
     @usableFromInline let rawValue: UInt32
 }
 
-/// A node that a client has opened or is about to.
-struct NodeEntry {
-    let path: String
-    var state = State.opening
-    /// The reactor's type, as the daemon names it.
-    var reactor = ""
-    var waiters: [(Result<NodeID, ClientError>) -> Void] = []
-
-    enum State {
-        case opening
-        case open
-    }
-}
-
 /// Something that was asked and is to be answered.
 enum Request {
     case open(UInt32)
-    case subscribe(Subscription)
+    /// `isContinued` says whether the daemon was told what is known already.
+    case subscribe(Subscription, isContinued: Bool)
     case ask(Ask, parts: [UInt8], then: (Result<[UInt8], ClientError>) -> Void)
     case ping(then: (Result<Void, ClientError>) -> Void)
 }
@@ -30,6 +17,9 @@ enum Request {
 // MARK: - Asking
 extension ClientMachine {
     /// Makes the node at `path` addressable, once for all that ask.
+    ///
+    /// The number stands for the path, whatever comes to stand there, until it is given back by
+    /// ``release(_:)-(NodeID)`` as often as this gave it.
     public func open(
         _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void
     ) {
@@ -37,23 +27,37 @@ extension ClientMachine {
         guard !path.isEmpty else {
             return completion(.failure(.refused(Refusal(.path, "the path is empty"))))
         }
+        for node in board.returns.take() { release(node) }
         let path = Self.canonical(path)
-        if let index = nodesByPath[path] {
-            guard nodes[Int(index)].state == .open else {
-                nodes[Int(index)].waiters.append(completion)
-                return
-            }
-            return completion(.success(NodeID(rawValue: index)))
-        }
-        let index = UInt32(nodes.firstIndex { $0.path.isEmpty } ?? nodes.count)
-        let entry = NodeEntry(path: path, waiters: [completion])
-        if index < nodes.count { nodes[Int(index)] = entry } else { nodes.append(entry) }
-        nodesByPath[path] = index
+        let index =
+            nodes.index(of: path)
+            ?? nodes.add(path, countMax: welcome.map { Int($0.limits.nodesMax) } ?? .max)
+        let entry = nodes[index]
+        nodes.hold(index)
+        if entry?.state == .open { return completion(.success(NodeID(rawValue: index))) }
+        nodes[index]?.waiters.append(completion)
+        // because the first who waits is the one who asks
+        guard entry?.waiters.isEmpty ?? true else { return }
+        if entry?.state == .stale { nodes[index]?.state = .reopening }
         if stage == .live { sendOpen(index) }
     }
 
+    /// Gives back a number that ``open(_:then:)`` gave: it may stand for another path from now on.
+    ///
+    /// *Owner*: whoever asked for it, and has no action to it without an outcome.
+    public func release(_ node: NodeID) { nodes.giveBack(node.rawValue) }
+
+    /// Makes the node at `path` addressable for as long as what `completion` is handed is held.
+    package func hold(
+        _ path: String, then completion: @escaping (Result<NodeHold, ClientError>) -> Void
+    ) {
+        open(path) { [returns = board.returns] result in
+            completion(result.map { NodeHold($0, returns) })
+        }
+    }
+
     /// The type of the reactor at an open node, as the daemon names it.
-    func reactorName(of node: NodeID) -> String { nodes[Int(node.rawValue)].reactor }
+    func reactorName(of node: NodeID) -> String { nodes[node.rawValue]?.reactor ?? "" }
 
     /// Asks a question; the answer's bytes are one CBOR item, or what ``Ask`` says.
     public func ask(
@@ -89,16 +93,20 @@ extension ClientMachine {
     }
 
     func sendOpen(_ index: UInt32) {
-        let frame = outgoing.beginFrame(.open, id: index, number: newRequest(.open(index)))
-        Open(path: nodes[Int(index)].path).encode(into: &outgoing)
+        guard let path = nodes[index]?.path else { return }
+        let request = newRequest(.open(index))
+        nodes[index]?.request = request
+        let frame = outgoing.beginFrame(.open, id: index, number: request)
+        Open(path: path).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
     }
 
-    /// Opens on a new connection what was open on the last.
+    /// Opens on a new connection what was open on the last and somebody holds.
     func reopen() {
-        for index in nodes.indices
-        where !nodes[index].path.isEmpty && !isUnleased(nodes[index].path) {
-            sendOpen(UInt32(index))
+        for node in board.returns.take() { release(node) }
+        for index in nodes.indices {
+            guard let entry = nodes[index], !isUnleased(entry.path) else { continue }
+            if entry.holderCount > 0 { sendOpen(index) } else { nodes.spoil(index) }
         }
     }
 
@@ -135,8 +143,8 @@ extension ClientMachine {
             case .open, .subscribe: break
             }
         }
-        let waiters = nodes.flatMap(\.waiters)
-        for index in nodes.indices { nodes[index].waiters = [] }
+        let waiters = nodes.indices.flatMap { nodes[$0]?.waiters ?? [] }
+        for index in nodes.indices { nodes[index]?.waiters = [] }
         for waiter in waiters { waiter(.failure(error)) }
     }
 }
@@ -154,10 +162,10 @@ extension ClientMachine {
         switch (request, kind) {
         case (.open(let index), .opened):
             requests[header.number] = nil
-            try noteOpened(index, body)
-        case (.subscribe(let subscription), .subscribed):
+            try noteOpened(index, header.number, body)
+        case (.subscribe(let subscription, let isContinued), .subscribed):
             requests[header.number] = nil
-            try noteSubscribed(subscription, header, body)
+            try noteSubscribed(subscription, isContinued: isContinued, header, body)
         case (.ask(let ask, var parts, let completion), .answer):
             guard parts.count + body.count <= options.stagedBytesMax else {
                 throw ClientFault("an answer of more than \(options.stagedBytesMax) bytes")
@@ -176,17 +184,35 @@ extension ClientMachine {
         }
     }
 
-    private func noteOpened(_ index: UInt32, _ body: Span<UInt8>) throws(ClientFault) {
-        guard Int(index) < nodes.count else { return }
+    private func noteOpened(
+        _ index: UInt32, _ request: UInt64, _ body: Span<UInt8>
+    ) throws(ClientFault) {
+        let reactor: String
         do throws(WireError) {
-            nodes[Int(index)].reactor = try Opened(wireBytes: body).reactor
+            reactor = try Opened(wireBytes: body).reactor
         } catch {
             throw ClientFault("opened: \(error)")
         }
-        nodes[Int(index)].state = .open
-        let waiters = nodes[Int(index)].waiters
-        nodes[Int(index)].waiters = []
-        for waiter in waiters { waiter(.success(NodeID(rawValue: index))) }
+        // because the number may have been asked for again, maybe for another path
+        guard let entry = nodes[index], entry.request == request else { return }
+        nodes[index]?.reactor = reactor
+        nodes[index]?.state = .open
+        nodes[index]?.waiters = []
+        for waiter in entry.waiters { waiter(.success(NodeID(rawValue: index))) }
+    }
+
+    private func noteUnopened(_ index: UInt32, _ request: UInt64, _ refusal: Refusal) {
+        guard let entry = nodes[index], entry.request == request else { return }
+        nodes[index]?.waiters = []
+        if entry.state == .opening {
+            nodes.remove(index)
+        } else {
+            // because actions may still be under way to a node that was open before: its number
+            // is not given to another
+            nodes[index]?.state = .stale
+            for _ in entry.waiters { nodes.giveBack(index) }
+        }
+        for waiter in entry.waiters { waiter(.failure(.refused(refusal))) }
     }
 
     private func noteRefusal(
@@ -202,16 +228,9 @@ extension ClientMachine {
         switch request {
         case .ask(_, _, let completion): completion(.failure(.refused(refusal)))
         case .ping(let completion): completion(.failure(.refused(refusal)))
-        case .subscribe(let subscription): remove(subscription, because: .refused(refusal))
-        case .open(let index):
-            let entry = nodes[Int(index)]
-            // because actions may still be under way to a node that was open before: its number
-            // is not given to another
-            if entry.state == .opening {
-                nodesByPath[entry.path] = nil
-                nodes[Int(index)] = NodeEntry(path: "")
-            }
-            for waiter in entry.waiters { waiter(.failure(.refused(refusal))) }
+        case .subscribe(let subscription, _):
+            remove(subscription, because: .refused(refusal))
+        case .open(let index): noteUnopened(index, header.number, refusal)
         }
     }
 }

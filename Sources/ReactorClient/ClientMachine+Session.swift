@@ -60,15 +60,12 @@ extension ClientMachine {
         fail(.ended)
     }
 
-    /// Tells `completion` when every action that was taken has an outcome.
+    /// Tells `completion` when every action that was taken before has an outcome.
     public func drain(_ completion: @escaping () -> Void) {
         if case .ended = stage { return completion() }
-        guard !pending.isEmpty else { return completion() }
-        let earlier = onDrained
-        onDrained = {
-            earlier?()
-            completion()
-        }
+        let last = pending.next - 1
+        guard pending.contiguous < last else { return completion() }
+        draining.append((last, completion))
     }
 
     private var shortProgram: String {
@@ -203,10 +200,9 @@ extension ClientMachine {
             self.starting = nil
             starting(.failure(error))
         }
-        if let onDrained {
-            self.onDrained = nil
-            onDrained()
-        }
+        let waiters = draining
+        draining = []
+        for waiter in waiters { waiter.then() }
         onPhase?(.failed(error))
     }
 }

@@ -40,9 +40,9 @@ extension ClientMachine {
     }
 
     func send(_ subscription: Subscription) {
-        let number = newRequest(.subscribe(subscription))
-        let frame = outgoing.beginFrame(.subscribe, number: number)
         let isKnown = subscription.wasLive && !subscription.needsSnapshot
+        let number = newRequest(.subscribe(subscription, isContinued: isKnown))
+        let frame = outgoing.beginFrame(.subscribe, number: number)
         Subscribe(
             path: subscription.path, mode: subscription.mode, from: isKnown ? revision : nil,
             patches: subscription.mode == .value
@@ -119,7 +119,8 @@ extension ClientMachine {
 extension ClientMachine {
     /// A subscription was granted.
     func noteSubscribed(
-        _ subscription: Subscription, _ header: FrameHeader, _ body: Span<UInt8>
+        _ subscription: Subscription, isContinued: Bool, _ header: FrameHeader,
+        _ body: Span<UInt8>
     ) throws(ClientFault) {
         let subscribed: Subscribed
         do throws(WireError) {
@@ -148,7 +149,8 @@ extension ClientMachine {
             subscription.last = 0
             if subscription.wasLive { isResyncing = true }
         case .unchanged, .deltas:
-            guard subscription.wasLive, !subscription.needsSnapshot else {
+            // because a newcomer's wish for a snapshot may be behind the one that is answered
+            guard isContinued else {
                 throw ClientFault("subscribed without a snapshot to a slice that needs one")
             }
             subscription.state = .current
@@ -239,6 +241,8 @@ extension ClientMachine {
 
     func noteGone(_ id: UInt32) {
         guard let subscription = slices.removeValue(forKey: id) else { return }
+        nodes.spoil(from: subscription.path)
+        doubtLeases(from: subscription.path)
         remove(subscription, because: .gone(path: subscription.path))
     }
 }

@@ -61,7 +61,8 @@ public final class ClientMachine {
     var sent = SentActions()
     /// Ordinal up to which the daemon was told to forget outcomes.
     var confirmed: UInt64 = 0
-    var onDrained: (() -> Void)?
+    /// Who waits for the outcomes of all actions up to an ordinal, in the order of these.
+    var draining: [(ordinal: UInt64, then: () -> Void)] = []
     /// Actions that have an outcome only when their effects have ended.
     var awaited = AwaitedActions()
     /// Actions without an outcome that a mirror shows.
@@ -72,12 +73,11 @@ public final class ClientMachine {
     // MARK: Requests
     var lastRequest: UInt64 = 0
     var requests: [UInt64: Request] = [:]
-    var nodes: [NodeEntry] = []
-    var nodesByPath: [String: UInt32] = [:]
+    var nodes = NodeTable()
     var subscriptions: [Subscription] = []
     var leases: [HeldLease] = []
-    /// Whether what was leased on the last connection is to be leased on the next.
-    var isRenewing = false
+    /// Claims to leases so far.
+    var lastClaim: UInt64 = 0
     /// Subscriptions whose first value, or a new one, is staged.
     var arrived: [Subscription] = []
 

@@ -64,6 +64,13 @@ extension DispatchOutcome {
 }
 
 extension ActionOutcome {
+    /// Whether it may be that nothing stands where an action of the batch went.
+    var isLost: Bool {
+        guard case .rejected(let rejection) = self else { return false }
+        // because a daemon cannot read a batch that names a node which is gone
+        return [FaultCode.notFound, .decode].contains { $0.rawValue == rejection.code }
+    }
+
     /// The outcome as the daemon tells it, in the history with this epoch.
     init(_ outcome: Outcome, epoch: UInt64) {
         switch outcome {

@@ -1,4 +1,5 @@
 public import ReactorCore
+import ReactorThreads
 
 /// A keyed child of the daemon that lives while somebody holds one of these, with its mirror.
 ///
@@ -8,27 +9,38 @@ public import ReactorCore
 /// The child is made for the first who holds it, in any process, and ends with the last: when it is
 /// let go, or when the last holder's connection ends. Its effects are cancelled then. A client that
 /// lost its connection holds the child again as soon as it is back; if nobody else did meanwhile,
-/// that is a new one. Actions that arrive in between are rejected with `NOT_FOUND`.
+/// that is a new one. Actions that arrive in between are rejected with `NOT_FOUND`. One that ends
+/// otherwise, as by its collection's parent, is made anew for who leases it then; this lease's mirror
+/// says that it is gone.
 public final class Lease<R: Reactor>: Sendable {
     /// Shows the child.
     public let mirror: Mirror<R>
-    private let port: ActionPort
+    private let claim: HeldClaim
 
-    package init(_ mirror: Mirror<R>, _ port: ActionPort) {
+    package init(_ mirror: Mirror<R>, _ claim: HeldClaim) {
         self.mirror = mirror
-        self.port = port
+        self.claim = claim
     }
-
-    deinit { port.release(mirror.path) }
 }
 
-extension ActionPort {
-    /// Gives a lease back.
-    fileprivate func release(_ path: String) {
-        _ = post { client in
-            client.release(path)
+/// A claim that is given up when nobody holds it.
+package final class HeldClaim: Sendable {
+    private let port: ActionPort
+    // because a claim is given up behind the job that made it, it is known by then
+    private let claim = Guarded<LeaseClaim?>(nil)
+
+    /// Holds nothing before ``set(_:)``.
+    package init(_ port: ActionPort) { self.port = port }
+
+    deinit {
+        _ = port.post { [claim] client in
+            guard let claim = claim.withLock({ $0 }) else { return }
+            client.release(claim)
         }
     }
+
+    /// Notes which claim it is. *Owner*: the client's thread.
+    package func set(_ claim: LeaseClaim) { self.claim.withLock { $0 = claim } }
 }
 
 extension Client {
@@ -47,16 +59,12 @@ extension Client {
     public func lease<R: Reactor>(
         _ reactor: sending R, at path: String, definesLifecycle: Bool = true
     ) async throws(ClientError) -> Lease<R> {
-        let port = port
-        try await ask { client, then in
-            client.lease(path, definesLifecycle: definesLifecycle, then: then)
+        let claim = HeldClaim(port)
+        try await ask { [claim] client, then in
+            claim.set(
+                client.lease(path, definesLifecycle: definesLifecycle, then: then))
         }
-        do throws(ClientError) {
-            return Lease(try await mirror(reactor, at: path), port)
-        } catch {
-            port.release(path)
-            throw error
-        }
+        return Lease(try await mirror(reactor, at: path), claim)
     }
 
     /// Holds the child that properties lead to.

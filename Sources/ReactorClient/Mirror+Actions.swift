@@ -5,8 +5,10 @@ extension Mirror {
     /// Sends an action and waits for nothing.
     ///
     /// Answers false, and drops the action, where the bytes that wait have reached
-    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own. It does
-    /// not tell of a rejection, nor of that by a saga over this mirror whose channel is full.
+    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread of its own. An action
+    /// that no frame of the daemon's can hold is dropped as well, later and without a word:
+    /// ``dispatch(_:if:isPreviewed:)`` says so. It does not tell of
+    /// a rejection, nor of that by a saga over this mirror whose channel is full.
     ///
     /// `isPreviewed` shows at once what the reactor's `mutate` makes of it here, until the daemon
     /// has answered; a rejection takes that back, and observers are told. An action whose decision
@@ -16,13 +18,13 @@ extension Mirror {
     public func send(
         _ action: R.Action, isPreviewed: Bool = false, cancel: String? = nil
     ) -> Bool {
-        guard let port, let node else { return false }
+        guard let port, let hold else { return false }
         let bytes = action.wireBytes()
         let conditions = cancel.map { DispatchOptions(cancel: $0) }
         let ticket = isPreviewed ? preview(action) : nil
         return port.send(
             bytes.count, conditions, preview: ticket,
-            submission(of: action, bytes, to: node, conditions, ticket))
+            submission(of: action, bytes, to: hold, conditions, ticket))
     }
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
@@ -42,25 +44,29 @@ extension Mirror {
     public func dispatch(
         _ action: R.Action, _ conditions: DispatchOptions?, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
-        guard let port, let node else {
+        guard let port, let hold else {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let bytes = action.wireBytes()
         let ticket = isPreviewed ? preview(action) : nil
         let outcome = await port.dispatch(
             bytes.count, conditions, preview: ticket,
-            submission(of: action, bytes, to: node, conditions, ticket))
+            submission(of: action, bytes, to: hold, conditions, ticket))
         return outcome.typed(as: R.Reply.self)
     }
 
     private func submission(
-        of action: R.Action, _ bytes: [UInt8], to node: NodeID, _ conditions: DispatchOptions?,
+        of action: R.Action, _ bytes: [UInt8], to hold: NodeHold, _ conditions: DispatchOptions?,
         _ ticket: PreviewTicket?
     ) -> ActionPort.Submission {
         { [sagas] (client, then) throws(ClientError) in
             try sagas.pass(action, preview: ticket, then: then) { (conclude) throws(ClientError) in
                 try client.dispatch(
-                    encoded: bytes.span, to: node, conditions, preview: ticket, then: conclude)
+                    encoded: bytes.span, to: hold.node, conditions, preview: ticket
+                ) { outcome in
+                    hold.keep()
+                    conclude(outcome)
+                }
             }
         }
     }
@@ -87,7 +93,7 @@ extension Mirror {
     public func perform(
         _ action: R.Action, _ conditions: DispatchOptions?, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
-        guard let port, let node else {
+        guard let port, let hold else {
             return .failed(message: "never sent: perform through the LoopClient of this mirror")
         }
         let bytes = action.wireBytes()
@@ -95,8 +101,12 @@ extension Mirror {
         let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
             [sagas] (client, then) throws(ClientError) in
             try client.perform(
-                encoded: bytes.span, to: node, conditions, preview: ticket,
-                noting: { sagas.tell(action, $0) }, then: then)
+                encoded: bytes.span, to: hold.node, conditions, preview: ticket,
+                noting: { sagas.tell(action, $0) }
+            ) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
         return outcome.typed(as: R.Reply.self)
     }
@@ -105,13 +115,16 @@ extension Mirror {
     /// the outcome. What a cancelled effect still emits is dropped.
     @discardableResult
     public func cancel(_ name: String) async -> DispatchOutcome<R.Reply> {
-        guard let port, let node else {
+        guard let port, let hold else {
             return .failed(message: "never sent: dispatch through the LoopClient of this mirror")
         }
         let conditions = DispatchOptions(cancel: name)
         let outcome = await port.dispatch(0, conditions) { (client, then) throws(ClientError) in
             let nothing: [UInt8] = []
-            try client.dispatch(encoded: nothing.span, to: node, conditions, then: then)
+            try client.dispatch(encoded: nothing.span, to: hold.node, conditions) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         }
         return outcome.typed(as: R.Reply.self)
     }

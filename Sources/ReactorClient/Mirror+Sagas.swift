@@ -14,15 +14,22 @@ extension Mirror {
     /// It waits by ``ClientOptions/clock``, and runs by ``ClientOptions/spawn``.
     ///
     /// It ends with an error when the mirror does, and is cancelled through its handle; an error that
-    /// nobody catches is the handle's. *Throws*: where the client has ended.
+    /// nobody catches is the handle's. *Throws*: where the client, or the mirror, has ended.
     public func runSaga<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws(ClientError) -> SagaHandle<Value> {
-        guard let port, let node else { throw .ended }
-        let host = MirrorSagaHost(mirror: self, port: port, node: node)
-        return try await port.ask { [sagas] client, then in
-            let desk = sagas.desk { host.makeDesk(client) }
-            then(.success(desk.run(on: host, adopt: { sagas.adopt($0) }, body)))
+        guard let port, let hold else { throw .ended }
+        let host = MirrorSagaHost(mirror: self, port: port, hold: hold)
+        return try await port.ask { [self] client, then in
+            guard let desk = sagas.desk({ host.makeDesk(client) }) else {
+                return then(.failure(failure ?? .gone(path: path)))
+            }
+            then(.success(desk.run(on: host, adopt: { [sagas] in sagas.adopt($0) }, body)))
         }
+    }
+
+    /// Why the mirror has ended, if it has.
+    private var failure: ClientError? {
+        if case .failed(let error) = phaseNow.withLock({ $0 }) { error } else { nil }
     }
 }

@@ -26,17 +26,17 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     let sagas: MirrorSagas<R>
     /// Where actions go; absent in a client without a thread of its own.
     let port: ActionPort?
-    let node: NodeID?
+    let hold: NodeHold?
 
     init(
         _ replica: Replica<R>, at path: String, on board: MirrorBoard, _ port: ActionPort?,
-        _ node: NodeID?
+        _ hold: NodeHold?
     ) {
         self.path = path
         self.board = board
         sagas = MirrorSagas(board.sagas)
         self.port = port
-        self.node = node
+        self.hold = hold
         // because the client's thread changes it inside the lock, and everybody reads it there
         self.replica = Guarded(Confined(replica).open(), by: board.lock)
         phaseNow = Guarded(.connecting, by: board.lock)

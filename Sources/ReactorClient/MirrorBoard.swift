@@ -14,6 +14,8 @@ final class MirrorBoard: Sendable {
     // because a saga may follow several mirrors, one lock guards the ears of all of them
     /// What sagas over the mirrors wait by and run on.
     let sagas: SagaRoom
+    /// Where numbers of nodes come back to.
+    let returns = NodeReturns()
     private let wake: @Sendable () -> Void
 
     /// Makes a board whose client is told by `wake`, from any thread, to look at ``released``.

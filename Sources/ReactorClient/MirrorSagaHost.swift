@@ -5,7 +5,7 @@ import ReactorThreads
 struct MirrorSagaHost<R: Reactor>: SagaHost {
     let mirror: Mirror<R>
     let port: ActionPort
-    let node: NodeID
+    let hold: NodeHold
 
     var room: SagaRoom { mirror.sagas.room }
     var path: String { mirror.path }
@@ -17,13 +17,13 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         if !isPosted { job(nil) }
     }
 
-    private func desk(_ client: ClientMachine) -> SagaDesk<R> {
+    private func desk(_ client: ClientMachine) -> SagaDesk<R>? {
         mirror.sagas.desk { makeDesk(client) }
     }
 
     // because the mirror keeps its desk, the desk must not keep the mirror
     func makeDesk(_ client: ClientMachine) -> SagaDesk<R> {
-        let (replica, sagas, node, path) = (mirror.replica, mirror.sagas, node, path)
+        let (replica, sagas, hold, path) = (mirror.replica, mirror.sagas, hold, path)
         return SagaDesk(
             room, path: path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
@@ -32,7 +32,10 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                 do throws(ClientError) {
                     try sagas.pass(action, then: { then(Self.result(of: $0)) }) {
                         (conclude) throws(ClientError) in
-                        try client.dispatch(encoded: bytes.span, to: node, then: conclude)
+                        try client.dispatch(encoded: bytes.span, to: hold.node) { outcome in
+                            hold.keep()
+                            conclude(outcome)
+                        }
                     }
                 } catch {
                     then(Self.result(of: .failed(message: "never sent: \(error)")))
@@ -49,11 +52,11 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
     ) {
         let isPosted = port.post { client in
-            client.open(path) { [unowned client] result in
+            client.hold(path) { [unowned client] result in
                 guard scope.isOpen else { return then(.failure(CancellationError())) }
                 switch result {
-                case .success(let node):
-                    Self.send(action.bytes, to: node, through: client) {
+                case .success(let hold):
+                    Self.send(action.bytes, to: hold, through: client) {
                         then(Self.result(of: $0))
                     }
                 case .failure(let error): then(.failure(error))
@@ -80,27 +83,33 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         _ type: Found.Type, at path: String, _ client: ClientMachine, _ port: ActionPort,
         then: @escaping SagaPlaceEnd<Other>
     ) {
-        client.open(path) { [unowned client] result in
-            guard case .success(let node) = result else {
+        client.hold(path) { [unowned client] result in
+            guard case .success(let hold) = result else {
                 return then(.failure(SagaError.gone(path: path)))
             }
-            client.mirror(Found.makeForMirror(), at: path, port: port, node: node) {
+            client.mirror(Found.makeForMirror(), at: path, port: port, hold) {
                 guard case .success(let mirror) = $0, let mirror = mirror as? Mirror<Other> else {
                     return then(.failure(SagaError.gone(path: path)))
                 }
-                let host = MirrorSagaHost<Other>(mirror: mirror, port: port, node: node)
-                then(.success(SagaPlace(host, host.desk(client).log)))
+                let host = MirrorSagaHost<Other>(mirror: mirror, port: port, hold: hold)
+                guard let desk = host.desk(client) else {
+                    return then(.failure(SagaError.gone(path: path)))
+                }
+                then(.success(SagaPlace(host, desk.log)))
             }
         }
     }
 
     /// Sends an action for a saga; `then` is told on the client's thread.
     private static func send(
-        _ bytes: [UInt8], to node: NodeID, through client: ClientMachine,
+        _ bytes: [UInt8], to hold: NodeHold, through client: ClientMachine,
         then: @escaping (ActionOutcome) -> Void
     ) {
         do throws(ClientError) {
-            try client.dispatch(encoded: bytes.span, to: node, then: then)
+            try client.dispatch(encoded: bytes.span, to: hold.node) { outcome in
+                hold.keep()
+                then(outcome)
+            }
         } catch {
             then(.failed(message: "never sent: \(error)"))
         }

@@ -13,6 +13,8 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     private struct State {
         var desk: SagaDesk<R>?
+        /// Whether nobody is told of anything any more.
+        var isEnded = false
         /// Mutations that take effect with the commit at hand.
         var staged: [R.Mutation] = []
         var top: [ObjectIdentifier: SagaScope] = [:]
@@ -22,9 +24,10 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     var isHeard: Bool { hasSagas.isUp }
 
-    /// Where the sagas hear of the mirror; made by the first that asks.
-    func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R> {
+    /// Where the sagas hear of the mirror; made by the first that asks, none once that has ended.
+    func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R>? {
         let desk = state.withLock { state in
+            if state.isEnded { return Confined<SagaDesk<R>?>(nil) }
             let desk = state.desk ?? make()
             state.desk = desk
             return Confined(desk)
@@ -36,7 +39,11 @@ final class MirrorSagas<R: Reactor>: Sendable {
     /// Lists a saga at the top, to be cancelled when the mirror ends.
     func adopt(_ scope: SagaScope) {
         let id = ObjectIdentifier(scope)
-        state.withLock { $0.top[id] = scope }
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.top[id] = scope }
+            return state.isEnded
+        }
+        if isEnded { return scope.fail(Self.ended) }
         scope.whenOver { [weak self] in
             self?.state.withLock { state in _ = state.top.removeValue(forKey: id) }
         }
@@ -101,11 +108,16 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     /// The mirror shows nothing new any more.
     func end() {
+        let top = state.withLock { state in
+            state.isEnded = true
+            return Array(state.top.values)
+        }
         guard isHeard else { return }
         heard?.close()
-        let top = state.withLock { Array($0.top.values) }
-        for scope in top { scope.fail(SagaError.failed(message: "the mirror has ended")) }
+        for scope in top { scope.fail(Self.ended) }
     }
+
+    private static var ended: SagaError { .failed(message: "the mirror has ended") }
 
     private var heard: SagaDesk<R>? { state.withLock { Confined($0.desk) }.open() }
 }

@@ -84,6 +84,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         // because where the types differ, so may what the reactor makes of an action; and what is
         // shown for other reasons is not what it decides on
         board.lock.withLock { replica.setPreviewable(mode == .replica) }
+        if mode == .value { mirror?.idNow.withLock { $0 = nil } }
     }
 
     func discard() {
@@ -155,12 +156,13 @@ extension ClientMachine {
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
-        mirror(reactor, at: path, port: nil, node: nil, then: completion)
+        mirror(reactor, at: path, port: nil, nil, then: completion)
     }
 
-    /// Mirrors the node at `path`, numbered `node`; with a `port`, the mirror sends actions itself.
+    /// Mirrors the node at `path`, numbered as `hold` says; with a `port`, the mirror sends actions
+    /// itself.
     package func mirror<R: Reactor>(
-        _ reactor: R, at path: String, port: ActionPort?, node: NodeID?,
+        _ reactor: R, at path: String, port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) {
         let path = Self.canonical(path)
@@ -168,8 +170,8 @@ extension ClientMachine {
             for case let sink as MirrorSink<R> in subscription.sinks
             where sink.whenReady(completion) { return }
         }
-        let replica = Replica(reactor)
-        let mirror = Mirror<R>(replica, at: path, on: board, port, node)
+        let replica = Replica(reactor, at: (try? SlicePath(path)) ?? .root)
+        let mirror = Mirror<R>(replica, at: path, on: board, port, hold)
         follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 }

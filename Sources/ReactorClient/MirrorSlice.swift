@@ -22,11 +22,12 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
         let state = SliceState(mirror.replica.withLock { read($0.shown) })
         self.state = state
         watcher = mirror.notices.watch { [replica = mirror.replica] _, isLast in
-            let value = replica.withLock { read($0.shown) }
-            state.take(value, isLast: isLast)
+            state.take(isLast: isLast) { replica.withLock { read($0.shown) } }
         }
-        // because the mirror may have moved on before it was watched
-        state.take(mirror.replica.withLock { read($0.shown) }, isLast: false)
+        // because the mirror may have moved on, or ended, before it was watched
+        state.take(isLast: mirror.changed.isEnded) {
+            mirror.replica.withLock { read($0.shown) }
+        }
     }
 
     deinit { mirror.notices.unwatch(watcher) }
@@ -94,9 +95,11 @@ private final class SliceState<Value: Equatable & Sendable>: Sendable {
 
     init(_ value: Value) { self.value = Guarded(value) }
 
-    /// Takes a value, and tells of it where it differs.
-    func take(_ next: Value, isLast: Bool) {
+    /// Takes the value that `read` gives, and tells of it where it differs.
+    func take(isLast: Bool, _ read: () -> Value) {
         let isNews = value.withLock { value in
+            // because, read outside, it might be older than what another thread took meanwhile
+            let next = read()
             guard value != next else { return false }
             value = next
             return true

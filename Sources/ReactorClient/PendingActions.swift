@@ -44,8 +44,6 @@ struct PendingActions {
     /// Actions that wait to be written.
     @usableFromInline var waitingCount: Int { Int(next &- sentEnd) }
 
-    var isEmpty: Bool { inFlight == 0 && next == sentEnd }
-
     /// Highest ordinal up to which every outcome has arrived.
     var contiguous: UInt64 { (stragglers.keys.min() ?? first) - 1 }
 

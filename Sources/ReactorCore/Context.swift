@@ -30,8 +30,8 @@ public struct Context<R: Reactor> {
     }
 
     /// Whether a client tries the action on its mirror: its result is shown until the daemon's own
-    /// arrives. A decision that reads the caller, the cause, the revision or a child is not shown;
-    /// others that cannot be tried say ``refusePreview()``.
+    /// arrives. A decision that reads the caller, the cause, the revision, an id or a child is not
+    /// shown; others that cannot be tried say ``refusePreview()``.
     public var isPreview: Bool { turn.isPreview }
 
     /// The reactor's path.

@@ -57,7 +57,8 @@ extension CollectionNode {
     private func hold(
         _ key: WireKey, _ connection: UInt64, definesLifecycle: Bool, _ turn: Turn
     ) throws(Rejection) {
-        guard leases?.hasRoom(for: connection) ?? false else {
+        let isHeld = leases?.isHeld(key, by: connection) ?? false
+        guard isHeld || leases?.hasRoom(for: connection) ?? false else {
             throw Rejection(
                 .quota,
                 "\(path): \(CoreLimits.leasesPerConnectionMax) leases of this connection, the most")

@@ -6,6 +6,8 @@
 /// value, or each parameter of an initializer in the body. Others write ``makeForMirror()`` into
 /// the body, or are mirrored by an instance.
 public protocol MirrorableReactor: Reactor {
-    /// An instance for a mirror, which uses its `initialState` and its `reduce` and nothing else.
+    /// An instance for a mirror, which uses its `initialState`, its `reduce` and its
+    /// `transform(state:)`; one that previews actions also mounts its children, and uses `mutate` and
+    /// the other transforms, on whatever thread sends or reads.
     static func makeForMirror() -> Self
 }

@@ -22,7 +22,7 @@ final class Overlay<R: Reactor> {
         var isDoubtful = false
     }
 
-    init(_ reactor: R) { preview = Preview(reactor) }
+    init(_ reactor: R, at path: SlicePath) { preview = Preview(reactor, at: path) }
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -134,7 +134,7 @@ extension Replica {
     /// where it cannot be previewed.
     public func preview(_ action: R.Action) -> UInt64? {
         guard hasState, isPreviewable else { return nil }
-        let overlay = overlay ?? Overlay(reactor)
+        let overlay = overlay ?? Overlay(reactor, at: path)
         self.overlay = overlay
         defer { weighOverlay() }
         return overlay.add(action, on: place.value)

@@ -9,9 +9,9 @@ public final class Preview<R: Reactor> {
     private let node: Node<R>
     private let blank: R.State
 
-    /// Starts with the state of `reactor` before its first mutation.
-    public init(_ reactor: R) {
-        tree = Tree(reactor, epoch: 0, recordsDeltas: false, environment: .inert)
+    /// Starts with the state of `reactor`, which stands at `path`, before its first mutation.
+    public init(_ reactor: R, at path: SlicePath = .root) {
+        tree = Tree(reactor, epoch: 0, recordsDeltas: false, environment: .inert, at: path)
         tree.turn.isPreview = true
         guard let node = tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
@@ -40,9 +40,13 @@ public final class Preview<R: Reactor> {
         let turn = tree.turn
         turn.asksDaemon = false
         defer { turn.clearRequests() }
+        let actions = try node.previewed(action, turn)
+        // because one that is refused has changed nothing, and a copy that is kept would make each
+        // of its mutations copy what it writes to
+        if actions.count == 1 { return try decide(actions[0], turn) }
         let before = node.place.value
         do throws(Rejection) {
-            for action in try node.previewed(action, turn) { try decide(action, turn) }
+            for action in actions { try decide(action, turn) }
         } catch {
             node.place.value = before
             throw error
@@ -79,8 +83,8 @@ extension Rejection {
 extension Context {
     /// Refuses an action that a client only tries on its mirror.
     ///
-    /// A decision that reads the caller, the cause, the revision or a child in a preview is dropped
-    /// without it; this is for those that cannot be tried for other reasons.
+    /// A decision that reads the caller, the cause, the revision, an id or a child in a preview is
+    /// dropped without it; this is for those that cannot be tried for other reasons.
     public func refusePreview() throws(Rejection) {
         if isPreview { throw .preview(path) }
     }

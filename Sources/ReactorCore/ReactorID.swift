@@ -23,16 +23,23 @@ extension ReactorID: CustomStringConvertible {
 
 extension Context {
     /// Which reactor this is.
-    public var id: ReactorID { ReactorID(epoch: turn.epoch, node: node.number) }
+    public var id: ReactorID {
+        turn.noteDaemonOnly()
+        return ReactorID(epoch: turn.epoch, node: node.number)
+    }
 
     /// Which reactor a child is.
     public func id<Child: Reactor>(of child: ChildHandle<Child>) -> ReactorID {
-        ReactorID(epoch: turn.epoch, node: child.node(below: node).number)
+        turn.noteDaemonOnly()
+        return ReactorID(epoch: turn.epoch, node: child.node(below: node).number)
     }
 
     /// Which reactor the child under `key` is, if there is one.
     public func id<Child: Reactor>(of children: KeyedHandle<Child>, _ key: WireKey) -> ReactorID? {
-        children.node(below: node, key).map { ReactorID(epoch: turn.epoch, node: $0.number) }
+        turn.noteDaemonOnly()
+        return children.node(below: node, key).map {
+            ReactorID(epoch: turn.epoch, node: $0.number)
+        }
     }
 }
 

@@ -15,15 +15,18 @@ public final class Replica<R: Reactor> {
     var overlay: Overlay<R>?
     /// What is shown instead of the state; absent where its reactor shows it as it is.
     let presenter: StatePresenter<R.State>?
+    /// Where the state is in the daemon.
+    let path: SlicePath
     // because every read of a mirror asks, and nobody who is asked comes back here
     /// Whether what is shown may differ from the state.
     @usableFromInline let mayDiffer: Place<Bool>
     /// Whether actions can be previewed.
     var isPreviewable = true
 
-    /// Starts with the state of `reactor` before its first mutation.
-    public init(_ reactor: R) {
+    /// Starts with the state of `reactor` before its first mutation; the other's is at `path`.
+    public init(_ reactor: R, at path: SlicePath = .root) {
         self.reactor = reactor
+        self.path = path
         let state = reactor.initialState
         place = Place(state)
         presenter = StatePresenter(reactor.transform(state: Transform()), state)

@@ -16,7 +16,7 @@ public struct StoreBinding<Value> {
         self.set = set
     }
 
-    /// What the store holds; setting it is applied at once.
+    /// What the store holds; setting it is applied at once, or, from inside an action, after that.
     public var wrappedValue: Value {
         get { get() }
         nonmutating set { set(newValue) }
@@ -36,13 +36,7 @@ extension Store {
     ) -> StoreBinding<Value> {
         StoreBinding(
             get: { self.state[keyPath: field] },
-            set: { value in
-                do throws(Rejection) {
-                    try self.dispatch(action(value))
-                } catch {
-                    onRejection(error)
-                }
-            })
+            set: { self.dispatch(action($0), onRejection: onRejection) })
     }
 
     /// A binding that reads a field, and applies the mutation made of what is written: `mutate` is

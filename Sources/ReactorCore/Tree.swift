@@ -38,13 +38,23 @@ public final class Tree {
     ///
     /// `epoch` is a random number; `recordsDeltas` says whether anybody outside needs the encoded
     /// changes.
-    public init(
+    public convenience init(
         _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool = true,
         environment: TreeEnvironment = .inert
     ) {
+        self.init(
+            reactor, epoch: epoch, recordsDeltas: recordsDeltas, environment: environment,
+            at: .root)
+    }
+
+    /// Mounts `reactor` as the root of a copy of what stands at `path` elsewhere.
+    init(
+        _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool, environment: TreeEnvironment,
+        at path: SlicePath
+    ) {
         turn = Turn(epoch: epoch, sequence: 0, recordsDeltas: recordsDeltas)
         self.environment = environment
-        root = Node(reactor, number: 0, path: .root, parent: nil)
+        root = Node(reactor, number: 0, path: path, parent: nil)
         nodes[0] = root
         turn.home = self
         root.mountChildren(self)

@@ -44,8 +44,8 @@ public final class TestClient {
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String = "/"
     ) throws(ClientError) -> Mirror<R> {
-        let node: NodeID = try ask { $0.open(path, then: $1) }
-        return try ask { [port] in $0.mirror(reactor, at: path, port: port, node: node, then: $1) }
+        let hold: NodeHold = try ask { $0.hold(path, then: $1) }
+        return try ask { [port] in $0.mirror(reactor, at: path, port: port, hold, then: $1) }
     }
 
     /// Holds the child at `path`, a key in a collection whose children are leased, and mirrors it.
@@ -54,13 +54,11 @@ public final class TestClient {
     public func lease<R: MirrorableReactor>(
         _ type: R.Type, at path: String, definesLifecycle: Bool = true
     ) throws(ClientError) -> Lease<R> {
-        let _: Void = try ask { $0.lease(path, definesLifecycle: definesLifecycle, then: $1) }
-        do throws(ClientError) {
-            return Lease(try mirror(type, at: path), port)
-        } catch {
-            client.act { $0.release(path) }
-            throw error
+        let claim = HeldClaim(port)
+        let _: Void = try ask {
+            claim.set($0.lease(path, definesLifecycle: definesLifecycle, then: $1))
         }
+        return Lease(try mirror(type, at: path), claim)
     }
 
     /// Sends an action to the node at `path`, and says what became of it.
@@ -70,12 +68,13 @@ public final class TestClient {
         _ action: some WireCodable, to path: String = "/",
         _ conditions: DispatchOptions? = nil
     ) throws(ClientError) -> ActionOutcome {
-        let node: NodeID = try ask { $0.open(path, then: $1) }
+        let hold: NodeHold = try ask { $0.hold(path, then: $1) }
         let bytes = action.wireBytes()
         return try ask { machine, then in
             do throws(ClientError) {
-                try machine.dispatch(encoded: bytes.span, to: node, conditions) {
-                    then(.success($0))
+                try machine.dispatch(encoded: bytes.span, to: hold.node, conditions) { outcome in
+                    hold.keep()
+                    then(.success(outcome))
                 }
             } catch {
                 then(.failure(error))
@@ -90,11 +89,14 @@ public final class TestClient {
         _ conditions: DispatchOptions? = nil,
         then completion: @escaping (ActionOutcome) -> Void
     ) throws(ClientError) {
-        let node: NodeID = try ask { $0.open(path, then: $1) }
+        let hold: NodeHold = try ask { $0.hold(path, then: $1) }
         var failure: ClientError?
         client.act { machine in
             do throws(ClientError) {
-                try machine.perform(action, to: node, conditions, then: completion)
+                try machine.perform(action, to: hold.node, conditions) { outcome in
+                    hold.keep()
+                    completion(outcome)
+                }
             } catch {
                 failure = error
             }

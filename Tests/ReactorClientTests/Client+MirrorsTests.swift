@@ -94,7 +94,7 @@ struct ClientMirrorsTests {
         let client = try await Client.connect(to: server.path)
         _ = try await client.dispatch("/visits", Counter.Action.increment(by: 3))
         let mirror = try await client.mirror(OtherCounter.self, at: "/visits")
-        #expect(mirror.count == 3 && mirror.isCurrent)
+        #expect(mirror.count == 3 && mirror.isCurrent && mirror.id == nil)
         let outcome = try await client.dispatch("/visits", Counter.Action.increment(by: 4))
         try await mirror.reached(try #require(outcome.revision))
         #expect(mirror.count == 7)

@@ -219,4 +219,27 @@ struct ClientMachineTests {
             try client.machine.dispatch(Action.reset, to: node)
         }
     }
+
+    @Test("who drains waits for the actions before, and not for those after")
+    func drains() throws {
+        let rig = Rig(tree: Tree(StockReactors.Lock(), epoch: 7))
+        let holder = rig.client()
+        let held = try holder.open("/", rig)
+        try holder.machine.dispatch(StockReactors.Lock.Action.acquire(wait: false), to: held)
+        let client = rig.client()
+        let node = try client.open("/", rig)
+        var isDrained = false
+        try client.machine.dispatch(StockReactors.Lock.Action.release(token: 99), to: node)
+        client.machine.drain { isDrained = true }
+        #expect(!isDrained)
+        // because its outcome comes only when the holder is gone
+        try client.machine.dispatch(StockReactors.Lock.Action.acquire(wait: true), to: node)
+        rig.run()
+        #expect(isDrained && client.machine.pendingCount == 1)
+        var isClosed = false
+        client.machine.drain { isClosed = true }
+        #expect(!isClosed)
+        client.machine.close()
+        #expect(isClosed)
+    }
 }

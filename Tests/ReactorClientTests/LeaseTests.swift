@@ -92,6 +92,20 @@ struct LeaseTests {
         client.close()
     }
 
+    @Test("F74: a client whose task was cancelled while it waited for a lease holds none")
+    func cancelled() async throws {
+        let server = try LiveServer(Hostel())
+        let client = try await Client.connect(to: server.path)
+        await server.hold()
+        let task = Task { try await client.lease(Counter.self, at: "/rooms/7") }
+        await server.until { Self.roomCount($0) == 1 }
+        task.cancel()
+        await #expect(throws: ClientError.cancelled) { _ = try await task.value }
+        await server.release()
+        await server.until { Self.roomCount($0) == 0 }
+        client.close()
+    }
+
     @Test("F74: what cannot be leased is an error that says why")
     func refused() async throws {
         let server = try LiveServer(Hostel())

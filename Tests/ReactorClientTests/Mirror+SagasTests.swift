@@ -289,6 +289,29 @@ struct MirrorSagasTests {
         await #expect(throws: SagaError.self) { try await taking.value }
         await #expect(throws: ClientError.self) { _ = try await buzzer.runSaga { _ in } }
     }
+
+    @Test("F31: no saga begins over a mirror that has ended, and one waits for none such")
+    func afterTheEnd() async throws {
+        let server = try LiveServer(Guesthouse())
+        let client = try await Client.connect(to: server.path)
+        let inn = try await client.mirror(Guesthouse.self, at: "/")
+        #expect(await inn.dispatch(.open("a")).revision != nil)
+        let hall = try await client.mirror(StockReactorsCounter.self, at: "/halls/a")
+        let ended = Gate()
+        let waiting = try await inn.runSaga { saga in
+            let hall = try await saga.reactor(StockReactorsCounter.self, at: "/halls/a")
+            try await saga.put(.close("a"))
+            await ended.pass()
+            _ = try await hall.take()
+        }
+        await hall.until { $0.phase == .failed(.gone(path: "/halls/a")) }
+        ended.open()
+        await #expect(throws: SagaError.gone(path: "/halls/a")) { try await waiting.value }
+        await #expect(throws: ClientError.gone(path: "/halls/a")) {
+            _ = try await hall.runSaga { saga in _ = try await saga.take() }
+        }
+        client.close()
+    }
 }
 
 private typealias StockReactorsCounter = StockReactors.Counter

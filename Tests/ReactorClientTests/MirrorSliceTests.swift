@@ -1,5 +1,6 @@
 import Observation
 import ReactorCore
+import StockReactors
 import Testing
 
 @testable import ReactorClient
@@ -73,6 +74,21 @@ struct MirrorSliceTests {
         }
         #expect(slice == nil)
         #expect(await album.dispatch(.count(1)).revision != nil)
+        client.close()
+    }
+
+    @Test("F54: a slice of a mirror that has ended gives the last value, and ends")
+    func ended() async throws {
+        let server = try LiveServer(Guesthouse())
+        let client = try await Client.connect(to: server.path)
+        _ = try await client.dispatch("/", Guesthouse.Action.open("a"))
+        let hall = try await client.mirror(StockReactors.Counter.self, at: "/halls/a")
+        #expect(await hall.dispatch(.increment(by: 2)).revision != nil)
+        _ = try await client.dispatch("/", Guesthouse.Action.close("a"))
+        await hall.until { $0.phase == .failed(.gone(path: "/halls/a")) }
+        var counts = hall.slice(\.count).values().makeAsyncIterator()
+        #expect(await counts.next() == 2)
+        #expect(await counts.next() == nil)
         client.close()
     }
 }

@@ -24,4 +24,20 @@ struct ObservationLoopTests {
         await loop.value
         client.close()
     }
+
+    @Test("F78: a change between a read and the end of the body makes one run more")
+    func changesMeanwhile() async {
+        let signal = ChangeSignal()
+        let runs = Notes<UInt64>()
+        let loop = Task {
+            await rerunningOnChange {
+                signal.access()
+                runs.add(signal.version)
+                if runs.all.count == 1 { signal.publish() }
+            }
+        }
+        #expect(await runs.until(2) == [0, 1])
+        loop.cancel()
+        await loop.value
+    }
 }

@@ -264,4 +264,23 @@ extension WatchTests {
         #expect(shown.count == 8 && shown.pages["z"] == 1 && shown.id == nil)
         _ = rig
     }
+
+    @Test("who joins a watched slice before a new connection has answered is no fault of any")
+    func joinsEarly() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let feeds = [WatchFeed {}, WatchFeed {}]
+        client.machine.follow("/visits", .value, WatchSink(1, feeds[0]))
+        rig.run()
+        client.machine.onPhase = { [unowned client] phase in
+            guard phase == .live else { return }
+            client.machine.onPhase = nil
+            client.machine.follow("/visits", .value, WatchSink(2, feeds[1]))
+        }
+        rig.cut(client)
+        rig.run()
+        #expect(client.connectCount == 2)
+        #expect(feeds.allSatisfy { $0.state.withLock { $0.revision != nil && $0.error == nil } })
+        #expect(feeds.map { $0.state.withLock { $0.count } } == [1, 1])
+    }
 }

@@ -143,4 +143,16 @@ struct LeaseActionTests {
         #expect(try lease("other", from: 98, lives: false, tree).hasPrefix("applied"))
         #expect(try lease("another", from: 98, lives: false, tree) == "rejected QUOTA")
     }
+
+    @Test("F74: a connection with all the leases that it may have may lease one of them again")
+    func again() throws {
+        let tree = Tree(Album(), epoch: 1)
+        for number in 0..<CoreLimits.leasesPerConnectionMax {
+            _ = try lease(WireKey("\(number)"), from: 1, lives: false, tree)
+        }
+        #expect(try lease("more", from: 1, tree).contains("QUOTA"))
+        #expect(try lease("0", from: 1, tree).hasPrefix("applied"))
+        tree.endConnection(1)
+        #expect(try !keys(tree).contains("0"))
+    }
 }

@@ -1,4 +1,5 @@
 import ReactorCore
+import Synchronization
 import Testing
 
 @Suite("Preview")
@@ -52,5 +53,120 @@ struct PreviewTests {
         #expect(preview.state.notes == [])
         try preview.apply(.open("a"))
         #expect(preview.state.notes == ["open a"])
+    }
+
+    @Test("F70: a tried decision knows where its reactor is, and is not tried where it asks which")
+    func place() throws {
+        let preview = Preview(Signpost(), at: try SlicePath("/a/b"))
+        try preview.apply(.read)
+        #expect(preview.state.text == "/a/b")
+        let census = Preview(Census())
+        let error = #expect(throws: Rejection.self) { try census.apply(.count) }
+        #expect(error?.code == Rejection.previewCode)
+        for action in [Roster.Action.child, .keyed, .own] {
+            let roster = Preview(Roster())
+            let error = #expect(throws: Rejection.self) { try roster.apply(action) }
+            #expect(error?.code == Rejection.previewCode, "\(action)")
+        }
+    }
+
+    @Test("F70: actions that are tried one after the other copy what they write to once")
+    func copies() throws {
+        let preview = Preview(Ledger())
+        let state = Ledger.State()
+        preview.rebase(on: state)
+        for number in 1...20 { try preview.apply(.write(number)) }
+        #expect(preview.state.lines.numbers == Array(1...20) && state.lines.numbers == [])
+        #expect(MeteredList.copyCount == 1)
+    }
+}
+
+/// Writes down where it stands.
+@Reactor
+struct Signpost {
+    enum Action: Sendable { case read }
+    enum Mutation: Sendable { case wrote(String) }
+    struct State: Equatable, Sendable { var text = "" }
+
+    func mutate(
+        action: Action, state: State, context: Context<Signpost>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        [.wrote("\(context.path)")]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .wrote(let text): state.text = text
+        }
+    }
+}
+
+/// Asks which reactors it has to do with.
+@Reactor
+struct Roster {
+    @Child var tally = Tally()
+    @Children var rooms = { (_: WireKey) in Tally() }
+
+    enum Action: Sendable { case own, child, keyed }
+    enum Mutation: Sendable { case noted }
+    struct State: Equatable, Sendable { var count = 0 }
+
+    func mutate(
+        action: Action, state: State, context: Context<Roster>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .own: _ = context.id
+        case .child: _ = context.id(of: $tally)
+        case .keyed: _ = context.id(of: $rooms, "a")
+        }
+        return [.noted]
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.count += 1 }
+}
+
+/// A list that counts how often it had to be copied to be changed.
+struct MeteredList: Sendable, WireCodable {
+    private static let copies = Mutex(0)
+    private var storage: Storage
+
+    private final class Storage: Sendable {
+        let numbers: Mutex<[Int]>
+        init(_ numbers: [Int]) { self.numbers = Mutex(numbers) }
+    }
+
+    init(_ numbers: [Int] = []) { storage = Storage(numbers) }
+
+    static var copyCount: Int { copies.withLock { $0 } }
+    static var wireSchema: WireSchema { [Int].wireSchema }
+    var numbers: [Int] { storage.numbers.withLock { $0 } }
+
+    mutating func append(_ number: Int) {
+        if !isKnownUniquelyReferenced(&storage) {
+            Self.copies.withLock { $0 += 1 }
+            storage = Storage(numbers)
+        }
+        storage.numbers.withLock { $0.append(number) }
+    }
+
+    func encode(into writer: inout WireWriter) { numbers.encode(into: &writer) }
+
+    static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> MeteredList {
+        MeteredList(try [Int].decode(bytes, &cursor))
+    }
+}
+
+/// Keeps numbers in such a list.
+@Reactor
+struct Ledger {
+    enum Action: Sendable { case write(Int) }
+    struct State: Sendable { var lines: MeteredList = MeteredList() }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .write(let number): state.lines.append(number)
+        }
     }
 }

@@ -56,4 +56,16 @@ struct StatePresenterTests {
         #expect(replica.shown.sum == 300)
         #expect(replica.preview(.add(4)) == nil)
     }
+
+    @Test("F24: a state that the daemon has transformed is shown as it is")
+    func transformedThere() throws {
+        let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
+        replica.setPreviewable(false)
+        #expect(replica.shown.sum == 1 && !replica.isOverlaid)
+        try replica.stage(state: Adder.State(sum: 7, seen: []).wireBytes().span)
+        replica.commit()
+        #expect(replica.shown.sum == 7)
+        replica.setPreviewable(true)
+        #expect(replica.shown.sum == 700)
+    }
 }

@@ -42,4 +42,16 @@ struct StoreBindingTests {
         #expect(seen == [0, 1, 11] && store.state.history == [1, 10])
         withExtendedLifetime(token) {}
     }
+
+    @Test("F66: what an observer writes to a binding and is refused, the binding is told of")
+    func refusedLater() throws {
+        let store = Store(Tally())
+        var refused: [String] = []
+        let sum = store.binding(
+            \.sum, onRejection: { refused.append($0.code) }, action: { _ in .refuse })
+        let token = store.observe { if $0.sum == 1 { sum.wrappedValue = 9 } }
+        try store.dispatch(.add(1))
+        #expect(refused == ["refused"] && store.state.sum == 1)
+        withExtendedLifetime(token) {}
+    }
 }

@@ -128,4 +128,61 @@ struct StoreTests {
         #expect(store.state.pages == ["-", "a", "b"])
         #expect(store.sequence == 3)
     }
+
+    @Test("F43: observers that answer each other without end are cut, and it is said")
+    func loop() throws {
+        let store = Store(Tally())
+        var complaints: [String] = []
+        store.onComplaint = { complaints.append($0) }
+        let deep = store.observe { [unowned store] in if $0.sum > 0 { store.send(.add(1)) } }
+        try store.dispatch(.add(1))
+        #expect(store.state.sum == 1 + CoreLimits.followerDepthMax)
+        #expect(complaints.count == 1 && complaints.allSatisfy { $0.hasPrefix("LOOP: ") })
+        try store.dispatch(.add(1))
+        #expect(store.state.sum == 2 * (1 + CoreLimits.followerDepthMax))
+        withExtendedLifetime(deep) {}
+    }
+
+    @Test("F43: an observer's actions are no more than an action may have followers")
+    func flood() throws {
+        let store = Store(Tally())
+        var complaints: [String] = []
+        store.onComplaint = { complaints.append($0) }
+        let wide = store.observe { [unowned store] state in
+            guard state.sum == 1 else { return }
+            for _ in 0...CoreLimits.followersMax { store.send(.add(1)) }
+        }
+        try store.dispatch(.add(1))
+        #expect(store.state.sum == 1 + CoreLimits.followersMax)
+        #expect(complaints.count == 1 && complaints.allSatisfy { $0.hasPrefix("LOOP: ") })
+        withExtendedLifetime(wide) {}
+    }
+
+    @Test("an action that has to wait and is refused is complained of, and so is a handle's")
+    func waitingRefusal() throws {
+        let store = Store(Tally())
+        var complaints: [String] = []
+        store.onComplaint = { complaints.append($0) }
+        let token = store.observe { [unowned store] state in
+            if state.sum == 1 { try? store.dispatch(.refuse) }
+        }
+        try store.dispatch(.add(1))
+        #expect(complaints.count == 1)
+        store.handle.send(.refuse)
+        store.drain()
+        #expect(complaints.count == 2 && complaints.allSatisfy { $0.contains("refused") })
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("an observer whose token goes while others are told is told no more")
+    func tokenGoes() throws {
+        let store = Store(Tally())
+        var second: StoreToken?
+        var seen: [Int] = []
+        let first = store.observe { if $0.sum > 0 { second = nil } }
+        second = store.observe { seen.append($0.sum) }
+        try store.dispatch(.add(1))
+        #expect(seen == [0] && second == nil)
+        withExtendedLifetime(first) {}
+    }
 }

@@ -9,9 +9,9 @@ public struct ReactorHandle<R: Reactor>: Sendable {
     let number: UInt32
     let path: String
 
-    /// Hands over an action.
+    /// Hands over an action; a refusal is told as a complaint.
     public func send(_ action: R.Action) {
-        post { tree, node in try? tree.dispatch(action, to: node) }
+        post { tree, node in tree.dispatch(waiting: action, to: node) }
     }
 
     /// Hands over a mutation; see ``LiveReactor/inject(_:)``.

@@ -21,9 +21,9 @@ public final class Store<R: Reactor>: LiveReactor<R> {
         core.open()
     }
 
-    /// Told what went wrong without a caller to tell: effects that failed, followers that were
-    /// refused, and, in debug builds, two threads inside the store at once. Without it, the last of
-    /// these goes to standard error.
+    /// Told what went wrong without a caller to tell: effects that failed, followers and actions of
+    /// observers and of ``handle`` that were refused or are too many, and, in debug builds, two
+    /// threads inside the store at once. Without it, the last of these goes to standard error.
     public var onComplaint: ((String) -> Void)? {
         get { core.onComplaint }
         set { core.onComplaint = newValue }
@@ -33,7 +33,9 @@ public final class Store<R: Reactor>: LiveReactor<R> {
     public var sequence: UInt64 { core.turn.sequence }
 
     /// Applies an action before it returns; one that is dispatched from inside another (by an
-    /// observer) waits until that is complete.
+    /// observer) waits until that is complete, and is a follower of it: one that is refused then,
+    /// or is beyond ``CoreLimits/followerDepthMax`` or ``CoreLimits/followersMax``, is told to
+    /// ``onComplaint``.
     ///
     /// *Throws*: ``Rejection``; then nothing was changed.
     @inlinable
@@ -50,14 +52,32 @@ public final class Store<R: Reactor>: LiveReactor<R> {
 
     @usableFromInline
     func wait(_ action: R.Action) {
-        // because its sender is gone by then, a rejection has nobody to go to
-        core.waiting.append { [node] tree in try? tree.dispatch(action, to: node) }
+        core.wait { [node] tree in tree.dispatch(waiting: action, to: node) }
+    }
+
+    /// Applies an action; `onRejection` is told of a refusal, even where the action has to wait.
+    func dispatch(_ action: R.Action, onRejection: @escaping (Rejection) -> Void) {
+        guard core.isBusy else {
+            do throws(Rejection) {
+                try dispatch(action)
+            } catch {
+                onRejection(error)
+            }
+            return
+        }
+        core.wait { [node] tree in
+            do throws(Rejection) {
+                try tree.dispatch(action, to: node)
+            } catch {
+                onRejection(error)
+            }
+        }
     }
 
     /// Applies an action, and lets nobody know where it is refused.
     public override func send(_ action: R.Action) {
         // because whoever wants to know calls `dispatch`
-        try? dispatch(action)
+        dispatch(action) { _ in }
     }
 
     /// Applies a mutation without asking anybody: see ``LiveReactor/inject(_:)``.
@@ -79,6 +99,15 @@ public final class Store<R: Reactor>: LiveReactor<R> {
 }
 
 extension Tree {
+    /// Carries out an action whose sender has gone on; a refusal goes to the log.
+    func dispatch<R: Reactor>(waiting action: R.Action, to node: Node<R>) {
+        do throws(Rejection) {
+            try dispatch(action, to: node)
+        } catch {
+            turn.complain("\(node.path): an action that waited was refused: \(error)")
+        }
+    }
+
     /// Carries out an action of the process's own, then its followers.
     func dispatch<R: Reactor>(_ action: R.Action, to node: Node<R>) throws(Rejection) {
         turn.caller = .daemon

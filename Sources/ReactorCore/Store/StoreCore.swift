@@ -10,24 +10,33 @@ final class StoreCore {
     let tree: Tree
     @usableFromInline let turn: Turn
     let inbox: StoreInbox
-    /// Actions that were dispatched from inside another.
     // because every action looks at both, and whoever comes back here meanwhile finds them at rest
-    let waitingPlace = Place<[(Tree) -> Void]>([])
-    private let observersPlace = Place<[(id: UInt64, call: () -> Void)]>([])
-    private var observersMade: UInt64 = 0
+    /// Actions that were dispatched from inside another, in order.
+    private let waitingPlace = Place<[Waiting]>([])
+    private let observersPlace = Place<[StoreObserver]>([])
+    /// How deep the action at hand stands below the one that was let in.
+    private var depth = 0
     private var isDispatching = false
     private var isDrainAsked = false
     /// Sequence of the state that observers were shown last.
     private var shownSequence: UInt64 = 0
-    var waiting: [(Tree) -> Void] {
+    private var waiting: [Waiting] {
         _read { yield waitingPlace.value }
         _modify { yield &waitingPlace.value }
     }
-    private var observers: [(id: UInt64, call: () -> Void)] {
+    private var observers: [StoreObserver] {
         _read { yield observersPlace.value }
         _modify { yield &observersPlace.value }
     }
     var onComplaint: ((String) -> Void)?
+
+    /// An action that was dispatched from inside another.
+    private struct Waiting {
+        /// How deep it stands below the one that was let in.
+        var depth: Int
+        var run: (Tree) -> Void
+    }
+
     #if DEBUG
         /// The thread that is inside.
         private let inside = ThreadMark()
@@ -62,13 +71,18 @@ final class StoreCore {
         finish()
     }
 
-    /// Lets an action in, unless another is at work.
-    @usableFromInline
-    func enter() -> Bool {
+    /// Whether an action is at work.
+    var isBusy: Bool {
         #if DEBUG
             if isDispatching, !inside.isCurrent { warnOfThreads() }
         #endif
-        guard !isDispatching else { return false }
+        return isDispatching
+    }
+
+    /// Lets an action in, unless another is at work.
+    @usableFromInline
+    func enter() -> Bool {
+        guard !isBusy else { return false }
         #if DEBUG
             inside.enter()
         #endif
@@ -112,11 +126,40 @@ final class StoreCore {
         }
     }
 
+    // because observers that answer each other would have no end
+    /// Runs what was dispatched from inside, theirs behind it: as followers, and no more of them.
     private func runActions() {
         while !waiting.isEmpty {
-            waiting.removeFirst()(tree)
-            finish()
+            var next = 0
+            while next < waiting.count, mayRun(waiting[next], next + 1) {
+                let job = waiting[next]
+                next += 1
+                depth = job.depth
+                job.run(tree)
+                finish()
+            }
+            depth = 0
+            if !turn.isQuiet { finish() }
+            // because what they held may ask for more as it goes: it goes when the list is at rest
+            let ran = waiting
+            waiting = []
+            withExtendedLifetime(ran) {}
         }
+    }
+
+    private func mayRun(_ job: Waiting, _ count: Int) -> Bool {
+        if job.depth <= CoreLimits.followerDepthMax, count <= CoreLimits.followersMax {
+            return true
+        }
+        turn.complain(
+            "\(FaultCode.loop): what observers dispatched is cut at depth \(job.depth), "
+                + "\(count) in all")
+        return false
+    }
+
+    /// Has an action run when the one at hand is complete.
+    func wait(_ job: @escaping (Tree) -> Void) {
+        waiting.append(Waiting(depth: depth + 1, run: job))
     }
 
     private func finish() {
@@ -127,7 +170,9 @@ final class StoreCore {
         guard turn.sequence != shownSequence else { return }
         shownSequence = turn.sequence
         // because an observer may end its observation, or begin another
-        if !observers.isEmpty { for observer in observers { observer.call() } }
+        if !observers.isEmpty {
+            for observer in observers where !observer.isOver { observer.call() }
+        }
     }
 
     private func complain() {
@@ -138,7 +183,7 @@ final class StoreCore {
 
     /// Runs a job of the owner's on the tree, as an action of its own.
     func perform(_ job: @escaping (Tree) -> Void) {
-        waiting.append(job)
+        wait(job)
         guard enter() else { return }
         runWaiting()
         isDispatching = false
@@ -152,18 +197,29 @@ final class StoreCore {
     }
 
     func observe(_ observer: @escaping () -> Void) -> StoreToken {
-        observersMade += 1
-        let id = observersMade
-        observers.append((id, observer))
-        return StoreToken { [weak self] in self?.endObservation(id) }
+        let observer = StoreObserver(observer)
+        observers.append(observer)
+        return StoreToken { [weak self] in
+            observer.isOver = true
+            self?.endObservation(observer)
+        }
     }
 
     // because what an observer held may end an observation of its own as it goes: it goes when the
     // list is at rest
-    private func endObservation(_ id: UInt64) {
-        guard let index = observers.firstIndex(where: { $0.id == id }) else { return }
+    private func endObservation(_ observer: StoreObserver) {
+        guard let index = observers.firstIndex(where: { $0 === observer }) else { return }
         let ended = observers.remove(at: index)
         withExtendedLifetime(ended) {}
+    }
+
+    /// Who is told, until its token goes.
+    private final class StoreObserver {
+        let call: () -> Void
+        /// Whether its token went, maybe in the round at hand.
+        var isOver = false
+
+        init(_ call: @escaping () -> Void) { self.call = call }
     }
 }
 

@@ -1,0 +1,36 @@
+import ReactorCore
+import ReactorServer
+import StockReactors
+
+/// Counters that come and go by its decisions, and others that are leased.
+@Reactor
+struct Guesthouse {
+    @Children var halls = { (_: WireKey) in StockReactors.Counter() }
+    @Children(.leased) var rooms = { (_: WireKey) in StockReactors.Counter() }
+
+    enum Action {
+        case open(String)
+        case close(String)
+        case evict(String)
+    }
+    enum Mutation { case noted }
+    struct State { var changes = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .open(let key): Mutations(.noted).creating($halls, WireKey(key))
+        case .close(let key): Mutations(.noted).removing($halls, WireKey(key))
+        case .evict(let key): Mutations(.noted).removing($rooms, WireKey(key))
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.changes += 1 }
+}
+
+extension Rig {
+    /// How many rooms of a guesthouse there are.
+    var roomCount: Int {
+        let path = SlicePath(["rooms"])
+        return server.tree.node(at: path)?.children.count ?? -1
+    }
+}

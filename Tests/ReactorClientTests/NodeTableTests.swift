@@ -1,0 +1,60 @@
+import Testing
+
+@testable import ReactorClient
+
+@Suite("NodeTable")
+struct NodeTableTests {
+    /// A path that is open and that nobody holds.
+    private func visit(_ path: String, _ table: inout NodeTable, countMax: Int) -> UInt32 {
+        let index = table.index(of: path) ?? table.add(path, countMax: countMax)
+        table.hold(index)
+        table[index]?.state = .open
+        table.giveBack(index)
+        return index
+    }
+
+    @Test("numbers are given anew once all are given: that of the path that was idle longest")
+    func recycles() {
+        var table = NodeTable()
+        let first = (0..<3).map { visit("/\($0)", &table, countMax: 3) }
+        #expect(first == [0, 1, 2])
+        #expect(visit("/0", &table, countMax: 3) == 0)
+        #expect(visit("/new", &table, countMax: 3) == 1)
+        #expect(table.index(of: "/1") == nil && table.index(of: "/0") == 0)
+    }
+
+    @Test("a number that somebody holds is given to nobody else")
+    func holds() {
+        var table = NodeTable()
+        let held = table.add("/held", countMax: 2)
+        table.hold(held)
+        table.hold(held)
+        table.giveBack(held)
+        let numbers = (0..<5).map { visit("/\($0)", &table, countMax: 2) }
+        #expect(numbers == [1, 1, 1, 1, 1])
+        #expect(table[held]?.path == "/held")
+        table.giveBack(held)
+        table.giveBack(held)
+        #expect(visit("/a", &table, countMax: 2) == 1 && visit("/b", &table, countMax: 2) == 0)
+    }
+
+    @Test("a number that was given to nobody is free at once")
+    func frees() {
+        var table = NodeTable()
+        let refused = table.add("/refused", countMax: 9)
+        table.remove(refused)
+        #expect(table.add("/next", countMax: 9) == refused && table.indices == [refused])
+    }
+
+    @Test("what is gone takes what stood below it along, and nothing else")
+    func spoils() {
+        var table = NodeTable()
+        let paths = ["/a", "/a/b", "/ab", "/"]
+        for path in paths { _ = visit(path, &table, countMax: 9) }
+        table.spoil(from: "/a")
+        let stale = table.indices.filter { table[$0]?.state == .stale }
+        #expect(stale.compactMap { table[$0]?.path } == ["/a", "/a/b"])
+        table.spoil(from: "/")
+        #expect(table.indices.allSatisfy { table[$0]?.state == .stale })
+    }
+}

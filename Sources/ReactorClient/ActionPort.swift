@@ -1,5 +1,5 @@
 import Glibc
-package import ReactorCore
+import ReactorCore
 import ReactorThreads
 
 /// The way from any thread to a client's own isolation; the client ends when nobody holds it.

@@ -163,6 +163,7 @@ extension Replica {
     public func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
         presenter?.takesValues = !isPreviewable
+        presenter?.take(place.value)
         if !isPreviewable {
             overlay?.removeAll()
             weighOverlay()

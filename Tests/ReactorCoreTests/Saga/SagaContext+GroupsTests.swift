@@ -76,7 +76,7 @@ struct SagaGroupsTests {
 
     @Test("F40: allOf takes any number of members of different types, and keeps their order")
     func allOfMany() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let (number, text, sum, isTrue, late, parts) = try await saga.allOf(
                 { @Sendable _ in 4 }, { @Sendable saga in try await saga.take(Tracker.text) },
@@ -92,7 +92,7 @@ struct SagaGroupsTests {
 
     @Test("F40: a member of allOf that fails cancels the others, and its error is thrown")
     func allOfFailing() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let notes = Notes()
         let handle = bench.run { saga in
             do {

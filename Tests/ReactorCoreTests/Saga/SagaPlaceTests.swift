@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SagaPlace")
 struct SagaPlaceTests {
-    private let bench = SagaBench(Office())
+    private let bench = StoreBench(Office())
 
     private func tracker() throws -> Node<Tracker> {
         let slice = try SlicePath("/tracker")

@@ -10,7 +10,7 @@ struct SagaSourceChannelsTests {
 
     @Test("F37: a saga that opens channels for ever keeps none that it let go of or closed")
     func loops() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             for _ in 0..<50 {
                 let dropped = try await saga.channel(of: Tracker.amount, capacity: 1)
@@ -31,7 +31,7 @@ struct SagaSourceChannelsTests {
 
     @Test("F37: mutations cannot be refused: a full channel of them ends, and says so behind them")
     func overrun() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let channel = try await saga.mutations.channel(of: Self.added, capacity: 2)
             _ = try await saga.take { $0 == .stop ? true : nil }
@@ -50,7 +50,7 @@ struct SagaSourceChannelsTests {
 
     @Test("F37: who takes mutations in time loses none, however small the channel")
     func inTime() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             let channel = try await saga.mutations.channel(of: Self.added, capacity: 1)
             var sum = 0
@@ -63,7 +63,7 @@ struct SagaSourceChannelsTests {
 
     @Test("F37: a place kept for an action is given back when it comes to nothing, and only then")
     func places() throws {
-        let bench = SagaBench(Tracker())
+        let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()
         let everything = Kept<SagaChannel<Tracker.Action>>()
         _ = bench.run { saga in

@@ -60,12 +60,13 @@ extension Mirror {
         _ ticket: PreviewTicket?
     ) -> ActionPort.Submission {
         { [sagas] (client, then) throws(ClientError) in
-            try sagas.pass(action, preview: ticket, then: then) { (conclude) throws(ClientError) in
+            try sagas.pass(action, preview: ticket, orElse: then) { (note) throws(ClientError) in
                 try client.dispatch(
                     encoded: bytes.span, to: hold.node, conditions, preview: ticket
                 ) { outcome in
                     hold.keep()
-                    conclude(outcome)
+                    note(outcome)
+                    then(outcome)
                 }
             }
         }
@@ -100,12 +101,13 @@ extension Mirror {
         let ticket = isPreviewed ? preview(action) : nil
         let outcome = await port.dispatch(bytes.count, conditions, preview: ticket) {
             [sagas] (client, then) throws(ClientError) in
-            try client.perform(
-                encoded: bytes.span, to: hold.node, conditions, preview: ticket,
-                noting: { sagas.tell(action, $0) }
-            ) { outcome in
-                hold.keep()
-                then(outcome)
+            try sagas.pass(action, preview: ticket, orElse: then) { (note) throws(ClientError) in
+                try client.perform(
+                    encoded: bytes.span, to: hold.node, conditions, preview: ticket, noting: note
+                ) { outcome in
+                    hold.keep()
+                    then(outcome)
+                }
             }
         }
         return outcome.typed(as: R.Reply.self)

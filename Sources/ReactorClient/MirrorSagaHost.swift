@@ -30,11 +30,12 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                 guard let sagas else { return then(.failure(SagaError.gone(path: path))) }
                 let bytes = action.wireBytes()
                 do throws(ClientError) {
-                    try sagas.pass(action, then: { then(Self.result(of: $0)) }) {
-                        (conclude) throws(ClientError) in
+                    let refused = { (outcome: ActionOutcome) in then(Self.result(of: outcome)) }
+                    try sagas.pass(action, orElse: refused) { (note) throws(ClientError) in
                         try client.dispatch(encoded: bytes.span, to: hold.node) { outcome in
                             hold.keep()
-                            conclude(outcome)
+                            note(outcome)
+                            then(Self.result(of: outcome))
                         }
                     }
                 } catch {

@@ -69,12 +69,13 @@ final class MirrorSagas<R: Reactor>: Sendable {
     }
 
     /// Has `submit` send an action of this process's own, unless a saga has no room for it, and tells
-    /// of it once it is applied; `submit` settles `ticket` where it is called, this does so where it is
-    /// not.
+    /// of it once it is applied, which `submit` is handed the way to say. Where there is no room,
+    /// `refused` is told instead; `submit` settles `ticket` where it is called, this does so where it
+    /// is not.
     func pass(
         _ action: R.Action, preview ticket: PreviewTicket? = nil,
-        then: @escaping (ActionOutcome) -> Void,
-        _ submit: (@escaping (ActionOutcome) -> Void) throws(ClientError) -> Void
+        orElse refused: (ActionOutcome) -> Void,
+        _ submit: (_ note: @escaping (ActionOutcome) -> Void) throws(ClientError) -> Void
     ) throws(ClientError) {
         var admission: UInt64?
         if isHeard {
@@ -82,14 +83,11 @@ final class MirrorSagas<R: Reactor>: Sendable {
                 admission = try heard?.admit(action)
             } catch {
                 ticket?.settle()
-                return then(.rejected(error))
+                return refused(.rejected(error))
             }
         }
         do throws(ClientError) {
-            try submit { [admission] outcome in
-                self.conclude(action, outcome, admission)
-                then(outcome)
-            }
+            try submit { [admission] outcome in self.conclude(action, outcome, admission) }
         } catch {
             if let admission { heard?.withdraw(action, admittedAs: admission) }
             throw error

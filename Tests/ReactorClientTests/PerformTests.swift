@@ -156,6 +156,21 @@ struct PerformTests {
         served.client.close()
     }
 
+    @Test("F47: sagas over the mirror hear of the action when it is applied, not when it is done")
+    func sagas() async throws {
+        let served = try await start()
+        let mirror = served.mirror
+        let handle = try await mirror.runSaga { saga in
+            try await saga.take { if case .bake(let bread) = $0 { bread } else { nil } }
+        }
+        let outcome = Task { await mirror.perform(.bake("rye")) }
+        #expect(try await handle.value == "rye")
+        #expect(mirror.baked == [])
+        gates.open("rye")
+        #expect(await outcome.value.revision == first)
+        served.client.close()
+    }
+
     @Test("F47: a cancelled task gives up waiting, a closed client leaves it unknown")
     func givesUp() async throws {
         let served = try await start()

@@ -10,7 +10,9 @@ import Testing
 @Suite("A storm of real clients", .timeLimit(.minutes(3)))
 struct ReconnectStormTests {
     private typealias Action = StockReactors.Counter.Action
-    private static let count = 300
+    // because Foundation's `Process`, by which other tests start programs, reads past the end of a
+    // directory's entries where its own process has some 1,350 files open
+    private static let count = 120
 
     /// A pause that a client drew, before the attempt of that number.
     private struct Pause: Hashable {
@@ -110,7 +112,7 @@ struct ReconnectStormTests {
             counts[(pause - options.pauseMin) / (options.pauseMin / 10), default: 0] += 1
         }
         // because a tenth of them are expected in each, and chance gives some more
-        #expect((perTenth.values.max() ?? 0) < drawn.count / 5, "\(perTenth)")
+        #expect((perTenth.values.max() ?? 0) < drawn.count / 3, "\(perTenth)")
         #expect(perTenth.count >= 9, "\(perTenth)")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Hundreds of real clients whose daemon goes, and comes back.
+/// More than a hundred real clients whose daemon goes, and comes back.
 @Suite("A storm of real clients", .timeLimit(.minutes(3)))
 struct ReconnectStormTests {
     private typealias Action = StockReactors.Counter.Action
@@ -51,7 +51,7 @@ struct ReconnectStormTests {
         return (clients, nodes)
     }
 
-    @Test("C84: hundreds of clients come back spread out, are let in by turns, and lose nothing")
+    @Test("C84: clients by the hundred come back spread out, are let in by turns, and lose nothing")
     func storm() throws {
         DescriptorLimit.raise(to: 4 * Self.count)
         let server = try LiveServer(limits: Self.limits)

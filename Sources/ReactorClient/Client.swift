@@ -88,7 +88,8 @@ public final class Client: Sendable {
     /// and watchers end.
     public func close() { port.end() }
 
-    /// Waits until every action sent so far has an outcome.
+    /// Waits until every action sent so far has an outcome, and until the effects of those that were
+    /// performed have ended.
     public func drain() async throws(ClientError) {
         try await ask { client, then in client.drain { then(.success(())) } }
     }

@@ -105,8 +105,12 @@ extension ClientMachine {
     func reopen() {
         for node in board.returns.take() { release(node) }
         for index in nodes.indices {
-            guard let entry = nodes[index], !isUnleased(entry.path) else { continue }
-            if entry.holderCount > 0 { sendOpen(index) } else { nodes.spoil(index) }
+            guard let entry = nodes[index] else { continue }
+            if entry.holderCount == 0 {
+                nodes.spoil(index)
+            } else if !isUnleased(entry.path) {
+                sendOpen(index)
+            }
         }
     }
 

@@ -207,6 +207,8 @@ extension ClientMachine {
     /// Marks every lease as lost with its connection: what it held is followed again once it is
     /// had again.
     func loseLeases() {
+        // because what was removed is not had again before somebody asks for it
+        leases.removeAll { $0.state == .held && $0.isDoubtful }
         for lease in leases {
             if lease.state == .held { lease.state = .lost }
             for subscription in subscriptions where lease.covers(subscription.path) {
@@ -219,7 +221,9 @@ extension ClientMachine {
 
     /// Asks again for what the last connection held.
     func renewLeases() {
-        for lease in leases where lease.state == .lost {
+        // because the collection of one may itself be in what another holds
+        for lease in leases
+        where lease.state == .lost && !isUnleased(lease.collection.description) {
             lease.state = .asked
             ask(for: lease)
         }
@@ -247,5 +251,6 @@ extension ClientMachine {
         where subscription.sliceID == nil && lease.covers(subscription.path) {
             send(subscription)
         }
+        renewLeases()
     }
 }

@@ -64,7 +64,8 @@ struct NodeTable {
     }
 
     private mutating func number(countMax: Int) -> UInt32 {
-        if let index = free.popLast() { return index }
+        // because one past the daemon's limit was refused, and is every time
+        while let index = free.popLast() { if index < countMax { return index } }
         if entries.count >= countMax, let index = takeIdle() { return index }
         entries.append(nil)
         return UInt32(entries.count - 1)

@@ -17,7 +17,11 @@ public func rerunningOnChange(
         let reads = ReadLog()
         withObservationTracking({ reads.keep(body) }, onChange: { change.yield() })
         // because a change on the client's thread may be older than the observers of it
-        if reads.haveMoved { continue }
+        if reads.haveMoved {
+            // because what moves all the time must not keep everything else off this isolation
+            await Task.yield()
+            continue
+        }
         for await _ in changes { break }
     }
 }

@@ -64,16 +64,20 @@ public class AnyNode {
     /// Records that the transaction at hand changes this node.
     @usableFromInline
     final func touch(_ turn: Turn) {
-        changedSequence = turn.lastSequence &+ 1
-        if watched, notedTurn != turn.number { turn.note(self) }
-        // because a walk up in a loop would count references at every step
-        parent?.touch(turn, from: self)
+        touch(turn, from: self)
     }
 
+    // because a walk up in a loop would count references at every step, and one that calls nothing
+    // on the way but itself, at its end, keeps nothing on the stack
     private final func touch(_ turn: Turn, from origin: AnyNode) {
         changedSequence = turn.lastSequence &+ 1
+        if watched { return touchWatched(turn, from: origin) }
+        parent?.touch(turn, from: origin)
+    }
+
+    private final func touchWatched(_ turn: Turn, from origin: AnyNode) {
         // because who shows the value of a node must know which of those below it changed
-        if watched, origin.notedTurn != turn.number { turn.note(origin) }
+        if origin.notedTurn != turn.number { turn.note(origin) }
         parent?.touch(turn, from: origin)
     }
 

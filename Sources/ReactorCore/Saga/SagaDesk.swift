@@ -50,7 +50,10 @@ package final class SagaDesk<R: Reactor> {
     package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
         let number = log.append(note)
         if admission != nil { admittedCount -= 1 }
-        for listener in listeners.present {
+        // because one that goes meanwhile is told all the same, and knows that it is gone
+        let all = listeners.all
+        for index in all.indices {
+            guard let listener = all[index] else { continue }
             let isAdmitted = admission.map { $0 > listener.since } ?? false
             if !listener.hear(number, note, isAdmitted) { listeners.remove(listener.id) }
         }
@@ -75,7 +78,7 @@ package final class SagaDesk<R: Reactor> {
 
     /// There will be nothing more to hear.
     package func close() {
-        for listener in listeners.present {
+        for case let listener? in listeners.all {
             listener.lose(.gone(path: path))
             listeners.remove(listener.id)
         }
@@ -163,7 +166,8 @@ final class SagaListener<R: Reactor> {
 
 /// The listeners of one desk, in the order in which they came.
 private struct SagaListeners<R: Reactor> {
-    private var all: [SagaListener<R>?] = []
+    /// The listeners, and gaps where some were.
+    private(set) var all: [SagaListener<R>?] = []
     private var places: [UInt64: Int] = [:]
     /// Those that are asked before an action is decided.
     private(set) var admitting: [SagaListener<R>] = []
@@ -182,9 +186,6 @@ private struct SagaListeners<R: Reactor> {
         all[place] = nil
         if places.count < all.count / 2 { compact() }
     }
-
-    /// The listeners; one that goes meanwhile is told all the same, and knows that it is gone.
-    var present: some Sequence<SagaListener<R>> { all.lazy.compactMap { $0 } }
 
     private mutating func compact() {
         all = all.filter { $0 != nil }

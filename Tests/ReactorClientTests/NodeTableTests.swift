@@ -57,4 +57,16 @@ struct NodeTableTests {
         table.spoil(from: "/")
         #expect(table.indices.allSatisfy { table[$0]?.state == .stale })
     }
+
+    @Test("a number that the daemon refuses for being too large keeps no idle one from another path")
+    func tooLarge() {
+        var table = NodeTable()
+        let held = (0..<3).map { table.add("/\($0)", countMax: 3) }
+        for index in held { table.hold(index) }
+        let refused = table.add("/more", countMax: 3)
+        #expect(refused == 3)
+        table.remove(refused)
+        table.giveBack(held[1])
+        #expect(table.add("/other", countMax: 3) == held[1])
+    }
 }

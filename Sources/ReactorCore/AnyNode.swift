@@ -173,6 +173,10 @@ public class AnyNode {
     /// Tells sagas of other nodes that this one is gone.
     func closeDesk() {}
 
+    // because what waits in middleware holds the node
+    /// Forgets the middleware of a node that has left.
+    func dropMiddleware() {}
+
     /// Makes the child under `key` of a collection; `nil` elsewhere.
     func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
 

@@ -36,8 +36,8 @@ public struct Keyed<Key: KeyedKey, Value> {
 
     /// The value under `key`; setting `nil` removes it. Changes in place.
     ///
-    /// A value that is set to what it was, to the byte, is not touched; one that is changed in place
-    /// is, whatever came of it.
+    /// A value that is set to an equal one, of the same bytes, is not touched; one that is changed in
+    /// place is, whatever came of it. The two are compared only while changes are asked for.
     @inlinable
     public subscript(key: Key) -> Value? {
         get { entries[key] }

@@ -44,7 +44,7 @@ struct KeyedLog<Key: KeyedKey>: Sendable {
     @usableFromInline
     static func differ<Value>(_ old: Value?, _ new: Value?) -> Bool {
         guard let old, let new else { return (old == nil) != (new == nil) }
-        if let one = old as? any Equatable, !isEqual(one, new) { return true }
+        guard let one = old as? any Equatable, isEqual(one, new) else { return true }
         guard let one = old as? any WireCodable, let other = new as? any WireCodable else {
             return true
         }

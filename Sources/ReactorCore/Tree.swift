@@ -65,7 +65,10 @@ public final class Tree {
 
     deinit {
         for effect in running.values { effect.cancel?() }
-        for node in nodes.values { node.children.removeAll() }
+        for node in nodes.values {
+            node.dropMiddleware()
+            node.children.removeAll()
+        }
     }
 
     /// The revision after the last applied transaction.
@@ -169,6 +172,7 @@ extension Tree {
         ownership.forget(node: node.number)
         cancelEffects(ofNode: node.number)
         node.closeDesk()
+        node.dropMiddleware()
         // because children hold their parent: a removed branch would hold itself for ever
         node.children.removeAll()
     }

@@ -236,7 +236,7 @@ extension Daemon {
             timer.onFire = { [unowned self] in
                 if rollCall == nil { dismissEffects() } else { loop.stop() }
             }
-            timer.start(after: Self.drainDurationMax, every: Self.dismissalDurationMax)
+            timer.start(after: Self.drainDurationMax)
             drainDeadline = timer
         }
     }
@@ -251,6 +251,8 @@ extension Daemon {
     private func dismissEffects() -> EffectRollCall {
         let call = server.tree.dismissEffects()
         rollCall = call
+        // because they have their time from when they were told, whoever else took some before
+        drainDeadline?.start(after: Self.dismissalDurationMax)
         return call
     }
 

@@ -10,6 +10,9 @@ struct AwaitedEffects {
     /// Actions whose effects run.
     var count: Int { running.count }
 
+    /// Whether the connection at hand waits for the end of effects.
+    var isAsked: Bool { running.values.contains(true) || !endedEarly.isEmpty }
+
     /// The effects of an action may run from here on.
     mutating func begin(_ ordinal: UInt64) { running[ordinal] = true }
 

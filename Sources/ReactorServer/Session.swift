@@ -46,7 +46,7 @@ final class Session {
     var isBlank: Bool { ordinal == 0 }
 
     /// Whether its client waits for more than has been sent.
-    var isOwed: Bool { !deferred.isEmpty || awaited.count > 0 }
+    var isOwed: Bool { !deferred.isEmpty || awaited.isAsked }
 
     /// Runs and exceptions that are remembered.
     var outcomeCount: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }

@@ -142,6 +142,23 @@ struct MiddlewareTests {
         #expect(bench.state.seen == [1, 2, 3, 101])
     }
 
+    @Test("F29: middleware that waits goes on after its reactor was restarted, without the old")
+    func restarted() throws {
+        var bodies: [Int] = []
+        let bench = StoreBench(
+            Adder(middleware: [answering { bodies.append($0) }.delay(.seconds(1))]))
+        try bench.send(.add(1))
+        bench.store.core.perform { tree in
+            tree.root.restart(tree.turn)
+            tree.finishEmission()
+        }
+        bench.advance(by: .seconds(2))
+        #expect(bodies == [])
+        try bench.send(.add(2))
+        bench.advance(by: .seconds(2))
+        #expect(bodies == [2])
+    }
+
     @Test("F29: a burst of any length is debounced to one run, and starves nobody")
     func burst() throws {
         var bodies: [Int] = []

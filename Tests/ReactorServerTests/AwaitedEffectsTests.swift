@@ -28,7 +28,10 @@ struct AwaitedEffectsTests {
         var awaited = AwaitedEffects()
         for ordinal in [1, 2, 3] as [UInt64] { awaited.begin(ordinal) }
         _ = awaited.end(3, isAnswerOwed: true)
+        #expect(awaited.isAsked)
         awaited.endConnection()
+        // because a connection that asked for nothing need not stay for another's sake
+        #expect(!awaited.isAsked)
         let follows = awaited.noteAnswer(of: 3)
         let runs = [1, 3].map { awaited.askAgain(for: $0) }
         let told = [1, 2].map { awaited.end($0, isAnswerOwed: false) }

@@ -5,8 +5,7 @@ extension Middleware {
         let timer = MiddlewareTimer()
         return Middleware(call: { call in
             call.whenCommitted {
-                timer.jobs = [(call.now() + quiet, { body(call) })]
-                timer.arm(call)
+                timer.add({ body(call) }, after: quiet, for: call, replacing: true)
             }
         })
     }
@@ -29,8 +28,7 @@ extension Middleware {
         let timer = MiddlewareTimer()
         return Middleware(call: { call in
             call.whenCommitted {
-                timer.jobs.append((call.now() + pause, { body(call) }))
-                timer.arm(call)
+                timer.add({ body(call) }, after: pause, for: call, replacing: false)
             }
         })
     }
@@ -65,19 +63,37 @@ private final class MiddlewareWindow {
     var acceptedAt: Duration?
 }
 
+/// Stands for a timer that runs.
+private final class TimerMark {}
+
 /// Jobs of one piece of middleware that wait for their time: one timer for all of them.
 ///
 /// *Owner*: the tree's isolation.
 private final class MiddlewareTimer {
     /// In the order of their times.
-    var jobs: [(due: Duration, run: () -> Void)] = []
-    private var isArmed = false
+    private var jobs: [(due: Duration, run: () -> Void)] = []
+    /// There as long as the timer runs: it goes with the timer's job, whoever drops that.
+    private weak var mark: TimerMark?
+    /// Whether no timer could be had for the jobs that wait.
+    private var isRefused = false
 
-    /// Sees to it that a timer runs while jobs wait.
-    func arm<R: Reactor>(_ call: MiddlewareCall<R>) {
-        guard !isArmed, let first = jobs.first else { return }
-        isArmed = call.later(max(first.due - call.now(), .zero)) { [self] in
-            isArmed = false
+    /// Adds a job behind the others, or in their place, and sees to it that a timer runs.
+    func add<R: Reactor>(
+        _ job: @escaping () -> Void, after pause: Duration, for call: MiddlewareCall<R>,
+        replacing: Bool
+    ) {
+        // because jobs that no timer waits for were cancelled with their reactor
+        if replacing || (mark == nil && !isRefused) { jobs.removeAll() }
+        jobs.append((call.now() + pause, job))
+        arm(call)
+    }
+
+    private func arm<R: Reactor>(_ call: MiddlewareCall<R>) {
+        guard mark == nil, let first = jobs.first else { return }
+        let mark = TimerMark()
+        self.mark = mark
+        isRefused = !call.later(max(first.due - call.now(), .zero)) { [self] in
+            withExtendedLifetime(mark) { self.mark = nil }
             fire(call)
         }
     }

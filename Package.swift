@@ -16,6 +16,8 @@ let argumentParser = Target.Dependency.product(
 let collections = Target.Dependency.product(
     name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -39,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -46,6 +49,9 @@ let package = Package(
     targets: [
         // Ground floor. libuv's headers, and nothing that is ours.
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        // The checksum's header, and nothing that is ours.
+        .systemLibrary(
+            name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         // Checked loads and stores of whole words. Must not know anything above.
         .target(name: "ReactorBytes", swiftSettings: strict),
         // The compiler plug-in. Must not know run time.
@@ -84,7 +90,9 @@ let package = Package(
             name: "StockReactors", dependencies: ["ReactorCore", collections],
             swiftSettings: strict),
         // Durable batches. Must not know sockets.
-        .target(name: "ReactorJournal", dependencies: ["ReactorWire"], swiftSettings: strict),
+        .target(
+            name: "ReactorJournal", dependencies: ["CXXHash", "ReactorThreads", grdb, grdbSQLite],
+            swiftSettings: strict),
         // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
         .target(
             name: "ReactorServer",
@@ -178,6 +186,10 @@ let package = Package(
         .testTarget(
             name: "GuestbookTests", dependencies: ["GuestbookCore", "ReactorTesting"],
             path: "Tests/Guestbook/Tests/GuestbookTests"),
+        // Appends to a journal until it is killed.
+        .executableTarget(
+            name: "journal-writer", dependencies: ["ReactorJournal", "ReactorThreads"],
+            path: "Tests/journal-writer", swiftSettings: strict),
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [
@@ -204,7 +216,11 @@ let package = Package(
             name: "StockReactorsTests", dependencies: ["StockReactors", "ReactorCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "ReactorJournalTests", dependencies: ["ReactorJournal"], swiftSettings: strict),
+            name: "ReactorJournalTests",
+            dependencies: [
+                "ReactorJournal", "ReactorThreads", "TestPrograms", "journal-writer",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "ReactorServerTests",
             dependencies: [

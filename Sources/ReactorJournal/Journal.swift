@@ -3,12 +3,18 @@
 /// *Place*: the daemon hands it each turn's batch and releases the turn's outputs when the journal
 /// says so. *Owner*: the loop's thread; an implementation may commit on a thread of its own.
 public protocol Journal: AnyObject {
-    /// Told the turn of each batch that is as durable as the journal makes it, in order; called on
-    /// the owner's thread, from inside ``append(_:)`` at the earliest.
+    /// Told the last turn that is as durable as the journal makes it, with all before it; called
+    /// on the owner's thread, from inside ``append(_:)`` at the earliest.
     var onAppended: ((UInt64) -> Void)? { get set }
+
+    /// Told that batches were not kept; called on the owner's thread.
+    var onFailed: ((JournalFailure) -> Void)? { get set }
 
     /// Takes a batch over; batches come in the order of their sequences, without gaps.
     func append(_ batch: JournalBatch)
+
+    /// Takes batches again after ``JournalFailure/full(turn:message:)``, behind the last one kept.
+    func resume()
 }
 
 /// One turn's transactions, in the form in which they travel, rest and replay.
@@ -25,11 +31,13 @@ public struct JournalBatch: Equatable, Sendable {
     public var bytes: [UInt8]
     /// Where in ``bytes`` the frames stand.
     public var range: Range<Int>
+    /// What the turn decided besides: actions, outcomes, sessions, structure.
+    public var facts: [UInt8]
 
-    /// Makes a batch of a turn's delta frames.
+    /// Makes a batch of a turn's delta frames and of what else it decided.
     public init(
         turn: UInt64, epoch: UInt64, after: UInt64, sequence: UInt64, bytes: [UInt8],
-        range: Range<Int>
+        range: Range<Int>, facts: [UInt8] = []
     ) {
         self.turn = turn
         self.epoch = epoch
@@ -37,5 +45,6 @@ public struct JournalBatch: Equatable, Sendable {
         self.sequence = sequence
         self.bytes = bytes
         self.range = range
+        self.facts = facts
     }
 }

@@ -3,6 +3,7 @@
 /// It checks what every journal may rely on: sequences without gaps.
 public final class MemoryJournal: Journal {
     public var onAppended: ((UInt64) -> Void)?
+    public var onFailed: ((JournalFailure) -> Void)?
     /// Sequence of the last transaction appended.
     public private(set) var sequence: UInt64
 
@@ -16,4 +17,6 @@ public final class MemoryJournal: Journal {
         sequence = batch.sequence
         onAppended?(batch.turn)
     }
+
+    public func resume() {}
 }

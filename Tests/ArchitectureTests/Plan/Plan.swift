@@ -36,6 +36,8 @@ enum Plan {
     static let rooms: [Room] = [
         // libuv's headers; everything else is above it.
         Room("CLibUV", floor: 0, tests: ["ReactorLoopTests"]),
+        // The checksum's header; everything else is above it.
+        Room("CXXHash", floor: 0, tests: ["ReactorJournalTests"]),
         // Memory for bytes and for what is touched most; must not know anything above.
         Room("ReactorBytes", floor: 0),
         // The compiler plug-in; must not know run time.
@@ -61,7 +63,9 @@ enum Plan {
         // Ready-made reactors; must not know the server.
         Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["HashTreeCollections"]),
         // Durable batches; must not know sockets.
-        Room("ReactorJournal", floor: 3, rooms: ["ReactorWire"]),
+        Room(
+            "ReactorJournal", floor: 3, rooms: ["CXXHash", "ReactorThreads"],
+            products: ["GRDB", "GRDBSQLite"], system: ["Glibc", "Darwin", "FoundationEssentials"]),
         // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
         Room(
             "ReactorServer", floor: 3, rooms: ["ReactorBytes", "ReactorCore", "ReactorWire"],
@@ -134,6 +138,8 @@ enum Plan {
             "guestbook-daemon", floor: 7, rooms: ["GuestbookCore", "ReactorDaemonCommand"],
             tests: []),
         Room("sign", floor: 7, rooms: ["GuestbookCore", "ReactorClient"], tests: []),
+        Room(
+            "journal-writer", floor: 4, rooms: ["ReactorJournal", "ReactorThreads"], tests: []),
     ]
 
     /// Test targets that belong to no single room.

@@ -21,6 +21,7 @@ struct WordRule {
             ],
             allowed: [
                 "Sources/ReactorBytes": "memory for bytes, and places that need no run-time check",
+                "Sources/ReactorJournal/System": "files, checksums and SQLite's codes are C",
                 "Sources/ReactorLoop": "libuv is a C library",
                 "Sources/ReactorThreads": "locks, the executor and the breadcrumb are C",
             ],

@@ -1,14 +1,17 @@
 import Glibc
-import ReactorThreads
 
 /// A doorbell to sleep on: rings while nobody waits are remembered as one.
+///
+/// *Place*: beneath a ``Mailbox`` whose owner is a plain thread and has no loop to be woken by.
+/// *Owner*: any thread rings; one thread waits.
 @safe
-final class Bell: @unchecked Sendable {
+public final class Bell: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isRung = false
 
-    init() {
+    /// Makes a bell that nobody has rung.
+    public init() {
         unsafe pthread_mutex_init(mutex, nil)
         unsafe pthread_cond_init(condition, nil)
     }
@@ -20,14 +23,16 @@ final class Bell: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    func ring() {
+    /// Wakes who waits, or else who waits next.
+    public func ring() {
         unsafe pthread_mutex_lock(mutex)
         isRung = true
         unsafe pthread_cond_signal(condition)
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    func wait() {
+    /// Sleeps until somebody rings, or not at all if somebody has since the last wait.
+    public func wait() {
         unsafe pthread_mutex_lock(mutex)
         while !isRung { unsafe pthread_cond_wait(condition, mutex) }
         isRung = false

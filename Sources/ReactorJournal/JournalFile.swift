@@ -1,0 +1,117 @@
+import GRDB
+
+/// The file that holds the rows: making it, bringing it up to date, and connections to it.
+enum JournalFile {
+    static let name = "journal.sqlite"
+    static let logName = "journal.sqlite-wal"
+    // because a file that is there is whole: it gets its name when it is
+    private static let partialName = "journal.sqlite.partial"
+
+    /// Makes the journal of an empty directory, or checks and brings up to date the one that is
+    /// there.
+    static func prepare(
+        in directory: DataDirectory, tuning: JournalTuning
+    ) throws(JournalError) -> JournalOpening {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try directory.remove(partialName + suffix)
+        }
+        guard try directory.byteCount(of: name) != nil else {
+            try checkIsNew(directory)
+            try make(
+                in: directory, instance: .random(at: tuning.now()), anchor: nil, tuning: tuning)
+            return JournalOpening(isNew: true, droppedByteCount: 0)
+        }
+        try check(in: directory)
+        let dropped = try WriteAheadLog.check(in: directory, isStrict: isStrict(in: directory))
+        if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
+        return JournalOpening(isNew: false, droppedByteCount: dropped)
+    }
+
+    /// Makes a journal that begins at `anchor`.
+    static func make(
+        in directory: DataDirectory, instance: JournalInstance, anchor: JournalPosition?,
+        tuning: JournalTuning
+    ) throws(JournalError) {
+        let page = tuning.pageByteCount
+        let file = directory.path(partialName)
+        let database = try JournalDatabase(file, isReadOnly: false, isNew: true) { db in
+            try db.execute(sql: "PRAGMA page_size = \(page); PRAGMA journal_mode = WAL")
+        }
+        try database.migrate(by: JournalSchema.migrator)
+        try database.commit("making") { db in
+            let meta = MetaTable(db, in: file)
+            try meta.set("instance", to: instance.words)
+            try meta.set(
+                "anchor", to: (anchor ?? .beginning(seed: instance.seed)).words,
+                behind: instance.seed)
+        }
+        // because closing the only connection leaves one file that holds everything
+        try database.close()
+        try directory.synchronize(partialName)
+        try directory.rename(partialName, to: name)
+    }
+
+    /// Refuses a file that is not ours or newer than we are, and does not touch it.
+    static func check(in directory: DataDirectory) throws(JournalError) {
+        guard try directory.byteCount(of: name) != nil else {
+            throw .missing(file: directory.path(name), reason: "it was to be read")
+        }
+        let file = directory.path(name)
+        try JournalFormat(of: name, in: directory).check(JournalFormat.journalID, file: file)
+    }
+
+    /// Opens a connection that only reads.
+    static func reader(in directory: DataDirectory) throws(JournalError) -> JournalDatabase {
+        let file = directory.path(name)
+        let database = try JournalDatabase(file, isReadOnly: true)
+        // because the log may hold a newer first page than the file does
+        let format = try database.run("opening") { try JournalFormat($0) }
+        try format.check(JournalFormat.journalID, file: file)
+        return database
+    }
+
+    /// Opens a connection that writes.
+    static func writer(
+        in directory: DataDirectory, durability: JournalDurability
+    ) throws(JournalError) -> JournalDatabase {
+        let level = durability == .strict ? "FULL" : "NORMAL"
+        return try JournalDatabase(directory.path(name), isReadOnly: false) { db in
+            try db.execute(sql: "PRAGMA synchronous = \(level); PRAGMA cache_size = -4096")
+        }
+    }
+
+    private static func format(in directory: DataDirectory) throws(JournalError) -> Int {
+        let database = try reader(in: directory)
+        return try database.run("opening") { try JournalFormat($0) }.format
+    }
+
+    /// Whether each commit was made durable before the next began, as the last writer noted.
+    static func isStrict(in directory: DataDirectory) throws(JournalError) -> Bool {
+        let database = try reader(in: directory)
+        return try database.run("opening") { db in
+            try MetaTable(db, in: database.file).words("isStrict") != [0]
+        }
+    }
+
+    private static func migrate(in directory: DataDirectory) throws(JournalError) {
+        let database = try writer(in: directory, durability: .strict)
+        try database.migrate(by: JournalSchema.migrator)
+        try database.close()
+    }
+
+    // because a journal that is gone must not be taken for one that never was
+    private static func checkIsNew(_ directory: DataDirectory) throws(JournalError) {
+        let names = try directory.names()
+        let witness = names.first { $0.hasPrefix("journal.sqlite-") || $0.hasPrefix("snapshot-") }
+        guard let witness else { return }
+        throw .missing(file: directory.path(name), reason: "\(witness) is there")
+    }
+}
+
+/// What was found when a journal was opened.
+public struct JournalOpening: Equatable, Sendable {
+    /// Whether it was made just now.
+    public var isNew: Bool
+    /// Bytes of a commit that was cut off, unacknowledged, and is dropped.
+    public var droppedByteCount: Int
+}

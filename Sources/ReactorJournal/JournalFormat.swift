@@ -1,0 +1,65 @@
+import GRDB
+
+/// What a file of ours says about itself in its first bytes, read without SQLite.
+///
+/// *Place*: asked before SQLite is let at a file, because SQLite may write where it only opens.
+///
+/// *Shape*: SQLite's file header of 100 bytes, big-endian: a text of 16 bytes, the user version at
+/// 60 (our format's number), the application id at 68.
+struct JournalFormat: Equatable {
+    /// The format that this program writes.
+    static let current = 1
+    /// Marks a journal: "rjrn".
+    static let journalID: Int32 = 0x726A_726E
+    /// Marks a snapshot: "rsnp".
+    static let snapshotID: Int32 = 0x7273_6E70
+
+    /// The number of the format.
+    var format: Int
+    /// Whose file it is.
+    var applicationID: Int32
+
+    /// Reads the head of the file `name`.
+    init(of name: String, in directory: DataDirectory) throws(JournalError) {
+        let head = try directory.read(name, at: 0, count: 100)
+        let file = directory.path(name)
+        guard head.count == 100 else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: nil, expected: "a header of 100 bytes",
+                    got: "\(head.count) bytes"))
+        }
+        guard head.starts(with: "SQLite format 3\0".utf8) else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: nil, expected: "SQLite's header", got: "other bytes"))
+        }
+        format = Int(Int32(bitPattern: Self.word(head, at: 60)))
+        applicationID = Int32(bitPattern: Self.word(head, at: 68))
+    }
+
+    /// Asks the connection, which may know more than the file's first page.
+    init(_ db: Database) throws {
+        format = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        applicationID = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    }
+
+    /// Refuses what is not ours, or newer than we are.
+    func check(_ id: Int32, file: String) throws(JournalError) {
+        guard applicationID == id else {
+            throw .foreign(file: file, found: "its application id is \(applicationID)")
+        }
+        guard format <= Self.current else {
+            throw .newerFormat(file: file, format: format, known: Self.current)
+        }
+        guard format > 0 else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: nil, expected: "a format from 1 on", got: "\(format)"))
+        }
+    }
+
+    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

@@ -1,0 +1,29 @@
+/// Sizes that were chosen by measurement, and that tests make small.
+struct JournalTuning: Sendable {
+    /// Size of a page of the database.
+    var pageByteCount = 4_096
+    /// How long the write-ahead log is made beforehand; a commit into a file that does not grow
+    /// costs the disk less.
+    var grownByteCount = 16 << 20
+    /// After how many bytes of commits a checkpoint is made.
+    var checkpointByteCount = 1 << 20
+    /// From which length on the log is made to begin anew, which holds a commit up for a moment.
+    var restartByteCount = 12 << 20
+    /// Most rows that one transaction of trimming deletes, so that no commit waits for long.
+    var trimmedRowsMax = 64
+    /// What the clock says, in milliseconds since 1970.
+    var now: @Sendable () -> Int64 = WallClock.milliseconds
+    /// What a test plants.
+    var faults = JournalFaults()
+}
+
+/// Faults that tests plant where no disk has them at hand.
+struct JournalFaults: Sendable {
+    /// Asked on the journal's thread before each commit, with the last turn that it holds; what it
+    /// throws stands for what the commit would have.
+    var commit: (@Sendable (UInt64) throws(JournalError) -> Void)?
+    /// Asked on the upkeep's thread before each checkpoint.
+    var checkpoint: (@Sendable () throws(JournalError) -> Void)?
+    /// Asked on a snapshot's thread before each step, by its name.
+    var snapshot: (@Sendable (String) throws(JournalError) -> Void)?
+}

@@ -1,0 +1,145 @@
+import ReactorThreads
+
+/// The journal on disk: SQLite in a data directory, committed on a thread of its own.
+///
+///     let directory = try DataDirectory(at: "/var/lib/reactord")
+///     try SQLiteJournal.prepare(directory)
+///     let reader = try JournalReader(directory)
+///     while let row = try reader.next() { replay(row) }
+///     let journal = try SQLiteJournal(
+///         directory, durability: .strict, after: reader.position, deliver: loop.post)
+///
+/// *Place*: takes each turn's batch, and says when it may be spoken of. While one commit runs,
+/// batches gather; the next commit takes all of them. *Owner*: the thread that made it, on which
+/// `deliver` runs what it is handed, in order. Whoever hands over batches bounds them.
+public final class SQLiteJournal: Journal {
+    public var onAppended: ((UInt64) -> Void)? {
+        get { ears.onAppended }
+        set { ears.onAppended = newValue }
+    }
+    public var onFailed: ((JournalFailure) -> Void)? {
+        get { ears.onFailed }
+        set { ears.onFailed = newValue }
+    }
+    /// Number of the row of the last batch that was taken over.
+    public var lastNumber: UInt64 { ears.last.number }
+
+    private let ears: JournalEars
+    private let committer: JournalCommitter
+    private let upkeep: JournalUpkeep
+    private var threads: [WorkThread] = []
+
+    /// Makes the journal of an empty directory, or checks and brings up to date the one that is
+    /// there; before anything reads or writes it.
+    @discardableResult
+    public static func prepare(_ directory: DataDirectory) throws(JournalError) -> JournalOpening {
+        try JournalFile.prepare(in: directory, tuning: JournalTuning())
+    }
+
+    /// Goes on behind `position`, which is where recovery ended.
+    public convenience init(
+        _ directory: DataDirectory, durability: JournalDurability,
+        after position: JournalPosition,
+        deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) throws(JournalError) {
+        try self.init(
+            directory, durability: durability, after: position, tuning: JournalTuning(),
+            deliver: deliver)
+    }
+
+    init(
+        _ directory: DataDirectory, durability: JournalDurability,
+        after position: JournalPosition, tuning: JournalTuning,
+        deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) throws(JournalError) {
+        ears = JournalEars(last: position)
+        let voice = JournalVoice(ears: Confined(ears), deliver: deliver)
+        let gate = Lock()
+        upkeep = try JournalUpkeep(
+            directory, durability: durability, tuning: tuning, gate: gate, voice: voice)
+        committer = try JournalCommitter(
+            directory, durability: durability, after: position, tuning: tuning, gate: gate,
+            upkeep: upkeep, voice: voice)
+        do {
+            threads.append(try WorkThread(name: "journal") { [committer] in committer.run() })
+            threads.append(try WorkThread(name: "journal-upkeep") { [upkeep] in upkeep.run() })
+        } catch {
+            close()
+            throw .system(SystemFailure(call: "pthread_create", path: "", code: error.code))
+        }
+    }
+
+    deinit { close() }
+
+    public func append(_ batch: JournalBatch) {
+        precondition(
+            batch.epoch != ears.last.epoch || batch.after == ears.last.sequence,
+            "batch of turn \(batch.turn) starts after \(batch.after), expected "
+                + "\(ears.last.sequence)")
+        precondition(
+            batch.sequence >= batch.after,
+            "batch of turn \(batch.turn) ends at \(batch.sequence), before \(batch.after)")
+        ears.last.number += 1
+        ears.last.epoch = batch.epoch
+        ears.last.sequence = batch.sequence
+        committer.mailbox.post(.batch(batch))
+    }
+
+    public func resume() { committer.mailbox.post(.resume) }
+
+    /// Deletes rows that a snapshot of row `number` stands for, but for what `retention` keeps.
+    ///
+    /// What is deleted is verified before. `onTrimmed` is told on the owner's thread.
+    public func trim(
+        behind number: UInt64, keeping retention: JournalRetention,
+        onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
+    ) {
+        upkeep.mailbox.post(.trim(behind: number, retention, Confined(onTrimmed)))
+    }
+
+    /// Commits what waits, and returns when the file is closed; what is to be told is delivered.
+    public func close() {
+        guard !threads.isEmpty else { return }
+        // because the upkeep's connection closes last, and leaves one file that holds everything
+        committer.mailbox.post(.stop)
+        threads.first?.join()
+        upkeep.mailbox.post(.stop)
+        threads.dropFirst().first?.join()
+        threads = []
+    }
+}
+
+/// What the owner's thread keeps of a journal.
+final class JournalEars {
+    var onAppended: ((UInt64) -> Void)?
+    var onFailed: ((JournalFailure) -> Void)?
+    /// Where the next batch stands; its chain and time are the committer's.
+    var last: JournalPosition
+
+    init(last: JournalPosition) { self.last = last }
+}
+
+/// How a journal's threads speak to its owner.
+struct JournalVoice: Sendable {
+    let ears: Confined<JournalEars>
+    let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    func appended(_ turn: UInt64) {
+        deliver { [ears] in ears.open().onAppended?(turn) }
+    }
+
+    /// `kept` is where the journal goes on.
+    func failed(_ failure: JournalFailure, kept: JournalPosition) {
+        deliver { [ears] in
+            ears.open().last = kept
+            ears.open().onFailed?(failure)
+        }
+    }
+
+    /// Says that the disk failed where no batch was at hand.
+    func broke(_ error: JournalError) {
+        deliver { [ears] in
+            ears.open().onFailed?(.broken(turn: 0, message: "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import GRDB
+import ReactorThreads
+
+/// The work of a snapshot's thread.
+struct SnapshotTask: Sendable {
+    /// What the thread is handed.
+    enum Order: Sendable {
+        case part([UInt8])
+        case finish
+        case cancel
+    }
+
+    let directory: DataDirectory
+    let number: UInt64
+    let tuning: JournalTuning
+    let mailbox: Mailbox<Order>
+    let bell: Bell
+    let waiting: Guarded<Int>
+
+    private var partialName: String { "snapshot-\(number).partial" }
+
+    /// Runs until the snapshot has its name, has failed or is cancelled; nil for the last.
+    func run() -> Result<SnapshotHeader, JournalError>? {
+        do throws(JournalError) {
+            guard let header = try write() else {
+                try? directory.remove(partialName)
+                return nil
+            }
+            return .success(header)
+        } catch {
+            // because what is half a snapshot takes room that the journal may need
+            try? directory.remove(partialName)
+            return .failure(error)
+        }
+    }
+
+    private func write() throws(JournalError) -> SnapshotHeader? {
+        try directory.remove(partialName)
+        let instance = try instance()
+        let file = directory.path(partialName)
+        try tuning.faults.snapshot?("open")
+        let database = try JournalDatabase(file, isReadOnly: false, isNew: true) { db in
+            // because a file that nobody knows yet needs no way back
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;
+                    PRAGMA application_id = \(JournalFormat.snapshotID); PRAGMA user_version = 1;
+                    CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL);
+                    CREATE TABLE part(
+                        number INTEGER PRIMARY KEY, bytes BLOB NOT NULL, chain INTEGER NOT NULL);
+                    """)
+        }
+        guard let end = try parts(into: database, instance) else { return nil }
+        let header = SnapshotHeader(
+            instance: instance, position: try position(), partCount: end.count)
+        try database.commit("finishing") { db in
+            let meta = MetaTable(db, in: file)
+            try meta.set("instance", to: instance.words)
+            try meta.set("position", to: header.position.words, behind: instance.seed)
+            try meta.set("end", to: [UInt64(end.count), end.chain], behind: instance.seed)
+        }
+        try database.close()
+        try name()
+        return header
+    }
+
+    private func parts(
+        into database: JournalDatabase, _ instance: JournalInstance
+    ) throws(JournalError) -> (count: Int, chain: UInt64)? {
+        var chain = SnapshotHeader.seed(instance, number)
+        var count = 0
+        var orders: [Order] = []
+        while true {
+            bell.wait()
+            mailbox.drain(into: &orders)
+            try tuning.faults.snapshot?("parts")
+            for order in orders {
+                switch order {
+                case .part(let bytes):
+                    count += 1
+                    let part = UInt64(count)
+                    chain = SnapshotHeader.chain(of: bytes[...], number: part, behind: chain)
+                    try insert(bytes, number: part, chain: chain, into: database)
+                    waiting.withLock { $0 -= bytes.count }
+                case .finish: return (count, chain)
+                case .cancel: return nil
+                }
+            }
+            orders.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func insert(
+        _ bytes: [UInt8], number: UInt64, chain: UInt64, into database: JournalDatabase
+    ) throws(JournalError) {
+        try database.commit("writing") { db in
+            let insert = try db.cachedStatement(
+                sql: "INSERT INTO part(number, bytes, chain) VALUES(?, ?, ?)")
+            try insert.execute(arguments: [
+                Column.word(number), Column.bytes(bytes[...]), Column.word(chain),
+            ])
+        }
+    }
+
+    private func name() throws(JournalError) {
+        try tuning.faults.snapshot?("synchronize")
+        // because a journal in `relaxed` may not have made the row durable that this is of
+        if try directory.byteCount(of: JournalFile.logName) != nil {
+            try directory.synchronize(JournalFile.logName)
+        }
+        try directory.synchronize(partialName)
+        try tuning.faults.snapshot?("rename")
+        try directory.rename(partialName, to: SnapshotHeader.name(number))
+    }
+
+    private func instance() throws(JournalError) -> JournalInstance {
+        let journal = try JournalFile.reader(in: directory)
+        return try journal.run("opening") { try MetaTable($0, in: journal.file).instance() }
+    }
+
+    private func position() throws(JournalError) -> JournalPosition {
+        let journal = try JournalFile.reader(in: directory)
+        return try journal.run("reading") { db in
+            let meta = MetaTable(db, in: journal.file)
+            let anchor = try meta.anchor(of: meta.instance())
+            return try JournalReader.position(number, anchor: anchor, db, journal.file)
+        }
+    }
+}

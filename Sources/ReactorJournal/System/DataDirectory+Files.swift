@@ -1,0 +1,144 @@
+import Glibc
+
+/// The few calls that the room makes on files itself; SQLite makes the others.
+extension DataDirectory {
+    /// The path of `name` inside it.
+    func path(_ name: String) -> String { path + "/" + name }
+
+    /// The names of what is in it, in order. *C*: `fdopendir`, `readdir`.
+    func names() throws(JournalError) -> [String] {
+        // because a stream of names keeps its place in the descriptor, it gets one of its own
+        let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard own >= 0 else { throw .system(.now("openat", path)) }
+        guard let stream = unsafe fdopendir(own) else {
+            let failure = SystemFailure.now("fdopendir", path)
+            close(own)
+            throw .system(failure)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// How long the file `name` is; nil if there is none. *C*: `fstatat`.
+    func byteCount(of name: String) throws(JournalError) -> Int? {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .system(.now("fstatat", path(name)))
+        }
+        return Int(status.st_size)
+    }
+
+    /// Removes the file `name`, if it is there. *C*: `unlinkat`.
+    func remove(_ name: String) throws(JournalError) {
+        guard unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }
+        throw .system(.now("unlinkat", path(name)))
+    }
+
+    /// Makes what the file `name` holds durable. *C*: `fsync`.
+    func synchronize(_ name: String) throws(JournalError) {
+        let file = try open(name, O_RDONLY)
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw .system(.now("fsync", path(name))) }
+    }
+
+    /// Gives a finished and durable file its name, and makes the name durable.
+    ///
+    /// *C*: `renameat`, `fsync` of the directory.
+    func rename(_ name: String, to newName: String) throws(JournalError) {
+        guard unsafe renameat(descriptor, name, descriptor, newName) == 0 else {
+            throw .system(.now("renameat", path(name)))
+        }
+        try synchronize()
+    }
+
+    /// Makes the directory's names durable. *C*: `fsync`.
+    func synchronize() throws(JournalError) {
+        guard fsync(descriptor) == 0 else { throw .system(.now("fsync", path)) }
+    }
+
+    /// Appends zeros to the file `name` until it is `byteCount` long; false if there is no room,
+    /// and then it is as long as it was.
+    func grow(_ name: String, to byteCount: Int) throws(JournalError) -> Bool {
+        let file = try open(name, O_WRONLY | O_APPEND)
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw .system(.now("fstat", path(name))) }
+        let zeros = [UInt8](repeating: 0, count: 1 << 18)
+        var rest = byteCount - Int(status.st_size)
+        while rest > 0 {
+            let count = unsafe write(file, zeros, min(rest, zeros.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                let failure = SystemFailure.now("write", path(name))
+                guard failure.isFull, ftruncate(file, status.st_size) == 0 else {
+                    throw .system(failure)
+                }
+                return false
+            }
+            rest -= count
+        }
+        guard fdatasync(file) == 0 else { throw .system(.now("fdatasync", path(name))) }
+        return true
+    }
+
+    /// Reads up to `count` bytes of the file `name` from `offset` on. *C*: `pread`.
+    func read(
+        _ name: String, at offset: Int, count: Int
+    ) throws(JournalError) -> [UInt8] {
+        let file = try open(name, O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let more = unsafe bytes.withUnsafeMutableBytes {
+                unsafe pread(
+                    file, $0.baseAddress.map { unsafe $0 + filled }, count - filled, offset + filled)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw .system(.now("pread", path(name))) }
+            if more == 0 { break }
+            filled += more
+        }
+        bytes.removeLast(count - filled)
+        return bytes
+    }
+
+    /// Copies the file `name` into `other`, durable. *C*: `pread`, `write`, `fsync`.
+    func copy(_ name: String, into other: DataDirectory) throws(JournalError) {
+        let target = unsafe openat(
+            other.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw .system(.now("openat", other.path(name))) }
+        defer { close(target) }
+        var offset = 0
+        while true {
+            let bytes = try read(name, at: offset, count: 1 << 20)
+            if bytes.isEmpty { break }
+            offset += bytes.count
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe bytes.withUnsafeBytes {
+                    unsafe write(
+                        target, $0.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw .system(.now("write", other.path(name))) }
+                written += count
+            }
+        }
+        guard fsync(target) == 0 else { throw .system(.now("fsync", other.path(name))) }
+    }
+
+    private func open(_ name: String, _ flags: Int32) throws(JournalError) -> Int32 {
+        let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw .system(.now("openat", path(name))) }
+        return file
+    }
+}

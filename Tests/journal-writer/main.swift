@@ -1,0 +1,61 @@
+import Glibc
+import ReactorJournal
+import ReactorThreads
+
+// journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT]
+//
+// Goes on with the journal in DIRECTORY until ROWS rows are in it, each with BYTES bytes of deltas
+// at most, and writes the sequence of what is appended to standard output, one a line, at once.
+// With LIMIT, no file may grow beyond so many bytes. Ends with 0, with 74 if the journal broke, and
+// with 28 if there was no room.
+
+let arguments = CommandLine.arguments
+signal(SIGXFSZ, SIG_IGN)
+if arguments.count > 5, let limit = UInt(arguments[5]) {
+    var limits = rlimit(rlim_cur: limit, rlim_max: limit)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits)
+}
+let rowCount = UInt64(arguments[3]) ?? 0
+let byteCount = Int(arguments[4]) ?? 0
+
+let bell = Bell()
+let mailbox = Mailbox<@Sendable () -> Void> { bell.ring() }
+let directory = try DataDirectory(at: arguments[1])
+try SQLiteJournal.prepare(directory)
+let end = try JournalReader(directory).verifyRest()
+let journal = try SQLiteJournal(
+    directory, durability: JournalDurability(rawValue: arguments[2]) ?? .strict, after: end,
+    deliver: { mailbox.post($0) })
+
+func say(_ line: String) {
+    var line = line + "\n"
+    line.withUTF8 { _ = unsafe write(1, $0.baseAddress, $0.count) }
+}
+
+var appended = end.number
+journal.onAppended = {
+    appended = $0
+    say("\($0)")
+}
+journal.onFailed = { failure in
+    say("\(failure)")
+    switch failure {
+    case .full: exit(28)
+    case .broken: exit(74)
+    }
+}
+var sent = end.number
+while appended < rowCount {
+    // because batches gather while a commit runs, up to a few
+    while sent < min(rowCount, appended + 4) {
+        let bytes = (0..<Int(sent) % (byteCount + 1)).map { UInt8(truncatingIfNeeded: $0 &+ Int(sent)) }
+        journal.append(
+            JournalBatch(
+                turn: sent + 1, epoch: 7, after: sent, sequence: sent + 1, bytes: bytes,
+                range: 0..<bytes.count, facts: Array("\(sent + 1)".utf8)))
+        sent += 1
+    }
+    bell.wait()
+    for job in mailbox.drain() { job() }
+}
+journal.close()

@@ -218,7 +218,7 @@ let package = Package(
         .testTarget(
             name: "ReactorJournalTests",
             dependencies: [
-                "ReactorJournal", "ReactorThreads", "TestPrograms", "journal-writer",
+                "ReactorJournal", "ReactorThreads", "TestPrograms", "journal-writer", grdb,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -22,6 +22,9 @@ final class JournalCommitter: Sendable {
     private let upkeep: JournalUpkeep
     private let voice: JournalVoice
     private let start: JournalPosition
+    private let instance: JournalInstance
+    // because noting it costs a page, a commit in so many rows does
+    private static let notedRows: UInt64 = 256
 
     init(
         _ directory: DataDirectory, durability: JournalDurability,
@@ -36,7 +39,7 @@ final class JournalCommitter: Sendable {
         mailbox = Mailbox { [bell] in bell.ring() }
         start = position
         database = try JournalFile.writer(in: directory, durability: durability)
-        try Self.check(position, in: database)
+        instance = try Self.check(position, in: database)
     }
 
     /// Whether batches are taken, and if not why.
@@ -70,6 +73,20 @@ final class JournalCommitter: Sendable {
             orders.removeAll(keepingCapacity: true)
             commit(&waiting, behind: &position, &mood)
         }
+        close(behind: position, mood)
+    }
+
+    // because what cannot be noted is found out by those who read
+    private func close(behind position: JournalPosition, _ mood: Mood) {
+        if mood == .well, directory.isInPlace {
+            try? gate.withLock { () throws(JournalError) in
+                try database.commit("closing") { db in
+                    let meta = MetaTable(db, in: database.file)
+                    guard try meta.floor(of: instance) != position.number else { return }
+                    try meta.setFloor(position.number, of: instance)
+                }
+            }
+        }
         try? database.close()
     }
 
@@ -100,14 +117,17 @@ final class JournalCommitter: Sendable {
     }
 
     private func write(
-        _ batches: [JournalBatch], behind position: JournalPosition
+        _ batches: [JournalBatch], behind start: JournalPosition
     ) throws(JournalError) -> JournalPosition {
         let time = tuning.now()
         return try database.commit("appending to") { db in
             let table = BatchTable(db, in: database.file)
-            var position = position
+            var position = start
             for batch in batches {
                 position = try table.append(batch, behind: position, at: time)
+            }
+            if position.number / Self.notedRows > start.number / Self.notedRows {
+                try MetaTable(db, in: database.file).setFloor(position.number, of: instance)
             }
             return position
         }
@@ -116,11 +136,12 @@ final class JournalCommitter: Sendable {
     // because a row that recovery has not seen, or one that is gone, would fork the history
     private static func check(
         _ position: JournalPosition, in database: JournalDatabase
-    ) throws(JournalError) {
+    ) throws(JournalError) -> JournalInstance {
         let file = database.file
-        try database.run("opening") { db in
+        return try database.run("opening") { db in
             let meta = MetaTable(db, in: file)
-            let anchor = try meta.anchor(of: meta.instance())
+            let instance = try meta.instance()
+            let anchor = try meta.anchor(of: instance)
             let last = try BatchTable(db, in: file).lastNumber() ?? anchor.number
             let end = try JournalReader.position(last, anchor: anchor, db, file)
             guard end == position else {
@@ -129,6 +150,7 @@ final class JournalCommitter: Sendable {
                         file: file, row: last, expected: "the journal's end at \(position)",
                         got: "\(end)"))
             }
+            return instance
         }
     }
 }

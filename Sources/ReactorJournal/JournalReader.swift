@@ -23,6 +23,7 @@ public final class JournalReader {
     static let chunkBytesMax = 1 << 20
 
     private let database: JournalDatabase
+    private let floor: UInt64
     private var rows: ArraySlice<JournalRow> = []
     private var failure: JournalError?
 
@@ -48,7 +49,7 @@ public final class JournalReader {
         try JournalFile.check(in: directory)
         let database = try JournalFile.reader(in: directory)
         let file = database.file
-        (instance, anchor, position) = try database.run("opening") { db in
+        (instance, anchor, position, floor) = try database.run("opening") { db in
             let meta = MetaTable(db, in: file)
             let instance = try meta.instance()
             let anchor = try meta.anchor(of: instance)
@@ -59,7 +60,7 @@ public final class JournalReader {
                     JournalDamage(
                         file: file, row: number, expected: "\(expected)", got: "\(found)"))
             }
-            return (instance, anchor, found)
+            return (instance, anchor, found, try meta.floor(of: instance))
         }
         self.database = database
     }
@@ -75,6 +76,7 @@ public final class JournalReader {
         }
         guard let row = rows.popFirst() else {
             if let failure { throw failure }
+            try checkEnd()
             return nil
         }
         do throws(JournalError) { try row.verify(behind: position, in: database.file) } catch {
@@ -112,6 +114,15 @@ public final class JournalReader {
                     got: "a journal that ends with row \(last)"))
         }
         return position
+    }
+
+    // because a chain does not tell where it should have ended
+    private func checkEnd() throws(JournalError) {
+        guard position.number < floor else { return }
+        throw .damage(
+            JournalDamage(
+                file: database.file, row: position.number + 1,
+                expected: "rows up to \(floor), which was there", got: "the end"))
     }
 
     private func fetch() throws(JournalError) {

@@ -58,6 +58,17 @@ struct MetaTable {
         return position
     }
 
+    /// The row that was there when it was noted last, so that a missing tail is noticed; 0 if none
+    /// was.
+    func floor(of instance: JournalInstance) throws -> UInt64 {
+        try words("floor", behind: instance.seed)?.first ?? 0
+    }
+
+    /// Notes that the row numbered `number` is there.
+    func setFloor(_ number: UInt64, of instance: JournalInstance) throws {
+        try set("floor", to: [number], behind: instance.seed)
+    }
+
     private func check(_ words: [UInt64], _ key: String, _ seed: UInt64) -> UInt64 {
         Checksum.of(words, behind: Checksum.of(Array(key.utf8).span, behind: seed))
     }

@@ -70,7 +70,30 @@ enum Exemptions {
         "ReactorDaemonCommand/DaemonReactors.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/StockCatalog.swift":
             "a table; every kind is built from the example configuration",
+        "ReactorJournal/BatchTable.swift": "a table's statements; JournalReaderTests drive it",
         "ReactorJournal/Journal.swift": "a protocol; its twin in memory has the tests",
+        "ReactorJournal/JournalCommitter.swift":
+            "the journal's thread; SQLiteJournalTests drive it",
+        "ReactorJournal/JournalDatabase.swift": "a connection; every test of the room opens one",
+        "ReactorJournal/JournalDurability.swift": "two cases; SQLiteJournalTests write in both",
+        "ReactorJournal/JournalFailure.swift": "two cases; SQLiteJournalTests meet both",
+        "ReactorJournal/JournalFile.swift":
+            "JournalFormatTests and WriteAheadLogTests open what they have spoilt",
+        "ReactorJournal/JournalInstance.swift": "a number; JournalReaderTests' J54 swaps it",
+        "ReactorJournal/JournalPosition.swift": "a value; JournalReaderTests start behind many",
+        "ReactorJournal/JournalRetention.swift": "two values; JournalTrimmerTests keep by both",
+        "ReactorJournal/JournalRow.swift": "ChecksumTests change each of its fields",
+        "ReactorJournal/JournalSchema.swift": "tables; JournalFormatTests open every format",
+        "ReactorJournal/JournalTuning.swift": "sizes, and the faults that tests plant",
+        "ReactorJournal/MetaTable.swift":
+            "JournalReaderTests and SnapshotReaderTests flip its bits",
+        "ReactorJournal/Row+Columns.swift": "JournalReaderTests read what bits were flipped in",
+        "ReactorJournal/SnapshotHeader.swift": "a value; SnapshotReaderTests flip its bits",
+        "ReactorJournal/SnapshotTask.swift": "a snapshot's thread; SnapshotWriterTests drive it",
+        "ReactorJournal/System/Database+System.swift":
+            "one call; SQLiteJournalTests' J58 meets what it answers",
+        "ReactorJournal/System/SystemFailure.swift": "JournalErrorTests tell its codes apart",
+        "ReactorJournal/System/WallClock.swift": "one system call; rows bear its answer",
         "ReactorMacros/Plugin.swift": "lists the macros; every expansion test goes through it",
         "ReactorServer/Desk.swift": "what the server keeps in one place; all of its tests use it",
         "ReactorTesting/ManualWorld.swift": "a part of the test store, whose tests turn it",

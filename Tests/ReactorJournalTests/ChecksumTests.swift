@@ -1,0 +1,34 @@
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("checksums")
+struct ChecksumTests {
+    @Test("what is on disk is XXH3 with 64 bits, and stays it")
+    func golden() {
+        // because these are the library's own values: of nothing and no seed, and of words
+        #expect(Checksum.of([UInt8]().span, behind: 0) == 0x2D06_8005_38D3_94C2)
+        #expect(
+            Checksum.of([1, 2], behind: 3)
+                == Checksum.of([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0].span, behind: 3))
+    }
+
+    @Test("a row's checksum stands on every field, every byte and the row before")
+    func row() {
+        let row = JournalRow(
+            number: 1, epoch: 2, after: 3, sequence: 4, time: 5, deltas: [6, 7], facts: [8],
+            chain: 0)
+        var others = Array(repeating: row, count: 8)
+        others[0].number += 1
+        others[1].epoch += 1
+        others[2].after += 1
+        others[3].sequence += 1
+        others[4].time += 1
+        others[5].deltas[1] += 1
+        others[6].facts[0] += 1
+        others[7].deltas = [6]
+        others[7].facts = [7, 8]
+        let sums = ([row] + others).map { $0.expectedChain(behind: 9) }
+        #expect(Set(sums + [row.expectedChain(behind: 10)]).count == 10)
+    }
+}

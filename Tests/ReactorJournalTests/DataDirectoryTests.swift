@@ -1,0 +1,83 @@
+import Foundation
+import TestPrograms
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("the data directory")
+struct DataDirectoryTests {
+    let home = TestDirectory()
+
+    @Test("J66: a second daemon in one directory is refused by the first one's pid")
+    func lock() throws {
+        let first = try DataDirectory(at: home.path("data"))
+        let again = failure { _ = try DataDirectory(at: home.path("./data")) }
+        #expect(again == .inUse(path: home.path("./data"), pid: getpid()))
+        #expect("\(again.map { "\($0)" } ?? "")".contains("already used by pid \(getpid())"))
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("the lock ends with its holder")
+    func release() throws {
+        _ = try DataDirectory(at: home.path("data"))
+        _ = try DataDirectory(at: home.path("data"))
+    }
+
+    @Test("it is made with mode 0700, and one that others may enter is refused")
+    func mode() throws {
+        let path = home.path("data")
+        _ = try DataDirectory(at: path)
+        var status = stat()
+        #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        unsafe chmod(path, 0o750)
+        #expect(
+            failure { _ = try DataDirectory(at: path) }
+                == .unsafeDirectory(path: path, .isOpenToOthers(mode: 0o750)))
+    }
+
+    @Test("a link, a file and a missing parent are refused by name")
+    func kinds() throws {
+        _ = try DataDirectory(at: home.path("data"))
+        unsafe symlink(home.path("data"), home.path("link"))
+        #expect(
+            failure { _ = try DataDirectory(at: home.path("link")) }
+                == .unsafeDirectory(path: home.path("link"), .isSymbolicLink))
+        let file = try home.write("x", to: "file")
+        #expect(
+            failure { _ = try DataDirectory(at: file) }
+                == .unsafeDirectory(path: file, .isNotADirectory))
+        let lost = home.path("no/data")
+        #expect(
+            failure { _ = try DataDirectory(at: lost) }
+                == .system(SystemFailure(call: "mkdir", path: lost, code: ENOENT)))
+    }
+
+    @Test("J66: a file system of another machine is refused, because its locks do not hold")
+    func remote() throws {
+        let path = home.path("data")
+        #expect(
+            failure { _ = try DataDirectory(at: path, to: .own, fileSystem: 0x6969) }
+                == .unsafeDirectory(path: path, .isRemote(fileSystem: "NFS")))
+    }
+
+    @Test("J65: a directory that was replaced is not the one that was opened")
+    func replaced() throws {
+        let directory = try DataDirectory(at: home.path("data"))
+        #expect(directory.isInPlace)
+        unsafe rename(home.path("data"), home.path("other"))
+        #expect(!directory.isInPlace)
+        unsafe mkdir(home.path("data"), 0o700)
+        #expect(!directory.isInPlace)
+    }
+
+    @Test("a file grows with zeros behind what it holds")
+    func grow() throws {
+        let directory = try DataDirectory(at: home.path("data"))
+        try Data([1, 2]).write(to: URL(filePath: home.path("data/log")))
+        #expect(try directory.grow("log", to: 5))
+        #expect(try directory.read("log", at: 0, count: 9) == [1, 2, 0, 0, 0])
+        #expect(try directory.grow("log", to: 3))
+        #expect(try directory.byteCount(of: "log") == 5)
+        #expect(try directory.names() == ["journal.lock", "log"])
+    }
+}

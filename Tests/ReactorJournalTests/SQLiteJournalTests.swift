@@ -1,0 +1,197 @@
+import Foundation
+import ReactorThreads
+import TestPrograms
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("the journal on disk", .timeLimit(.minutes(5)))
+struct SQLiteJournalTests {
+    private static let broken = JournalError.database(
+        DatabaseFailure(file: "f", purpose: "appending to", code: 1_034, systemCode: 5, message: "m"))
+    private static let full = JournalError.database(
+        DatabaseFailure(file: "f", purpose: "appending to", code: 13, systemCode: 0, message: "m"))
+
+    @Test(
+        "J48: what was acknowledged survives kill -9, whole and in order",
+        arguments: ["strict", "relaxed"])
+    func killed(durability: String) async throws {
+        let home = TestDirectory()
+        var random = SystemRandomNumberGenerator()
+        var end: UInt64 = 0
+        for round in 1...6 {
+            let writer = try ChildProcess(
+                Built.product("journal-writer"), [home.path("data"), durability, "1000000", "9000"],
+                in: home, name: "ledger-\(round)")
+            let target = end + UInt64.random(in: 1...200, using: &random)
+            #expect(await writer.says("\(target)\n"))
+            writer.signal(SIGKILL)
+            #expect(await writer.ended() == .killed(signal: SIGKILL))
+            let acknowledged = writer.output.split(separator: "\n").compactMap { UInt64($0) }
+            let rig = JournalRig(in: home)
+            _ = try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
+            let rows = try rig.rows()
+            #expect(rows.map(\.number) == Array(1...UInt64(rows.count)))
+            #expect(rows.map(\.sequence) == rows.map(\.number), "an action is there twice")
+            #expect(rows.allSatisfy { $0.facts == Array("\($0.number)".utf8) })
+            #expect(rows.allSatisfy { $0.deltas.count == Int($0.number - 1) % 9_001 })
+            let last = try #require(acknowledged.last)
+            #expect(UInt64(rows.count) >= last, "round \(round) lost what it had said")
+            end = UInt64(rows.count)
+        }
+    }
+
+    @Test("J58: a file that may not grow is no room: nothing unacknowledged is told, all else kept")
+    func limited() async throws {
+        let home = TestDirectory()
+        let writer = try ChildProcess(
+            Built.product("journal-writer"),
+            [home.path("data"), "relaxed", "1000000", "9000", "2000000"], in: home, name: "ledger")
+        #expect(await writer.ended() == .exited(28))
+        let acknowledged = writer.output.split(separator: "\n").compactMap { UInt64($0) }
+        let rig = JournalRig(in: home)
+        let journal = try rig.open()
+        #expect(try rig.rows().last?.number == acknowledged.last)
+        rig.hand(journal, epoch: 8)
+        rig.run { rig.turns.last == journal.lastNumber }
+        #expect(try rig.rows().last?.number == journal.lastNumber)
+        journal.close()
+    }
+
+    @Test("J62: batches gather while a commit is slow, and the next takes all of them")
+    func gathers() throws {
+        let rig = JournalRig()
+        let (began, goOn) = (Bell(), Bell())
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            guard turn == 1 else { return }
+            began.ring()
+            goOn.wait()
+        }
+        let journal = try rig.open()
+        rig.hand(journal)
+        began.wait()
+        for _ in 2...50 { rig.hand(journal) }
+        #expect(rig.turns.isEmpty)
+        goOn.ring()
+        rig.run { rig.turns.last == 50 }
+        #expect(rig.turns == [1, 50])
+        journal.close()
+        #expect(try rig.rows().count == 50)
+    }
+
+    @Test("J58: no room drops that turn and all later ones until the owner resumes")
+    func fullDisk() throws {
+        let rig = JournalRig()
+        let isFull = Guarded(true)
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            if turn == 3, isFull.withLock({ $0 }) { throw Self.full }
+        }
+        let journal = try rig.open()
+        rig.append(3, to: journal)
+        #expect(rig.failures == [.full(turn: 3, message: "\(Self.full)")])
+        #expect(journal.lastNumber == 2)
+        // because what is on its way when the owner learns of it is dropped as well
+        rig.hand(journal)
+        isFull.withLock { $0 = false }
+        rig.hand(journal)
+        journal.resume()
+        journal.close()
+        #expect(rig.turns == [1, 2])
+        #expect(try rig.rows().map(\.number) == [1, 2])
+    }
+
+    @Test("J58: behind a full disk the journal goes on where it was")
+    func resumes() throws {
+        let rig = JournalRig()
+        let isFull = Guarded(true)
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            if turn == 3, isFull.withLock({ $0 }) { throw Self.full }
+        }
+        let journal = try rig.open()
+        rig.append(3, to: journal)
+        isFull.withLock { $0 = false }
+        journal.resume()
+        for number in 3...5 as ClosedRange<UInt64> {
+            rig.hand(journal)
+            rig.run { rig.turns.last == number }
+        }
+        journal.close()
+        #expect(try rig.rows().map(\.number) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("J60: a failed fsync is told once, and nothing is tried or acknowledged after it")
+    func failedSync() throws {
+        let rig = JournalRig()
+        let tries = Guarded(0)
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            guard turn >= 3 else { return }
+            tries.withLock { $0 += 1 }
+            throw Self.broken
+        }
+        let journal = try rig.open()
+        rig.append(3, to: journal)
+        #expect(rig.failures == [.broken(turn: 3, message: "\(Self.broken)")])
+        rig.hand(journal)
+        journal.resume()
+        rig.hand(journal)
+        journal.close()
+        #expect(rig.turns == [1, 2])
+        #expect(rig.failures.count == 1 && tries.withLock { $0 } == 1)
+    }
+
+    @Test("J65: nothing is acknowledged into a directory that was removed")
+    func removed() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        unsafe rename(rig.path, rig.path + ".old")
+        rig.append(1, to: journal)
+        let moved = JournalError.moved(path: rig.path)
+        #expect(rig.failures == [.broken(turn: 3, message: "\(moved)")])
+        #expect(rig.turns == [1, 2])
+        journal.close()
+        #expect(!FileManager.default.fileExists(atPath: rig.path))
+    }
+
+    @Test("J67: a clock that goes back leaves times that do not")
+    func clock() throws {
+        let rig = JournalRig()
+        let times = Guarded<[Int64]>([50, -10, 0, 60, 100])
+        rig.tuning.now = { times.withLock { $0.popLast() ?? 0 } }
+        let journal = try rig.open()
+        rig.append(4, to: journal)
+        journal.close()
+        #expect(try rig.rows().map(\.time) == [60, 60, 60, 60])
+    }
+
+    @Test("a journal that goes on behind the wrong row is refused")
+    func wrongEnd() throws {
+        let rig = try JournalRig.closed(3)
+        var position = try JournalReader(rig.directory()).verifyRest()
+        position.number -= 1
+        let error = failure {
+            _ = try SQLiteJournal(
+                rig.directory(), durability: .strict, after: position, deliver: rig.deliver)
+        }
+        #expect(error?.damage?.row == 3)
+    }
+
+    @Test("a clean close leaves one file that holds everything")
+    func close() throws {
+        let rig = try JournalRig.closed(5)
+        #expect(try rig.directory().names() == ["journal.lock", "journal.sqlite"])
+        #expect(try rig.rows().count == 5)
+    }
+
+    @Test("a new epoch may begin anywhere")
+    func epochs() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        journal.append(
+            JournalBatch(turn: 2, epoch: 8, after: 100, sequence: 101, bytes: [], range: 0..<0))
+        rig.run { rig.turns.last == 2 }
+        journal.close()
+        #expect(try rig.rows().map(\.epoch) == [7, 8])
+    }
+}

@@ -1,0 +1,108 @@
+import ReactorThreads
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("writing snapshots", .timeLimit(.minutes(2)))
+struct SnapshotWriterTests {
+    static func parts(_ count: Int) -> [[UInt8]] {
+        (0..<count).map { Array("part \($0) of a state".utf8) + [UInt8](repeating: 3, count: $0) }
+    }
+
+    /// Writes a snapshot of the journal's last row.
+    static func write(
+        _ journal: SQLiteJournal, _ rig: JournalRig, parts: [[UInt8]] = parts(5)
+    ) throws -> Result<SnapshotHeader, JournalError> {
+        var result: Result<SnapshotHeader, JournalError>?
+        let writer = try SnapshotWriter(
+            rig.directory(), of: journal.lastNumber, tuning: rig.tuning, deliver: rig.deliver
+        ) { result = $0 }
+        for part in parts { writer.append(part) }
+        writer.finish()
+        rig.run { result != nil }
+        #expect(writer.waitingByteCount == 0 || (try? result?.get()) == nil)
+        return try #require(result)
+    }
+
+    @Test("what was handed over comes back, with the place where the journal goes on")
+    func roundTrip() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(3, to: journal)
+        let header = try Self.write(journal, rig, parts: Self.parts(500)).get()
+        #expect(try header.position == rig.rows().last?.position)
+        journal.close()
+        let reader = try SnapshotReader(rig.directory(), of: 3)
+        #expect(reader.header == header && header.partCount == 500)
+        for part in Self.parts(500) { #expect(try reader.next() == part) }
+        #expect(try reader.next() == nil)
+    }
+
+    @Test("a snapshot of nothing, and one before the first row")
+    func empty() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        #expect(try Self.write(journal, rig, parts: []).get().partCount == 0)
+        journal.close()
+        #expect(try SnapshotReader(rig.directory(), of: 0).next() == nil)
+    }
+
+    @Test("a row that was not committed has no snapshot")
+    func early() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        var result: Result<SnapshotHeader, JournalError>?
+        let writer = try SnapshotWriter(
+            rig.directory(), of: 4, tuning: rig.tuning, deliver: rig.deliver
+        ) { result = $0 }
+        writer.finish()
+        rig.run { result != nil }
+        guard case .failure(let error)? = result else { return #expect(Bool(false)) }
+        #expect(error.damage?.row == 4)
+        journal.close()
+        #expect(try SnapshotShelf(rig.directory()).numbers().isEmpty)
+    }
+
+    @Test(
+        "J57, J59: a snapshot that fails at any step leaves the old set, and the journal goes on",
+        arguments: ["open", "parts", "synchronize", "rename"])
+    func fails(step: String) throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        _ = try Self.write(journal, rig).get()
+        rig.append(1, to: journal)
+        let full = JournalError.system(SystemFailure(call: "write", path: "p", code: 28))
+        rig.tuning.faults.snapshot = { at throws(JournalError) in if at == step { throw full } }
+        #expect(try Self.write(journal, rig) == .failure(full))
+        rig.append(1, to: journal)
+        journal.close()
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [1])
+        #expect(try rig.directory().names().allSatisfy { !$0.hasSuffix(".partial") })
+        #expect(try rig.rows().count == 3)
+    }
+
+    @Test("a snapshot that is cancelled leaves nothing")
+    func cancelled() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        let (began, ended) = (Bell(), Bell())
+        rig.tuning.faults.snapshot = { at throws(JournalError) in
+            guard at == "parts" else { return }
+            began.ring()
+            ended.wait()
+        }
+        let writer = try SnapshotWriter(
+            rig.directory(), of: 0, tuning: rig.tuning, deliver: rig.deliver
+        ) { _ in Issue.record("a cancelled snapshot says something") }
+        writer.append([1])
+        began.wait()
+        writer.cancel()
+        ended.ring()
+        rig.tuning.faults.snapshot = nil
+        rig.append(1, to: journal)
+        _ = try Self.write(journal, rig).get()
+        journal.close()
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [1])
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("the write-ahead log after a crash", .timeLimit(.minutes(5)))
+struct WriteAheadLogTests {
+    private static let frame = 4_096 + 24
+
+    /// A journal of ten rows whose machine stopped, the log as long as what is in it.
+    private func crashed(_ durability: JournalDurability = .strict) throws -> JournalRig {
+        let rig = JournalRig()
+        rig.tuning.grownByteCount = 0
+        let journal = try rig.open(durability)
+        rig.append(10, to: journal)
+        let image = try rig.image("image")
+        journal.close()
+        return image
+    }
+
+    private func prepare(_ rig: JournalRig) throws -> JournalOpening {
+        try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
+    }
+
+    @Test("J49: a log that was cut at any byte ends with the last whole batch")
+    func torn() throws {
+        let image = try crashed()
+        let (file, log) = (image.bytes(of: JournalFile.name), image.bytes(of: JournalFile.logName))
+        #expect((log.count - 32) % Self.frame == 0)
+        var counts: Set<Int> = []
+        for cut in stride(from: log.count, to: 32, by: -997) {
+            try image.forgetCaches()
+            try image.set(JournalFile.name, to: file)
+            try image.set(JournalFile.logName, to: Array(log[..<cut]))
+            _ = try prepare(image)
+            let rows = try image.rows()
+            #expect(rows.map(\.number) == Array((1...10).prefix(rows.count)))
+            #expect(rows.count >= (cut - 32) / Self.frame - 1, "cut at \(cut)")
+            counts.insert(rows.count)
+        }
+        #expect(counts.count > 8)
+    }
+
+    @Test("J50: zeros, garbage and what an older round left behind the last batch are no batches")
+    func tail() throws {
+        let image = try crashed()
+        let log = image.bytes(of: JournalFile.logName)
+        let zeros = [UInt8](repeating: 0, count: 3 * Self.frame)
+        let garbage = (0..<3 * Self.frame).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761) }
+        for tail in [zeros, garbage] {
+            try image.set(JournalFile.logName, to: log + tail)
+            #expect(try prepare(image).droppedByteCount == 0)
+            #expect(try image.rows().count == 10)
+        }
+        let torn = Array(log[..<(log.count - 100)]) + [UInt8](repeating: 0, count: 100)
+        try image.set(JournalFile.logName, to: torn)
+        try image.directory().remove("journal.sqlite-shm")
+        #expect(try prepare(image).droppedByteCount == Self.frame)
+        #expect(try image.rows().count == 9)
+    }
+
+    @Test("J50: rows survive a log that has begun anew many times")
+    func rounds() throws {
+        let rig = JournalRig()
+        rig.tuning.checkpointByteCount = 20_000
+        rig.tuning.restartByteCount = 40_000
+        let journal = try rig.open()
+        for round in 1...8 {
+            rig.append(25, to: journal)
+            let image = try rig.image("image-\(round)")
+            #expect(try prepare(image).droppedByteCount == 0)
+            #expect(try image.rows().count == round * 25)
+        }
+        journal.close()
+        #expect(rig.failures.isEmpty)
+    }
+
+    @Test(
+        "J52: a flipped bit in a log, with whole batches behind it, is damage and no torn tail",
+        arguments: [8, 20, 32 + 4, 32 + 10, 32 + 18, 32 + 2_000, 32 + 4_120 * 4 + 100])
+    func flipped(offset: Int) throws {
+        let image = try crashed()
+        var log = image.bytes(of: JournalFile.logName)
+        log[offset] ^= 1
+        try image.set(JournalFile.logName, to: log)
+        let damage = failure { _ = try prepare(image) }?.damage
+        #expect(damage?.file == image.path + "/journal.sqlite-wal")
+    }
+
+    @Test("J52: where commits do not wait for the disk, the same is a tail that was lost")
+    func relaxed() throws {
+        let image = try crashed(.relaxed)
+        var log = image.bytes(of: JournalFile.logName)
+        log[log.count - 3 * Self.frame + 100] ^= 1
+        try image.set(JournalFile.logName, to: log)
+        #expect(try prepare(image).droppedByteCount == 3 * Self.frame)
+        let rows = try image.rows()
+        #expect(rows.map(\.number) == Array(1...7))
+    }
+}

@@ -189,7 +189,7 @@ let package = Package(
         // Appends to a journal until it is killed.
         .executableTarget(
             name: "journal-writer", dependencies: ["ReactorJournal", "ReactorThreads"],
-            path: "Tests/journal-writer", swiftSettings: strict),
+            path: "Tests/JournalWriter", swiftSettings: strict),
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [

@@ -1,7 +1,7 @@
 /// Why a data directory cannot be used, or not any further.
 public enum JournalError: Error, Equatable, Sendable {
     /// The directory is not one to keep a history in.
-    case unsafeDirectory(path: String, DirectoryFault)
+    case unusableDirectory(path: String, DirectoryFault)
     /// Somebody else has locked the directory; nil where the lock does not say who.
     case inUse(path: String, pid: Int32?)
     /// The path leads to another directory by now, or to none.
@@ -89,7 +89,7 @@ extension JournalError: CustomStringConvertible {
     /// What failed, on what, expected and got, and the next step.
     public var description: String {
         switch self {
-        case .unsafeDirectory(let path, let fault): "data directory \(path) \(fault)"
+        case .unusableDirectory(let path, let fault): "data directory \(path) \(fault)"
         case .inUse(let path, let pid):
             "data directory \(path) is already used by "
                 + (pid.map { "pid \($0)" } ?? "another process")

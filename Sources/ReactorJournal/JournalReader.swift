@@ -32,14 +32,22 @@ public final class JournalReader {
     public convenience init(
         _ directory: DataDirectory, behind position: JournalPosition? = nil
     ) throws(JournalError) {
-        try self.init(directory) { position ?? $0 } at: { position?.number ?? $0.number }
+        try self.init(directory) {
+            position ?? $0
+        } at: {
+            position?.number ?? $0.number
+        }
     }
 
     /// Starts behind the row numbered `number`, by what that row says of itself.
     public convenience init(
         _ directory: DataDirectory, behind number: UInt64
     ) throws(JournalError) {
-        try self.init(directory) { _ in nil } at: { _ in number }
+        try self.init(directory) { _ in
+            nil
+        } at: { _ in
+            number
+        }
     }
 
     private init(

@@ -62,7 +62,8 @@ struct WriteAheadLog {
 
     private mutating func walk(isStrict: Bool) throws(JournalError) -> Int {
         var bad: Int?
-        var wholeEnd = 0, lastEnd = 0
+        var wholeEnd = 0
+        var lastEnd = 0
         var previous: Frame?
         for index in 0..<frameCount {
             let frame = try frame(index)

@@ -32,7 +32,7 @@ struct DataDirectoryTests {
         unsafe chmod(path, 0o750)
         #expect(
             failure { _ = try DataDirectory(at: path) }
-                == .unsafeDirectory(path: path, .isOpenToOthers(mode: 0o750)))
+                == .unusableDirectory(path: path, .isOpenToOthers(mode: 0o750)))
     }
 
     @Test("a link, a file and a missing parent are refused by name")
@@ -41,11 +41,11 @@ struct DataDirectoryTests {
         unsafe symlink(home.path("data"), home.path("link"))
         #expect(
             failure { _ = try DataDirectory(at: home.path("link")) }
-                == .unsafeDirectory(path: home.path("link"), .isSymbolicLink))
+                == .unusableDirectory(path: home.path("link"), .isSymbolicLink))
         let file = try home.write("x", to: "file")
         #expect(
             failure { _ = try DataDirectory(at: file) }
-                == .unsafeDirectory(path: file, .isNotADirectory))
+                == .unusableDirectory(path: file, .isNotADirectory))
         let lost = home.path("no/data")
         #expect(
             failure { _ = try DataDirectory(at: lost) }
@@ -57,7 +57,7 @@ struct DataDirectoryTests {
         let path = home.path("data")
         #expect(
             failure { _ = try DataDirectory(at: path, to: .own, fileSystem: 0x6969) }
-                == .unsafeDirectory(path: path, .isRemote(fileSystem: "NFS")))
+                == .unusableDirectory(path: path, .isRemote(fileSystem: "NFS")))
     }
 
     @Test("J65: a directory that was replaced is not the one that was opened")

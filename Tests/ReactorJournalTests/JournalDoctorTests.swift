@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the doctor", .timeLimit(.minutes(2)))
+@Suite("the doctor")
 struct JournalDoctorTests {
     /// Twenty rows, with snapshots of rows 5 and 15.
     private func patient() throws -> JournalRig {

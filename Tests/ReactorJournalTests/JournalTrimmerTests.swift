@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("trimming", .timeLimit(.minutes(2)))
+@Suite("trimming")
 struct JournalTrimmerTests {
     private func trim(
         _ journal: SQLiteJournal, _ rig: JournalRig, behind number: UInt64,
@@ -40,7 +40,12 @@ struct JournalTrimmerTests {
     func keeps() throws {
         let rig = JournalRig()
         let time = Guarded<Int64>(0)
-        rig.tuning.now = { time.withLock { $0 += 1_000; return $0 } }
+        rig.tuning.now = {
+            time.withLock {
+                $0 += 1_000
+                return $0
+            }
+        }
         let journal = try rig.open()
         rig.append(20, to: journal)
         let aged = trim(

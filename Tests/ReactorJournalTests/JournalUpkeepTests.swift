@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("upkeep", .timeLimit(.minutes(2)))
+@Suite("upkeep")
 struct JournalUpkeepTests {
     @Test("checkpoints keep the log from growing without end")
     func bounded() throws {

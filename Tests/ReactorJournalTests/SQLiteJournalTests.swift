@@ -5,10 +5,11 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the journal on disk", .timeLimit(.minutes(5)))
+@Suite("the journal on disk")
 struct SQLiteJournalTests {
     private static let broken = JournalError.database(
-        DatabaseFailure(file: "f", purpose: "appending to", code: 1_034, systemCode: 5, message: "m"))
+        DatabaseFailure(
+            file: "f", purpose: "appending to", code: 1_034, systemCode: 5, message: "m"))
     private static let full = JournalError.database(
         DatabaseFailure(file: "f", purpose: "appending to", code: 13, systemCode: 0, message: "m"))
 
@@ -21,7 +22,8 @@ struct SQLiteJournalTests {
         var end: UInt64 = 0
         for round in 1...6 {
             let writer = try ChildProcess(
-                Built.product("journal-writer"), [home.path("data"), durability, "1000000", "9000"],
+                Built.product("journal-writer"),
+                [home.path("data"), durability, "1000000", "9000"],
                 in: home, name: "ledger-\(round)")
             let target = end + UInt64.random(in: 1...200, using: &random)
             #expect(await writer.says("\(target)\n"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("reading snapshots", .timeLimit(.minutes(5)))
+@Suite("reading snapshots")
 struct SnapshotReaderTests {
     @Test("a flipped bit anywhere in a snapshot is refused, or changes nothing that is read")
     func flipped() throws {

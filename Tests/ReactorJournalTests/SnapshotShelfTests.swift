@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("choosing a snapshot", .timeLimit(.minutes(2)))
+@Suite("choosing a snapshot")
 struct SnapshotShelfTests {
     /// A journal with snapshots of rows 3, 6 and 9 and ten rows.
     private func shelf() throws -> JournalRig {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("writing snapshots", .timeLimit(.minutes(2)))
+@Suite("writing snapshots")
 struct SnapshotWriterTests {
     static func parts(_ count: Int) -> [[UInt8]] {
         (0..<count).map { Array("part \($0) of a state".utf8) + [UInt8](repeating: 3, count: $0) }

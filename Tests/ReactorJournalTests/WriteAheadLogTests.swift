@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the write-ahead log after a crash", .timeLimit(.minutes(5)))
+@Suite("the write-ahead log after a crash")
 struct WriteAheadLogTests {
     private static let frame = 4_096 + 24
 

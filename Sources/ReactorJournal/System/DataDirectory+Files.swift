@@ -100,7 +100,8 @@ extension DataDirectory {
         while filled < count {
             let more = unsafe bytes.withUnsafeMutableBytes {
                 unsafe pread(
-                    file, $0.baseAddress.map { unsafe $0 + filled }, count - filled, offset + filled)
+                    file, $0.baseAddress.map { unsafe $0 + filled }, count - filled, offset + filled
+                )
             }
             if more < 0, errno == EINTR { continue }
             guard more >= 0 else { throw .system(.now("pread", path(name))) }

@@ -25,7 +25,7 @@ public final class DataDirectory: Sendable {
 
     /// Opens, checks and locks the directory at `path`; makes it if nothing is there.
     ///
-    /// *Throws*: ``JournalError/unsafeDirectory(path:_:)`` with the reason, or
+    /// *Throws*: ``JournalError/unusableDirectory(path:_:)`` with the reason, or
     /// ``JournalError/inUse(path:pid:)`` while somebody else holds it.
     public convenience init(at path: String) throws(JournalError) {
         try self.init(at: path, to: .own)
@@ -78,12 +78,12 @@ public final class DataDirectory: Sendable {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
             guard errno == ENOENT else { throw .system(.now("lstat", path)) }
-            throw .unsafeDirectory(path: path, .isMissing)
+            throw .unusableDirectory(path: path, .isMissing)
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return
-        case S_IFLNK: throw .unsafeDirectory(path: path, .isSymbolicLink)
-        default: throw .unsafeDirectory(path: path, .isNotADirectory)
+        case S_IFLNK: throw .unusableDirectory(path: path, .isSymbolicLink)
+        default: throw .unusableDirectory(path: path, .isNotADirectory)
         }
     }
 
@@ -99,15 +99,15 @@ public final class DataDirectory: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(.now("fstat", path)) }
         guard status.st_uid == geteuid() else {
-            throw .unsafeDirectory(
+            throw .unusableDirectory(
                 path: path, .isOwnedBy(owner: status.st_uid, expected: geteuid()))
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw .unsafeDirectory(path: path, .isOpenToOthers(mode: status.st_mode & 0o7777))
+            throw .unusableDirectory(path: path, .isOpenToOthers(mode: status.st_mode & 0o7777))
         }
         let kind = fileSystem ?? reactor_file_system(descriptor)
         guard let name = remoteFileSystems[kind] else { return }
-        throw .unsafeDirectory(path: path, .isRemote(fileSystem: name))
+        throw .unusableDirectory(path: path, .isRemote(fileSystem: name))
     }
 
     // because a lock there may be another machine's, or nobody's

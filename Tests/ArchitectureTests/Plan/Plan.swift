@@ -139,7 +139,8 @@ enum Plan {
             tests: []),
         Room("sign", floor: 7, rooms: ["GuestbookCore", "ReactorClient"], tests: []),
         Room(
-            "journal-writer", floor: 4, rooms: ["ReactorJournal", "ReactorThreads"], tests: []),
+            "journal-writer", floor: 4, rooms: ["ReactorJournal", "ReactorThreads"],
+            system: ["Glibc"], tests: []),
     ]
 
     /// Test targets that belong to no single room.

@@ -84,12 +84,15 @@ final class LiveServerCore {
 /// A journal that appends at once, or when a test says so.
 private final class HeldJournal: Journal {
     var onAppended: ((UInt64) -> Void)?
+    var onFailed: ((JournalFailure) -> Void)?
     var isHolding = false
     private var held: [UInt64] = []
 
     func append(_ batch: JournalBatch) {
         if isHolding { held.append(batch.turn) } else { onAppended?(batch.turn) }
     }
+
+    func resume() {}
 
     func release() {
         isHolding = false

@@ -78,7 +78,8 @@ final class JournalRig {
     }
 
     /// A directory with `count` rows, closed.
-    static func closed(_ count: Int, in home: TestDirectory = TestDirectory()) throws -> JournalRig {
+    static func closed(_ count: Int, in home: TestDirectory = TestDirectory()) throws -> JournalRig
+    {
         let rig = JournalRig(in: home)
         let journal = try rig.open()
         rig.append(count, to: journal)

@@ -48,7 +48,9 @@ var sent = end.number
 while appended < rowCount {
     // because batches gather while a commit runs, up to a few
     while sent < min(rowCount, appended + 4) {
-        let bytes = (0..<Int(sent) % (byteCount + 1)).map { UInt8(truncatingIfNeeded: $0 &+ Int(sent)) }
+        let bytes = (0..<Int(sent) % (byteCount + 1)).map {
+            UInt8(truncatingIfNeeded: $0 &+ Int(sent))
+        }
         journal.append(
             JournalBatch(
                 turn: sent + 1, epoch: 7, after: sent, sequence: sent + 1, bytes: bytes,

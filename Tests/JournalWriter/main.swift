@@ -2,21 +2,23 @@ import Glibc
 import ReactorJournal
 import ReactorThreads
 
-// journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT]
+// journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT [END]]
 //
 // Goes on with the journal in DIRECTORY until ROWS rows are in it, each with BYTES bytes of deltas
 // at most, and writes the sequence of what is appended to standard output, one a line, at once.
-// With LIMIT, no file may grow beyond so many bytes. Ends with 0, with 74 if the journal broke, and
-// with 28 if there was no room.
+// With LIMIT, no file may grow beyond so many bytes, 0 for any. With END, it is killed by SIGKILL
+// when so many rows are appended, whatever its threads are at. Ends with 0, with 74 if the journal
+// broke, and with 28 if there was no room.
 
 let arguments = CommandLine.arguments
 signal(SIGXFSZ, SIG_IGN)
-if arguments.count > 5, let limit = UInt(arguments[5]) {
+if arguments.count > 5, let limit = UInt(arguments[5]), limit > 0 {
     var limits = rlimit(rlim_cur: limit, rlim_max: limit)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits)
 }
 let rowCount = UInt64(arguments[3]) ?? 0
 let byteCount = Int(arguments[4]) ?? 0
+let killedRow = arguments.count > 6 ? UInt64(arguments[6]) ?? .max : .max
 
 let bell = Bell()
 let mailbox = Mailbox<@Sendable () -> Void> { bell.ring() }
@@ -36,6 +38,7 @@ var appended = end.number
 journal.onAppended = {
     appended = $0
     say("\($0)")
+    if $0 >= killedRow { kill(getpid(), SIGKILL) }
 }
 journal.onFailed = { failure in
     say("\(failure)")

@@ -21,13 +21,11 @@ struct SQLiteJournalTests {
         var random = SystemRandomNumberGenerator()
         var end: UInt64 = 0
         for round in 1...6 {
+            let target = end + UInt64.random(in: 1...200, using: &random)
             let writer = try ChildProcess(
                 Built.product("journal-writer"),
-                [home.path("data"), durability, "1000000", "9000"],
+                [home.path("data"), durability, "1000000", "9000", "0", "\(target)"],
                 in: home, name: "ledger-\(round)")
-            let target = end + UInt64.random(in: 1...200, using: &random)
-            #expect(await writer.says("\(target)\n"))
-            writer.signal(SIGKILL)
             #expect(await writer.ended() == .killed(signal: SIGKILL))
             let acknowledged = writer.output.split(separator: "\n").compactMap { UInt64($0) }
             let rig = JournalRig(in: home)

@@ -4,8 +4,10 @@ public import ReactorBytes
 ///
 /// *Owner*: the tree's isolation; never used from another thread.
 public class AnyNode {
-    /// Unique while the tree lives; also the id of the node's replica slice.
-    public let number: UInt32
+    /// Unique while the tree lives, and in its history; also the id of the node's replica slice.
+    public final var number: UInt32 { ownNumber }
+    // because a tree that is put back to where its history left it has the numbers of that history
+    final var ownNumber: UInt32
     /// Where the node stands.
     public let path: SlicePath
     // because the tree takes its nodes apart when it goes, the cycle does not outlive it
@@ -35,6 +37,10 @@ public class AnyNode {
     final var notedTurn: UInt64 = 0
     /// The last error that the reactor had no answer to; gone when it begins anew.
     public internal(set) final var fault: String?
+    /// Where the node stands in ``Tree/order``.
+    final var orderIndex = 0
+    /// The last snapshot that has the node's state, or does not want it.
+    final var savedIn: UInt64 = 0
     /// Whether the node was removed from its tree.
     public final var isGone: Bool { hasLeft }
     final var hasLeft = false
@@ -49,7 +55,7 @@ public class AnyNode {
     @usableFromInline final let longWayPlace: Place<Bool>
 
     init(number: UInt32, path: SlicePath, parent: AnyNode?) {
-        self.number = number
+        ownNumber = number
         self.path = path
         self.parent = parent
         isObservedByParent = parent?.isReacting ?? false
@@ -153,6 +159,23 @@ public class AnyNode {
     func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         .impossible
     }
+
+    /// A copy of the state, to be encoded on any thread.
+    func copyState() -> @Sendable (inout WireWriter) -> Void { { $0.map(count: 0) } }
+
+    /// Puts an encoded state in the place of the one at hand.
+    func restore(_ bytes: Span<UInt8>) throws(WireError) {}
+
+    /// Reduces the mutations that `bytes` hold from the cursor on.
+    func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
+        throw WireError(.refused("mutations of a node that has no state"), at: cursor.offset)
+    }
+
+    /// Who holds which child, of a collection whose children are leased.
+    var leaseBook: LeaseBook? { nil }
+
+    /// Takes note of a change of who holds which child.
+    func redo(_ fact: OwnershipFact) {}
 
     func endConnection(_ owned: Owned, _ turn: Turn) {}
 

@@ -47,6 +47,17 @@ final class CollectionNode<R: Reactor>: AnyNode {
         }
     }
 
+    override var leaseBook: LeaseBook? { leases }
+
+    override func redo(_ fact: OwnershipFact) {
+        switch fact {
+        case .own(_, let key, let connection, let definesLifecycle):
+            leases?.hold(key, by: connection, definesLifecycle: definesLifecycle ?? true)
+        case .disown(_, let key, let connection): _ = leases?.leave(key, connection)
+        case .end: break
+        }
+    }
+
     override func endConnection(_ owned: Owned, _ turn: Turn) {
         for key in owned.keys { end(key, owned.connection, turn) }
     }
@@ -76,7 +87,9 @@ final class CollectionNode<R: Reactor>: AnyNode {
 /// A change of the tree itself, as it stands in a structural delta of a collection.
 @WireCodable
 public enum StructuralChange: Equatable, Sendable {
-    case create(key: WireKey)
+    /// A child came, as node `number`; `parts` are the nodes that came with it, below it.
+    case create(key: WireKey, number: UInt32, parts: [NodePlace] = [])
+    /// It went, and all below it.
     case remove(key: WireKey)
 }
 

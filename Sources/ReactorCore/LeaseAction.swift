@@ -69,7 +69,8 @@ extension CollectionNode {
             turn.create(key, in: self)
         }
         leases?.hold(key, by: connection, definesLifecycle: definesLifecycle)
-        turn.own(number, key, connection: connection)
+        turn.own(
+            number, key, connection: connection, definesLifecycle: definesLifecycle)
     }
 
     // because nothing but the parent ends such a child, and nobody need know it

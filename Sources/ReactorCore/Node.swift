@@ -60,6 +60,21 @@ public final class Node<R: Reactor>: AnyNode {
         return copy.wireBytes()
     }
 
+    override func copyState() -> @Sendable (inout WireWriter) -> Void {
+        let state = place.value
+        return { state.encode(into: &$0) }
+    }
+
+    override func restore(_ bytes: Span<UInt8>) throws(WireError) {
+        place.value = try R.State(wireBytes: bytes)
+    }
+
+    override func redo(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) {
+        try R._redo(self, bytes, &cursor)
+    }
+
     override func encodePresented(into writer: inout WireWriter) {
         if rules?.presented == nil { return state.encode(into: &writer) }
         presented.encode(into: &writer)
@@ -144,6 +159,17 @@ extension Reactor {
         }
     }
 
+    /// Reduces mutations that were decided before; not for authors.
+    @inlinable
+    public static func _redo(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) {
+        while cursor.offset < bytes.count {
+            let mutation = try Mutation.decode(bytes, &cursor)
+            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+        }
+    }
+
     /// Decides and applies one action; not for authors.
     @inlinable
     public static func _carryOut(
@@ -200,6 +226,7 @@ extension Node {
                 try turn.endDelta(of: self)
             }
             if !turn.isPlain { saveForUndo(turn) }
+            turn.snapshot?.save(self)
             apply(mutations.sync, turn)
             touch(turn)
             if let rules { tellOfMutations(mutations.sync, rules, turn) }
@@ -255,16 +282,17 @@ extension Node {
 
     private func apply(_ facts: Mutations<R.Mutation>.Facts, _ turn: Turn) {
         switch facts {
-        case .none: break
-        case .one(let mutation): apply(mutation, turn)
-        case .many(let mutations): for mutation in mutations { apply(mutation, turn) }
+        case .none: return
+        case .one(let mutation): reactor.reduce(state: &place.value, mutation: mutation)
+        case .many(let mutations):
+            for mutation in mutations { reactor.reduce(state: &place.value, mutation: mutation) }
         }
-    }
-
-    private func apply(_ mutation: R.Mutation, _ turn: Turn) {
-        reactor.reduce(state: &place.value, mutation: mutation)
         guard isObservedByParent, let parent else { return }
-        parent.react(to: ChildChange(child: self, mutation: mutation), turn)
+        // because a parent may mutate the child in turn, and whoever replays the deltas has all of
+        // one before the next
+        for mutation in facts.all {
+            parent.react(to: ChildChange(child: self, mutation: mutation), turn)
+        }
     }
 
     private func saveForUndo(_ turn: Turn) {

@@ -8,9 +8,9 @@ struct OwnershipTable {
     /// Connections that own something of a node.
     private var owners: [UInt32: Set<UInt64>] = [:]
 
-    mutating func apply(_ change: Turn.OwnershipChange) {
-        switch change {
-        case .own(let node, let key, let connection):
+    mutating func apply(_ fact: OwnershipFact) {
+        switch fact {
+        case .own(let node, let key, let connection, _):
             // because the daemon itself never ends
             guard connection != 0, keys[connection]?[node]?[key] == nil else { return }
             takings += 1
@@ -19,7 +19,27 @@ struct OwnershipTable {
         case .disown(let node, let key, let connection):
             keys[connection]?[node]?[key] = nil
             if keys[connection]?[node]?.isEmpty ?? false { forget(node, of: connection) }
+        case .end(let connection): _ = take(connection: connection)
         }
+    }
+
+    /// The connections that own something, in ascending order.
+    var connections: [UInt64] { keys.keys.sorted() }
+
+    /// The nodes of which something is owned.
+    var nodes: some Collection<UInt32> { owners.keys }
+
+    /// What there is, in the order in which it was taken.
+    var facts: [OwnershipFact] {
+        var all: [(taking: UInt64, fact: OwnershipFact)] = []
+        for (connection, nodes) in keys {
+            for (node, keys) in nodes {
+                for (key, taking) in keys {
+                    all.append((taking, .own(node: node, key: key, connection: connection)))
+                }
+            }
+        }
+        return all.sorted { $0.taking < $1.taking }.map(\.fact)
     }
 
     /// Takes out what `connection` owned, grouped by node in the order of the first key of each.

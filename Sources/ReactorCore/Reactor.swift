@@ -125,6 +125,11 @@ public protocol Reactor<Action, State>: SendableMetatype {
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
     ) throws(StepFailure)
 
+    /// Reduces mutations that were decided before; not for authors.
+    static func _redo(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError)
+
     /// Decodes mutations for a replica; not for authors.
     static func _stage(
         _ delta: Span<UInt8>, from offset: Int, in replica: Replica<Self>

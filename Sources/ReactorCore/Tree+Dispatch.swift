@@ -141,7 +141,11 @@ extension Tree {
     /// transaction of its own.
     public func endConnection(_ connection: UInt64) {
         cancelEffects(ofConnection: connection)
-        for (number, keys) in ownership.take(connection: connection) {
+        let owned = ownership.take(connection: connection)
+        if turn.recordsOwnership, !owned.isEmpty {
+            turn.news.ownerships.append(.end(connection: connection))
+        }
+        for (number, keys) in owned {
             guard let node = node(number) else { continue }
             turn.caller = .daemon
             turn.origin = .daemon

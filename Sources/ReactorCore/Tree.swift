@@ -15,7 +15,12 @@ public final class Tree {
     // because children come and go: an array by number would keep a place for each there ever was
     /// All mounted nodes by ``AnyNode/number``.
     var nodes: [UInt32: AnyNode] = [:]
-    private var lastNumber: UInt32 = 0
+    var lastNumber: UInt32 = 0
+    // because a snapshot goes from node to node while others come and go
+    /// All mounted nodes, each at its ``AnyNode/orderIndex``.
+    var order: [AnyNode] = []
+    /// How many snapshots were begun.
+    var snapshotsBegun: UInt64 = 0
     var ownership = OwnershipTable()
     var running = EffectTable()
     var effectsStarted: UInt64 = 0
@@ -55,8 +60,8 @@ public final class Tree {
         turn = Turn(epoch: epoch, sequence: 0, recordsDeltas: recordsDeltas)
         self.environment = environment
         root = Node(reactor, number: 0, path: path, parent: nil)
-        nodes[0] = root
         turn.home = self
+        list(root)
         root.mountChildren(self)
         precondition(
             nodes.count <= CoreLimits.nodesMax,
@@ -137,7 +142,7 @@ extension Tree {
             !parent.stateSchema.hasField(name),
             "\(parent.path): child \(name) has the name of a field of the state: rename one")
         parent.children[name] = node
-        nodes[node.number] = node
+        list(node)
         node.birthSequence = max(node.birthSequence, parent.birthSequence)
         node.mountChildren(self)
         onMount?(node)
@@ -147,7 +152,7 @@ extension Tree {
     func unmount(_ node: AnyNode) {
         for child in node.orderedChildren { unmount(child) }
         node.hasLeft = true
-        nodes[node.number] = nil
+        unlist(node)
         turn.leaving.append(node)
         turn.isEventful = true
     }
@@ -155,7 +160,7 @@ extension Tree {
     /// Puts a node with all below it back to where ``unmount(_:)`` took it from.
     func remount(_ node: AnyNode) {
         node.hasLeft = false
-        nodes[node.number] = node
+        list(node)
         for child in node.children.values { remount(child) }
     }
 
@@ -163,8 +168,29 @@ extension Tree {
     func dissolve(_ node: AnyNode) {
         for child in node.children.values { dissolve(child) }
         node.hasLeft = true
-        nodes[node.number] = nil
+        unlist(node)
         forget(node)
+    }
+
+    /// Makes a node known by its number.
+    func list(_ node: AnyNode) {
+        nodes[node.number] = node
+        node.orderIndex = order.count
+        order.append(node)
+        // because a snapshot that is being taken is of a time before
+        if turn.snapshot != nil, node.savedIn < snapshotsBegun { node.savedIn = snapshotsBegun }
+    }
+
+    /// Takes a node off the lists; one that a snapshot still needs is saved in it.
+    private func unlist(_ node: AnyNode) {
+        turn.snapshot?.save(node)
+        nodes[node.number] = nil
+        let last = order.removeLast()
+        guard last !== node else { return }
+        // because what moves to a place that was looked at is not looked at any more
+        turn.snapshot?.noteMove(of: last, to: node.orderIndex)
+        order[node.orderIndex] = last
+        last.orderIndex = node.orderIndex
     }
 
     /// Ends what was tied to a removed node.
@@ -198,17 +224,17 @@ extension Turn {
             return
         }
         guard let child = collection.makeChild(key, number: tree.newNumber()) else { return }
-        recordStructure(.create(key: key), of: collection)
         child.birthSequence = lastSequence &+ 1
+        if !isPlain { saveSequences(of: collection) }
         tree.insert(child, named: key)
         if !isPlain {
-            saveSequences(of: collection)
             undo.append { [self] in
                 collection.children[key] = nil
                 tree.dissolve(child)
             }
         }
-        if !isPlain { saveSequences(of: collection) }
+        recordStructure(
+            .create(key: key, number: child.number, parts: child.parts()), of: collection)
         child.touch(self)
         child.beginAll(self)
     }
@@ -244,6 +270,14 @@ extension Turn {
 }
 
 extension AnyNode {
+    /// The nodes below this one, by their paths from it; parents before children.
+    func parts(below path: SlicePath = .root) -> [NodePlace] {
+        orderedChildren.flatMap { child in
+            let place = path.appending(child.name)
+            return [NodePlace(number: child.number, path: place)] + child.parts(below: place)
+        }
+    }
+
     /// Lets the node and all below it begin, in the transaction at hand.
     func beginAll(_ turn: Turn) {
         _ = begin(turn)

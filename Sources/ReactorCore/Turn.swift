@@ -14,7 +14,7 @@ public final class Turn {
     /// Sequence of the last applied transaction.
     var lastSequence: UInt64
     /// The history that the sequences are of.
-    public let epoch: UInt64
+    public internal(set) var epoch: UInt64
     /// Whether deltas are encoded; a store that nobody watches from outside needs none.
     @usableFromInline let recordsDeltas: Bool
     /// Whether a client tries an action on its mirror.
@@ -50,7 +50,7 @@ public final class Turn {
     var answers: [Resolution] = []
     /// Followers that the transaction at hand asks for.
     var wishes: [(path: SlicePath, action: WireEmbedded)] = []
-    var ownerships: [OwnershipChange] = []
+    var ownerships: [OwnershipFact] = []
     /// Effects that the transaction at hand ends.
     var cancellations: [EffectCancellation] = []
     var cancelled: [EffectID] = []
@@ -78,11 +78,12 @@ public final class Turn {
     private var reactionCount = 0
     private var reactionSequence: UInt64 = 0
     /// Whether nodes may take the short way: no batch is under way.
-    var isPlain: Bool {
-        @inline(__always) get { plainPlace.value }
-        @inline(__always) set { plainPlace.value = newValue }
-    }
-    @usableFromInline let plainPlace = Place(true)
+    var isPlain = true { didSet { weighWay() } }
+    /// The snapshot that is being taken; what changes meanwhile is saved in it before.
+    var snapshot: TreeSnapshot? { didSet { weighWay() } }
+    @usableFromInline let shortPlace = Place(true)
+    /// Whether changes of who owns what are listed, for a journal.
+    public var recordsOwnership = false
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
         self.epoch = epoch
@@ -111,10 +112,6 @@ public final class Turn {
         var depth: Int
     }
 
-    enum OwnershipChange {
-        case own(node: UInt32, key: WireKey, connection: UInt64)
-        case disown(node: UInt32, key: WireKey, connection: UInt64)
-    }
 }
 
 // MARK: - Writing deltas
@@ -141,10 +138,12 @@ extension Turn {
         if node.isReplicated { news.changes.append(Change(node: node, start: start, end: end)) }
     }
 
-    /// Whether an action may take the short way: no batch is under way, and nothing stands between
-    /// the action and the reactor's own functions.
+    /// Whether an action may take the short way: no batch and no snapshot is under way, and nothing
+    /// stands between the action and the reactor's own functions.
     @inlinable
-    func isShort(for node: AnyNode) -> Bool { plainPlace.value && !node.longWayPlace.value }
+    func isShort(for node: AnyNode) -> Bool { shortPlace.value && !node.longWayPlace.value }
+
+    private func weighWay() { shortPlace.value = isPlain && snapshot == nil }
 }
 
 // MARK: - Reading a turn
@@ -159,10 +158,11 @@ extension Turn {
         var effects: [PendingEffect] = []
         var failures: [LateFailure] = []
         var complaints: [String] = []
+        var ownerships: [OwnershipFact] = []
 
         var isEmpty: Bool {
             changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
-                && effects.isEmpty && failures.isEmpty && complaints.isEmpty
+                && effects.isEmpty && failures.isEmpty && complaints.isEmpty && ownerships.isEmpty
         }
 
         mutating func removeAll() {
@@ -173,6 +173,7 @@ extension Turn {
             effects.removeAll()
             failures.removeAll()
             complaints.removeAll()
+            ownerships.removeAll()
         }
     }
 
@@ -196,6 +197,9 @@ extension Turn {
 
     /// What went wrong without a caller to tell: for the log.
     public var complaints: [String] { news.complaints }
+
+    /// Changes of who owns what; only where ``recordsOwnership`` says so.
+    public var ownershipFacts: [OwnershipFact] { news.ownerships }
 
     /// Bytes of the delta frames so far.
     public var deltaByteCount: Int { deltas.value.count }
@@ -242,9 +246,13 @@ extension Turn {
                 outcome: .rejected(code: rejection.code, message: rejection.message)))
     }
 
-    func own(_ node: UInt32, _ key: WireKey, connection: UInt64) {
+    func own(
+        _ node: UInt32, _ key: WireKey, connection: UInt64, definesLifecycle: Bool? = nil
+    ) {
         isEventful = true
-        ownerships.append(.own(node: node, key: key, connection: connection))
+        ownerships.append(
+            .own(
+                node: node, key: key, connection: connection, definesLifecycle: definesLifecycle))
     }
 
     func disown(_ node: UInt32, _ key: WireKey, connection: UInt64) {
@@ -282,7 +290,7 @@ extension Turn {
     /// the action that started the chain.
     func settle(depth: Int) {
         guard isEventful else { return }
-        for change in ownerships { tree.ownership.apply(change) }
+        for change in ownerships { note(change) }
         for cancellation in cancellations { tree.carryOut(cancellation) }
         for id in cancelled { tree.cancelEffect(id) }
         for wish in wishes {
@@ -293,6 +301,12 @@ extension Turn {
         news.removed.append(contentsOf: leaving)
         news.resolutions.append(contentsOf: answers)
         clearRequests()
+    }
+
+    /// Makes a change of who owns what effective.
+    func note(_ fact: OwnershipFact) {
+        tree.ownership.apply(fact)
+        if recordsOwnership { news.ownerships.append(fact) }
     }
 
     /// Forgets what the transaction at hand asked for.

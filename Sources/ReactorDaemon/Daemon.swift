@@ -24,6 +24,8 @@ public final class Daemon {
     private var toldParkings = 0
     private var lastParkingTold: UInt64?
     private var toldShortenings: UInt64 = 0
+    /// What ended the daemon, if no signal did.
+    private var failure: DaemonError?
     private var lastShorteningTold: UInt64?
 
     /// The socket's path.
@@ -49,9 +51,22 @@ public final class Daemon {
         }
         home = try Self.open(config, environment, uid, on: loop)
         var generator = SystemRandomNumberGenerator()
-        shell = ServerShell(
-            root, on: loop, epoch: generator.next(), limits: limits, name: name, ownerUID: uid,
-            random: { generator.next() })
+        let random = { generator.next() }
+        do throws(DaemonError) {
+            if let data = config.data {
+                let history = try History(data, environment: environment, uid: uid, logger)
+                shell = try ServerShell(
+                    root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
+                    random: random)
+            } else {
+                shell = ServerShell(
+                    root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,
+                    random: random)
+            }
+        } catch {
+            home.close()
+            throw error
+        }
         do {
             try whenOpen(shell.server.tree)
         } catch {
@@ -115,11 +130,21 @@ public final class Daemon {
         loop.run()
         tellOfAbandoned()
         loop.onTurnEnd = nil
+        if let failure {
+            loop.close()
+            throw failure
+        }
+        shell.keeper?.close()
         loop.close()
         logger.notice("stopped")
     }
 
     private func prepare() throws(LoopError) {
+        shell.keeper?.logger = logger
+        shell.keeper?.onBroken = { [unowned self] message in
+            failure = .diskFailed(message)
+            loop.stop()
+        }
         shell.onEvent = { [unowned self] in log($0) }
         shell.onTurnEnd = { [unowned self] in
             if server.isDraining, shell.isAlone { finish() }

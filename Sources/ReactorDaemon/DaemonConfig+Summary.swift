@@ -11,6 +11,10 @@ extension DaemonConfig {
             row("log", logLevel.rawValue),
             row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
         ]
+        lines.append("data")
+        for (name, value) in data?.rows ?? [("kept", "in memory: gone when the daemon ends")] {
+            lines.append("  " + row(name, value, width: 32))
+        }
         lines.append("limits")
         for entry in LimitTable.entries {
             let text = LimitTable.text(of: entry, in: limits)

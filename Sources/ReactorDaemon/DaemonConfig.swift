@@ -16,6 +16,8 @@ public struct DaemonConfig: Equatable, Sendable {
     public var logLevel = Logger.Level.info
     /// What one client, and all together, may take.
     public var limits = ServerLimits()
+    /// Where and how what happens is kept; nil keeps it in memory, until the daemon ends.
+    public var data: DataConfig?
     /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
     /// The reactors below the root, in the order of the file; none if they stand in code.
@@ -31,7 +33,7 @@ public struct DaemonConfig: Equatable, Sendable {
 
     /// Longest time that the loop may be told to poll.
     static let spinMax = Duration.milliseconds(10)
-    private static let keys = ["socket", "log", "limits", "loop", "reactors"]
+    private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]
 
     /// The defaults, for a daemon without a file whose reactors stand in its code.
     public init() { file = "none" }
@@ -90,6 +92,11 @@ public struct DaemonConfig: Equatable, Sendable {
         switch entry.name {
         case "socket":
             socket = try Self.socket(ConfigScalar(entry, in: document))
+        case "data":
+            let read = ConfigData(
+                try ConfigSection(entry, in: document, expected: "keys such as `durability:`"))
+            data = read.data
+            problems += read.problems
         case "log":
             let section = try ConfigSection(entry, in: document, expected: "`level:`")
             try read(section, "level", problems: &problems) {

@@ -13,6 +13,8 @@ package final class ServerShell {
     package let server: Server
     let jobs: TreeJobs
     private let journal: any Journal
+    /// Who sees to snapshots and to the journal's length, where history is kept.
+    let keeper: HistoryKeeper?
     private var links: [ConnectionID: Connection] = [:]
     private var lastConnection: UInt64 = 0
     // because a look at the clock for each write of a turn is one too many
@@ -32,6 +34,7 @@ package final class ServerShell {
     ) {
         self.loop = loop
         self.journal = journal
+        keeper = nil
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let tree = Tree(
@@ -40,12 +43,36 @@ package final class ServerShell {
             tree, limits: limits, daemonName: name, ownerUID: ownerUID, random: random)
     }
 
+    /// Mounts `root` and puts it back to where `history` ends; what happens from here on is kept
+    /// there.
+    init(
+        _ root: some Reactor, on loop: EventLoop, history: History, limits: ServerLimits,
+        name: String, ownerUID: UInt32?, random: @escaping () -> UInt64
+    ) throws(DaemonError) {
+        self.loop = loop
+        let inbox = TreeInbox(waking: loop.handle)
+        jobs = TreeJobs { inbox.take() }
+        let epoch = random()
+        let tree = Tree(
+            root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
+        let recovery = Recovery(of: tree, limits: limits, dropped: history.config.dropped)
+        let recovered = try history.recover(recovery, epoch: epoch)
+        server = Server(recovered, daemonName: name, ownerUID: ownerUID, random: random)
+        lastConnection = server.highestConnection
+        let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
+        self.keeper = keeper
+        journal = keeper.journal
+    }
+
     /// Whether nobody is connected.
     var isAlone: Bool { links.isEmpty }
 
     /// Takes the loop's turns over, and ends the first.
     package func begin() {
-        journal.onAppended = { [unowned self] turn in server.appended(turn, at: loop.now) }
+        journal.onAppended = { [unowned self] turn in
+            server.appended(turn, at: loop.now)
+            keeper?.noteAppended(turn)
+        }
         loop.onTurnEnd = { [unowned self] in endTurn() }
         // because what the reactors begin with is a part of the first turn, and nobody has come yet
         endTurn()
@@ -81,9 +108,14 @@ extension ServerShell {
             turnTime = loop.now
             server.endTurn(at: turnTime)
             carryOut()
+            keeper?.look(at: turnTime)
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
         // because the others are looked at before one that sends much is read on
-        if server.isSharing || server.hasHeldInput || jobs.hasMore { loop.turnAgain() }
+        if server.isSharing || server.hasHeldInput || jobs.hasMore
+            || keeper?.isGathering ?? false
+        {
+            loop.turnAgain()
+        }
         onTurnEnd()
     }
 
@@ -102,11 +134,12 @@ extension ServerShell {
         case .resumeReading(let id): links[id]?.resumeReading()
         case .close(let id): links[id]?.finish()
         case .append(let batch):
+            keeper?.noteHanded(batch, at: turnTime)
             journal.append(
                 JournalBatch(
                     turn: batch.turn, epoch: batch.epoch, after: batch.after,
                     sequence: batch.sequence, bytes: batch.deltas.storage,
-                    range: batch.deltas.range))
+                    range: batch.deltas.range, facts: batch.facts))
         case .log(let event): onEvent(event)
         }
     }

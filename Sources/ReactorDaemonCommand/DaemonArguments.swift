@@ -15,8 +15,9 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
 
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
                 named in the log, and abandoned), or all is well with --check; 64 wrong usage; \
-                65 the configuration cannot be used; 69 the socket, or what else is needed of the \
-                system, cannot be had.
+                65 the configuration cannot be used; 69 the socket, the data directory, or what \
+                else is needed of the system, cannot be had; 74 the disk failed, and what was told \
+                is kept; 78 the data directory holds something that cannot be gone on from.
                 """,
             version: Program.version)
     }
@@ -53,7 +54,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         } catch let error as ConfigError {
             throw Self.exit(65, "\(error)")
         } catch let error as DaemonError {
-            throw Self.exit(69, "\(error)")
+            throw Self.exit(error.exitCode, "\(error)")
         }
     }
 

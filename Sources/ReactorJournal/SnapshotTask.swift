@@ -5,7 +5,7 @@ import ReactorThreads
 struct SnapshotTask: Sendable {
     /// What the thread is handed.
     enum Order: Sendable {
-        case part([UInt8])
+        case part(@Sendable () -> [UInt8])
         case finish
         case cancel
     }
@@ -76,12 +76,13 @@ struct SnapshotTask: Sendable {
             try tuning.faults.snapshot?("parts")
             for order in orders {
                 switch order {
-                case .part(let bytes):
+                case .part(let make):
+                    let bytes = make()
                     count += 1
                     let part = UInt64(count)
                     chain = SnapshotHeader.chain(of: bytes[...], number: part, behind: chain)
                     try insert(bytes, number: part, chain: chain, into: database)
-                    waiting.withLock { $0 -= bytes.count }
+                    waiting.withLock { $0 -= 1 }
                 case .finish: return (count, chain)
                 case .cancel: return nil
                 }

@@ -9,7 +9,7 @@ import ReactorThreads
 ///     writer.finish()         // once the row has been appended
 ///
 /// *Place*: the owner's thread hands over parts and waits for nothing; it looks at
-/// ``waitingByteCount`` before it makes the next. The file has its name only once it is whole and
+/// ``waitingPartCount`` before it makes the next. The file has its name only once it is whole and
 /// durable, so that a crash leaves the old set or the new one. *Owner*: one thread.
 ///
 /// A row that the snapshot is of may be durable no earlier than the snapshot: so it sees to the
@@ -56,13 +56,16 @@ public final class SnapshotWriter {
 
     deinit { cancel() }
 
-    /// Bytes that have been handed over and not been written yet.
-    public var waitingByteCount: Int { waiting.withLock { $0 } }
+    /// Parts that have been handed over and not been written yet.
+    public var waitingPartCount: Int { waiting.withLock { $0 } }
 
     /// Hands over the next part.
-    public func append(_ part: [UInt8]) {
-        precondition(isOpen, "a part of \(part.count) bytes for a snapshot that has ended")
-        waiting.withLock { $0 += part.count }
+    public func append(_ part: [UInt8]) { append { part } }
+
+    /// Hands over the next part, which is made on the snapshot's thread.
+    public func append(_ part: @escaping @Sendable () -> [UInt8]) {
+        precondition(isOpen, "a part for a snapshot that has ended")
+        waiting.withLock { $0 += 1 }
         mailbox.post(.part(part))
     }
 

@@ -4,7 +4,7 @@ import DequeModule
 ///
 /// *Place*: who has been silent longest, whose session was left first, what was logged first.
 /// *Cost*: every operation is O(1), on average over many.
-struct ArrivalOrder<Key: Hashable> {
+struct ArrivalOrder<Key: Hashable & Sendable>: Sendable {
     // because taking an element out of the middle moves half of the others: who leaves loses the
     // number alone, and empty places go once they are the most
     private var line = Deque<(key: Key, number: UInt64)>()
@@ -19,6 +19,9 @@ struct ArrivalOrder<Key: Hashable> {
     var placeCount: Int { line.count }
 
     func contains(_ key: Key) -> Bool { numbers[key] != nil }
+
+    /// The keys, the first in front.
+    var all: [Key] { line.filter { numbers[$0.key] == $0.number }.map(\.key) }
 
     /// Puts a key at the end, also one that is here already.
     mutating func append(_ key: Key) {

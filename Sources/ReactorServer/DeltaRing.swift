@@ -25,11 +25,17 @@ struct DeltaRing {
         self.searchBytesMax = searchBytesMax
     }
 
+    /// Forgets everything.
+    mutating func removeAll() {
+        entries.removeAll()
+        byteCount = 0
+    }
+
     /// Keeps a turn's deltas, and forgets the oldest turns beyond the budget.
-    mutating func append(_ batch: Batch) {
-        entries.append(Entry(after: batch.after, sequence: batch.sequence, deltas: batch.deltas))
+    mutating func append(after: UInt64, sequence: UInt64, deltas: ByteSlice) {
+        entries.append(Entry(after: after, sequence: sequence, deltas: deltas))
         // because an entry keeps the whole buffer, written or not
-        byteCount += batch.deltas.storage.count + Self.entryBytes
+        byteCount += deltas.storage.count + Self.entryBytes
         while byteCount > bytesMax, let oldest = entries.popFirst() {
             byteCount -= oldest.deltas.storage.count + Self.entryBytes
         }

@@ -13,6 +13,8 @@ struct Desk: ~Copyable {
     var replies = WireWriter(capacity: 4_096)
     /// Outcomes of actions, of the turn at hand.
     var outcomes = WireWriter(capacity: 4_096)
+    /// What the journal is told of the turn at hand besides its deltas: ``TurnFact``s.
+    var facts = WireWriter()
     /// Connections that the turn at hand has something for.
     var noted: [Connection] = []
     // because each turn needs such a list, and gives it back when its outputs have left

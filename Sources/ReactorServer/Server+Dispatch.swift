@@ -18,7 +18,8 @@ extension Server {
             ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
         let countMax = UInt64(max(0, limits.inFlightMax - connection.inFlight))
         var last: (id: UInt32, node: AnyNode)?
-        var end: (failure: DispatchResult, ordinal: UInt64)?
+        var aliases: [NodeAlias] = []
+        var end: (failure: DispatchResult, range: Range<Int>)?
         tree.begin(by: connection.caller)
         while run.count < countMax,
             let frame = PlainFrame(
@@ -29,19 +30,32 @@ extension Server {
             if last?.id != frame.id {
                 guard let node = connection.node(frame.id) else { break }
                 last = (frame.id, node)
+                if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
             }
             guard let node = last?.node else { break }
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
-            offset = frame.range.upperBound
             if let result {
-                end = (result, frame.number)
+                end = (result, offset..<frame.range.upperBound)
+                offset = frame.range.upperBound
                 break
             }
+            offset = frame.range.upperBound
             run.count &+= 1
         }
         note(run, session, connection)
         connection.receivedBytes &+= UInt64(offset &- first)
-        if let end { conclude(end.failure, of: end.ordinal, session, connection) }
+        if keepsHistory {
+            let runEnd = end?.range.lowerBound ?? offset
+            note(run, aliases, bytes.extracting(first..<runEnd), session, connection)
+        }
+        if let end {
+            let ordinal = run.ordinal &+ run.count
+            if keepsHistory {
+                let frame = bytes.extracting(end.range)
+                noteArrival(of: ordinal, aliases.suffix(1), frame, session, connection)
+            }
+            conclude(end.failure, of: ordinal, session, connection)
+        }
         return offset
     }
 
@@ -67,6 +81,14 @@ extension Server {
 }
 
 extension Connection {
+    // because which of them a batch names is known only when it has been read
+    /// All nodes that are open.
+    fileprivate var aliases: [NodeAlias] {
+        nodes.enumerated().compactMap { id, node in
+            node.map { NodeAlias(id: UInt32(id), node: $0.number) }
+        }
+    }
+
     /// The open node that a client knows by `id`.
     fileprivate func node(_ id: UInt32) -> AnyNode? {
         guard Int(id) < lane.value.nodes.count, let node = lane.value.nodes[Int(id)], !node.isGone
@@ -118,7 +140,14 @@ extension Server {
         }
         session.ordinal = ordinal
         countAction(of: connection)
+        note(header, body, aliases(header.id, of: connection), session, connection)
         conclude(carryOut(header, body, session, connection), header, session, connection)
+    }
+
+    /// Which node a number stands for, for the journal.
+    private func aliases(_ id: UInt32, of connection: Connection) -> [NodeAlias] {
+        guard keepsHistory, let node = connection.node(id) else { return [] }
+        return [NodeAlias(id: id, node: node.number)]
     }
 
     /// Carries out an action, if nothing speaks against it.
@@ -236,6 +265,8 @@ extension Server {
         let outcome: Outcome
         switch result {
         case .applied(let sequence):
+            note(
+                .applied(sequence: sequence, reply: nil, ownerEnded: false), of: ordinal, session)
             return noteApplied(
                 AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session, connection)
         case .replied(let sequence, let reply):
@@ -256,6 +287,7 @@ extension Server {
                 message: rejection.message.cut(to: limits.messageBytesMax))
         }
         session.note(outcome, of: ordinal, limits)
+        note(outcome, of: ordinal, session)
         send(outcome, of: ordinal, to: connection)
     }
 
@@ -309,6 +341,7 @@ extension Server {
             else { continue }
             let ordinal = resolution.ticket.ordinal
             session.note(resolution.outcome, of: ordinal, limits)
+            note(resolution.outcome, of: ordinal, session)
             if let connection = session.connection {
                 send(resolution.outcome, of: ordinal, to: connection)
                 if session.awaited.noteAnswer(of: ordinal) { sendDone(ordinal, to: connection) }
@@ -328,6 +361,7 @@ extension Server {
         }
         session.ordinal = ordinal
         countAction(of: connection)
+        note(header, body, keepsHistory ? connection.aliases : [], session, connection)
         do throws(StepFailure) {
             if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
                 throw .rejected(refusal)

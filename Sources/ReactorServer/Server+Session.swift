@@ -27,8 +27,19 @@ extension Server {
             known.confirm(hello.confirmed)
             session = known
             isResumed = true
+        } else if let secret = hello.session, canAdopt(secret, hello) {
+            // because what it sent before came to nothing, and is to be carried out now
+            session = newSession(connection.peer.uid, secret: secret)
+            isResumed = true
         }
         start(session ?? newSession(connection.peer.uid), on: connection, isResumed: isResumed)
+    }
+
+    /// Whether an unknown session is one of this history that never had an action here: so that what
+    /// its client sent, and what was lost before it was committed, can be sent again.
+    private func canAdopt(_ secret: [UInt8], _ hello: Hello) -> Bool {
+        secret.count == 16 && hello.confirmed == 0 && hello.epoch == tree.turn.epoch
+            && !sessions.isKnown(secret) && !sessions.mayHaveEvicted(secret)
     }
 
     private func refuseVersion(_ hello: Hello, of connection: Connection) {
@@ -44,7 +55,13 @@ extension Server {
             Closing(.version, text, versionMin: Hello.version, versionMax: Hello.version))
     }
 
-    private func newSession(_ uid: UInt32) -> Session {
+    private func newSession(_ uid: UInt32, secret: [UInt8]? = nil) -> Session {
+        let (session, evicted) = sessions.make(uid: uid, secret: secret ?? newSecret())
+        if let evicted { note(.evicted(client: evicted.client)) }
+        return session
+    }
+
+    private func newSecret() -> [UInt8] {
         var secret: [UInt8] = []
         for _ in 0..<2 {
             var word = random()
@@ -53,7 +70,7 @@ extension Server {
                 word >>= 8
             }
         }
-        return sessions.make(uid: uid, secret: secret)
+        return secret
     }
 
     private func start(_ session: Session, on connection: Connection, isResumed: Bool) {
@@ -83,6 +100,7 @@ extension Server {
     /// Forgets the session of a client that leaves for good.
     func sayGoodbye(_ connection: Connection) {
         if let session = connection.session {
+            if session.isStored { note(.goodbye(client: session.client)) }
             sessions.remove(session)
             session.connection = nil
             connection.session = nil

@@ -19,8 +19,12 @@ extension Server {
             if turn.hasResolutions { resolve() }
         }
         if !endedActions.isEmpty { tellDone() }
+        if keepsHistory { noteOwnership() }
         // because what begins without a change is released with its turn as well
-        guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty else {
+        let facts = takeFacts()
+        guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty
+            || !facts.isEmpty
+        else {
             turn.begin()
             return release()
         }
@@ -40,7 +44,7 @@ extension Server {
         let deltas = turn.deltaBytes
         let batch = Batch(
             turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
-            deltas: ByteSlice(deltas, range: 0..<batchEnd))
+            deltas: ByteSlice(deltas, range: 0..<batchEnd), facts: facts)
         for connection in noted { payOwed(connection) }
         let replies = takeReplies()
         let outcomes = finishOutcomes()
@@ -55,14 +59,16 @@ extension Server {
         let turn = tree.turn
         let isChange = turn.sequence != turnStart
         var record = TurnRecord(
-            number: turnNumber, isAppended: !isChange, connections: [], effects: turn.effects)
+            number: turnNumber, isAppended: !isChange && batch.facts.isEmpty, connections: [],
+            effects: turn.effects)
         record.connections = desk.value.takeNoted()
+        let isKept = !record.isAppended
         unreleased.append(record)
         if isChange {
             stats.turns &+= 1
-            ring.append(batch)
-            outputs.append(.append(batch))
+            ring.append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
         }
+        if isKept { outputs.append(.append(batch)) }
         turnNumber += 1
         turnStart = turn.sequence
         turn.begin()

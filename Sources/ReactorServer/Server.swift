@@ -34,6 +34,11 @@ public final class Server {
     /// What was counted since the start.
     public var statistics: ServerStats { stats }
     var stats = ServerStats()
+    // because one that keeps nothing has nothing to pay for it
+    /// Whether a journal is told what sessions, connections and clients did, besides the deltas.
+    let keepsHistory: Bool
+    /// The highest number that a connection had; those of later ones are higher.
+    public private(set) var highestConnection: UInt64
     var gate: EventGate
 
     // MARK: The turn at hand
@@ -69,22 +74,48 @@ public final class Server {
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
     /// user for whom ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
-    public init(
+    public convenience init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
         ownerUID: UInt32? = nil, random: @escaping () -> UInt64
     ) {
-        self.tree = tree
+        self.init(
+            Recovery(of: tree, limits: limits), keepsHistory: false, limits, daemonName, ownerUID,
+            random)
+        tree.open()
+    }
+
+    /// Goes on where `recovery` left off, and keeps history from here on: what former connections
+    /// owned ends, sessions go on, the reactors begin; all of that is part of the first turn.
+    public convenience init(
+        _ recovery: Recovery, daemonName: String = "reactord", ownerUID: UInt32? = nil,
+        random: @escaping () -> UInt64
+    ) {
+        self.init(
+            recovery, keepsHistory: true, recovery.limits, daemonName, ownerUID, random)
+        tree.turn.recordsOwnership = true
+        note(.layout(tree.staticPlaces))
+        tree.endFormerConnections()
+        sessions.endFormerConnections(limits)
+        tree.open()
+    }
+
+    private init(
+        _ recovery: Recovery, keepsHistory: Bool, _ limits: ServerLimits, _ daemonName: String,
+        _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
+    ) {
+        tree = recovery.tree
+        self.keepsHistory = keepsHistory
+        highestConnection = recovery.lastConnection
         self.limits = limits
         self.daemonName = daemonName
         self.ownerUID = ownerUID
         self.random = random
         silent = SilentPool(countMax: limits.handshakesMax)
         gate = EventGate(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
-        sessions = SessionTable(sessionsMax: limits.sessionsMax)
-        ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
+        sessions = recovery.sessions
+        ring = recovery.ring
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
         turnStart = tree.turn.sequence
-        tree.open()
     }
 
     /// What the shell is to do, in order; empty when there is nothing more.
@@ -122,6 +153,7 @@ extension Server {
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         self.now = now
         let connection = Connection(id: id, peer: peer, connectedAt: now)
+        highestConnection = max(highestConnection, id.rawValue)
         if let (code, reason) = reasonToTurnAway(peer) {
             stats.turnedAway += 1
             tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }

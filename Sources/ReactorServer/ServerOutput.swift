@@ -38,6 +38,8 @@ public struct Batch: Sendable {
     public let sequence: UInt64
     /// Delta frames, exactly as subscribers get them.
     public let deltas: ByteSlice
+    /// What else the turn decided: ``TurnFact``s; empty where no history is kept.
+    public let facts: [UInt8]
 }
 
 /// An order from the server to its shell.

@@ -13,6 +13,8 @@ final class Session {
     var connection: Connection?
     /// Highest ordinal seen.
     var ordinal: UInt64 = 0
+    /// Whether the journal knows of it.
+    var isStored = false
     /// When it lost its connection, in nanoseconds; for eviction.
     var disconnectedAt: UInt64 = 0
     /// Actions whose answer is owed.
@@ -113,6 +115,41 @@ final class Session {
                     message: "the connection that waited for the answer ended"),
                 of: ordinal, limits)
         }
+    }
+
+    // MARK: Recovering
+
+    /// The runs that are remembered, in ascending order of ordinals.
+    var allRuns: [AppliedRun] { Array(runs) + (lastRun.count > 0 ? [lastRun] : []) }
+
+    /// The other outcomes that are remembered, likewise.
+    var allExceptions: [(ordinal: UInt64, outcome: Outcome)] {
+        exceptions.map { ($0.ordinal, $0.outcome) }
+    }
+
+    /// Notes again that actions were applied; what is known already is passed over.
+    func redo(_ run: AppliedRun, _ limits: ServerLimits) {
+        guard run.ordinal > ordinal else { return }
+        ordinal = run.last
+        noteApplied(run, limits)
+    }
+
+    /// Notes again that an action came; what became of it follows.
+    func redoArrival(of ordinal: UInt64) {
+        guard ordinal > self.ordinal else { return }
+        self.ordinal = ordinal
+        deferred.insert(ordinal)
+    }
+
+    /// Notes again what became of an action, unless that is known already.
+    func redo(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+        guard deferred.contains(ordinal) else { return }
+        if case .applied(let sequence, nil, false) = outcome, ordinal == self.ordinal {
+            deferred.remove(ordinal)
+            return noteApplied(
+                AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits)
+        }
+        note(outcome, of: ordinal, limits)
     }
 
     // MARK: Looking up

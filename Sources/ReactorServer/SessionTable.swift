@@ -9,6 +9,10 @@ struct SessionTable {
     /// with and without actions.
     private var left = ArrivalOrder<UInt64>()
     private var leftBlank = ArrivalOrder<UInt64>()
+    /// Secrets of sessions that were evicted, the first in front.
+    private(set) var evicted = ArrivalOrder<[UInt8]>()
+    /// Whether more were evicted than are remembered.
+    private(set) var hasForgottenEvicted = false
     /// Most sessions; beyond it one that nobody uses is evicted.
     let sessionsMax: Int
 
@@ -26,16 +30,80 @@ struct SessionTable {
         return session
     }
 
+    /// Whether there is a session of this secret, whosever it is.
+    func isKnown(_ secret: [UInt8]) -> Bool { sessions[secret] != nil }
+
     func find(client: UInt64) -> Session? { byClient[client] }
 
     /// Makes a session; evicts the one that has been disconnected longest if there are too many.
-    mutating func make(uid: UInt32, secret: [UInt8]) -> Session {
-        if sessions.count >= sessionsMax { evictOne() }
+    ///
+    /// *Answers*: what was evicted as well, if the journal knows of it.
+    mutating func make(uid: UInt32, secret: [UInt8]) -> (Session, evicted: Session?) {
+        let evicted = sessions.count >= sessionsMax ? evictOne() : nil
         lastClient += 1
         let session = Session(secret: secret, uid: uid, client: lastClient)
-        sessions[secret] = session
+        add(session)
+        return (session, evicted)
+    }
+
+    private mutating func add(_ session: Session) {
+        sessions[session.secret] = session
         byClient[session.client] = session
-        return session
+    }
+
+    /// Makes the session again that a journal knows of.
+    mutating func restore(client: UInt64, secret: [UInt8], uid: UInt32) {
+        lastClient = max(lastClient, client)
+        guard byClient[client] == nil else { return }
+        let session = Session(secret: secret, uid: uid, client: client)
+        session.isStored = true
+        add(session)
+        left.append(client)
+    }
+
+    /// Makes the session again that a snapshot knows of.
+    mutating func restore(_ saved: SavedSession, _ limits: ServerLimits) {
+        restore(client: saved.client, secret: saved.secret, uid: saved.uid)
+        byClient[saved.client]?.restore(saved, limits)
+    }
+
+    /// Whether a session of this secret may have been evicted.
+    func mayHaveEvicted(_ secret: [UInt8]) -> Bool {
+        hasForgottenEvicted || evicted.contains(secret)
+    }
+
+    /// Most evicted sessions that are told apart from those that never had an action.
+    static let evictedMax = 16_384
+
+    /// Takes a session out whose client may still come back.
+    mutating func evict(_ session: Session) {
+        remove(session)
+        noteEvicted(session.secret)
+    }
+
+    /// Remembers that a session was evicted.
+    mutating func noteEvicted(_ secret: [UInt8]) {
+        evicted.append(secret)
+        guard evicted.count > Self.evictedMax, let first = evicted.first else { return }
+        evicted.remove(first)
+        hasForgottenEvicted = true
+    }
+
+    /// Takes note that more were evicted than are remembered.
+    mutating func forgetEvicted() { hasForgottenEvicted = true }
+
+    /// The sessions that a journal knows of.
+    var stored: [Session] { sessions.values.filter(\.isStored) }
+
+    /// The highest number that a client had.
+    var lastNumber: UInt64 { lastClient }
+
+    /// Takes note that clients had numbers up to this one.
+    mutating func skip(to client: UInt64) { lastClient = max(lastClient, client) }
+
+    /// Ends the connections that all of them had.
+    func endFormerConnections(_ limits: ServerLimits) {
+        for session in sessions.values { session.endConnection(limits) }
     }
 
     /// Takes note that a session's connection ended, at `now`.
@@ -60,12 +128,17 @@ struct SessionTable {
     }
 
     /// Evicts the session that was left first, one without actions if there is one.
-    private mutating func evictOne() {
+    private mutating func evictOne() -> Session? {
         // because nothing is lost with a session that has no actions
         guard let client = leftBlank.first ?? left.first, let session = byClient[client] else {
-            return
+            return nil
         }
-        remove(session)
+        if session.isBlank {
+            remove(session)
+            return nil
+        }
+        evict(session)
+        return session.isStored ? session : nil
     }
 
     /// Forgets sessions without actions whose connection ended before `time`: their clients may

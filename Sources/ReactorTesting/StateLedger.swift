@@ -27,7 +27,7 @@ struct NodeChange {
             return "\(node.path): "
                 + structure.map { change in
                     switch change {
-                    case .create(let key): "+ \(key)"
+                    case .create(let key, _, _): "+ \(key)"
                     case .remove(let key): "- \(key)"
                     }
                 }.joined(separator: ", ")

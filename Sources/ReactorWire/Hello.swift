@@ -17,17 +17,21 @@ public struct Hello: Equatable, Sendable {
     public var confirmed: UInt64 = 0
     /// Name of the program, for people who look at the daemon; at most 64 bytes.
     public var program: String = ""
+    /// The epoch of the daemon that ``session`` is of, if one is given: see ``Revision``.
+    public var epoch: UInt64?
 
     /// Makes a greeting.
     public init(
         versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
-        session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = ""
+        session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = "",
+        epoch: UInt64? = nil
     ) {
         self.versionMin = versionMin
         self.versionMax = versionMax
         self.session = session
         self.confirmed = confirmed
         self.program = program
+        self.epoch = epoch
     }
 }
 

@@ -54,6 +54,7 @@ struct CollectionNodeTests {
         let rooms = try #require(try tree.node(at: SlicePath("/rooms")))
         rooms.isReplicated = true
         try tree.send(Shop.Action.open("a"))
+        let room = try #require(try tree.node(at: SlicePath("/rooms/a")))
         try tree.send(Shop.Action.close("a"))
         let changes = try tree.turn.changes.map { change in
             try tree.turn.withDeltas { bytes throws(WireError) in
@@ -63,7 +64,11 @@ struct CollectionNodeTests {
                 return try StructuralChange.decode(frame, &cursor)
             }
         }
-        #expect(changes == [.create(key: "a"), .remove(key: "a")])
+        let guests = NodePlace(number: room.number + 1, path: SlicePath(["guests"]))
+        #expect(
+            changes == [
+                .create(key: "a", number: room.number, parts: [guests]), .remove(key: "a"),
+            ])
     }
 
     @Test("F20: a group holds reactors that are known at run time only")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("OwnershipTable")
 struct OwnershipTableTests {
-    private func table(_ changes: Turn.OwnershipChange...) -> OwnershipTable {
+    private func table(_ changes: OwnershipFact...) -> OwnershipTable {
         var table = OwnershipTable()
         for change in changes { table.apply(change) }
         return table

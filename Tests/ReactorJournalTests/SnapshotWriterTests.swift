@@ -20,7 +20,7 @@ struct SnapshotWriterTests {
         for part in parts { writer.append(part) }
         writer.finish()
         rig.run { result != nil }
-        #expect(writer.waitingByteCount == 0 || (try? result?.get()) == nil)
+        #expect(writer.waitingPartCount == 0 || (try? result?.get()) == nil)
         return try #require(result)
     }
 

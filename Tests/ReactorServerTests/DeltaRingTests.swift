@@ -14,7 +14,7 @@ struct DeltaRingTests {
         let sequence = after + UInt64(ids.count)
         return Batch(
             turn: sequence, epoch: 1, after: after, sequence: sequence,
-            deltas: ByteSlice(writer.bytes))
+            deltas: ByteSlice(writer.bytes), facts: [])
     }
 
     private func numbers(_ bytes: [UInt8]?) -> [UInt64]? {
@@ -43,5 +43,11 @@ struct DeltaRingTests {
         #expect(ring.frames(of: 1, after: 50, upTo: 100) == nil)
         #expect(ring.frames(of: 1, after: 92, upTo: 100) == nil)
         #expect(numbers(ring.frames(of: 1, after: 97, upTo: 100)) == [98, 99, 100])
+    }
+}
+
+extension DeltaRing {
+    fileprivate mutating func append(_ batch: Batch) {
+        append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
     }
 }

@@ -7,7 +7,7 @@ struct SessionTableTests {
     @Test("a session is found by its secret for its uid, and by its public number")
     func find() {
         var table = SessionTable(sessionsMax: 2)
-        let session = table.make(uid: 5, secret: [1])
+        let session = table.make(uid: 5, secret: [1]).0
         #expect(table.find([1], uid: 5) === session)
         #expect(table.find([1], uid: 6) == nil)
         #expect(table.find(client: session.client) === session)
@@ -19,16 +19,16 @@ struct SessionTableTests {
     @Test("public numbers are never used twice")
     func numbers() {
         var table = SessionTable(sessionsMax: 1)
-        let first = table.make(uid: 0, secret: [1])
+        let first = table.make(uid: 0, secret: [1]).0
         table.leave(first, at: 1)
-        #expect(table.make(uid: 0, secret: [2]).client == first.client + 1)
+        #expect(table.make(uid: 0, secret: [2]).0.client == first.client + 1)
         #expect(table.count == 1)
     }
 
     /// Sessions that were left one after the other, numbered from 1; every `used`-th has an action.
     private func left(_ count: Int, used: Int, _ table: inout SessionTable) -> [Session] {
         (1...count).map { number in
-            let session = table.make(uid: 0, secret: [UInt8(number >> 8), UInt8(number & 0xff)])
+            let session = table.make(uid: 0, secret: [UInt8(number >> 8), UInt8(number & 0xff)]).0
             if number % used == 0 { session.ordinal = 1 }
             table.leave(session, at: UInt64(number))
             return session
@@ -49,7 +49,7 @@ struct SessionTableTests {
             ([1, 1, 1], [1, 2, 4, 5, 6]), ([1, 1, 2], [1, 2, 4, 6]), ([1, 1, 3], [1, 4, 6]),
             ([1, 1, 4], [1, 6]), ([1, 1, 5], [1]), ([1, 1, 6], [1]),
         ] as [([UInt8], [UInt64])] {
-            let session = table.make(uid: 0, secret: secret)
+            let session = table.make(uid: 0, secret: secret).0
             let connection = Connection(id: ConnectionID(9), peer: peer, connectedAt: 0)
             table.join(session, connection)
             #expect(remaining() == expected)

@@ -65,7 +65,9 @@ extension FrameBody {
 
     private static let handshake = [
         FrameBody("hello", Hello(program: "demo")),
-        FrameBody("hello-resume", Hello(session: session, confirmed: 3, program: "demo")),
+        FrameBody(
+            "hello-resume",
+            Hello(session: session, confirmed: 3, program: "demo", epoch: epoch)),
         FrameBody("welcome", welcome(sequence: 41, isResumed: false, ordinal: 0)),
         FrameBody("welcome-resumed", welcome(sequence: 50, isResumed: true, ordinal: 5)),
         FrameBody(

@@ -30,6 +30,20 @@ enum Exemptions {
         "ReactorCore/ReactorCore.swift": "re-exports ReactorWire and holds nothing else",
         "ReactorCore/ChildFailure.swift":
             "what a parent is told; RunningEffectTests and the faults' tests drive it",
+        "ReactorCore/History/NodePlace.swift": "two fields; TreeRecoveryTests place nodes by them",
+        "ReactorCore/History/OwnershipFact.swift": "a list; TreeRecoveryTests replay each case",
+        "ReactorCore/History/RecoveryError.swift": "a list; TreeRecoveryTests meet each case",
+        "ReactorCore/History/SavedNode.swift": "a part of a snapshot; TreeSnapshotTests take some",
+        "ReactorServer/History/HistoryRow.swift": "five fields; RecoveryTests replay rows",
+        "ReactorServer/History/SnapshotPart.swift":
+            "the form of a snapshot; ServerSnapshotTests restore one",
+        "ReactorServer/History/TurnFact.swift": "a list; RecoveryTests replay each case",
+        "ReactorDaemon/History/History.swift":
+            "opens what a daemon goes on from; the tests of daemons that restart drive it",
+        "ReactorDaemon/History/HistoryKeeper.swift":
+            "a part of a running daemon; the tests of daemons that restart drive it",
+        "ReactorDaemon/History/SnapshotRun.swift":
+            "a part of a running daemon; the tests of daemons that restart drive it",
         "ReactorCore/NeverCancels.swift": "an answer; RunningEffectTests' F48 gets it",
         "ReactorCore/Redux/ErasedAction.swift":
             "the actions of a root reactor; RootReactorTests drive it",

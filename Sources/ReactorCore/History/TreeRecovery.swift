@@ -1,0 +1,334 @@
+/// Puts a tree back to where its history left it: states from a snapshot, then deltas.
+///
+///     let recovery = TreeRecovery(of: tree, dropped: [])
+///     for part in snapshot { try recovery.restore(part) }
+///     for row in journal { try recovery.replay(row.deltas) }
+///     recovery.finish(epoch: epoch, sequence: sequence)
+///
+/// Nodes are known by the numbers that they had; who stands at a path but had none yet gets a new
+/// one. Nothing is decided: no `mutate`, no reaction, no effect. *Owner*: the tree's isolation,
+/// before the tree is opened.
+public final class TreeRecovery {
+    /// The tree that is put back.
+    public let tree: Tree
+    /// Paths below which the history is passed over.
+    private let dropped: [SlicePath]
+    /// Nodes by their numbers in the history.
+    private var known: [UInt32: AnyNode] = [:]
+    /// Where nodes of the history stood whose reactors are no more.
+    private var lost: [UInt32: SlicePath] = [:]
+    /// Nodes of a snapshot, by the parents that have not come yet.
+    private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
+    private var lastNumber: UInt32 = 0
+
+    /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
+    /// missing from it.
+    public init(of tree: Tree, dropped: [SlicePath] = []) {
+        precondition(!tree.isOpen, "a tree that was opened has a history of its own")
+        self.tree = tree
+        self.dropped = dropped
+        know(tree.root, as: 0)
+    }
+
+    /// The node that had `number`, if it is still there.
+    public func node(_ number: UInt32) -> AnyNode? { known[number].flatMap { $0.isGone ? nil : $0 } }
+
+    /// Makes the history that was replayed the tree's own.
+    ///
+    /// *Throws*: where a snapshot has nodes whose parents it has not.
+    public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) {
+        if let orphan = waiting.values.first?.first {
+            throw .damaged("the snapshot has node \(orphan.head.number), but not what it is below")
+        }
+        tree.nodes.removeAll()
+        tree.order.removeAll()
+        tree.lastNumber = lastNumber
+        var strangers: [AnyNode] = []
+        tree.forEachNode { node in
+            if known[node.number] === node { tree.list(node) } else { strangers.append(node) }
+        }
+        for node in strangers {
+            node.ownNumber = tree.newNumber()
+            tree.list(node)
+        }
+        tree.turn.epoch = epoch
+        tree.turn.lastSequence = sequence
+        tree.turn.begin()
+    }
+
+    private func know(_ node: AnyNode, as number: UInt32) {
+        node.ownNumber = number
+        known[number] = node
+        lastNumber = max(lastNumber, number)
+    }
+
+    private func lose(_ number: UInt32, at path: SlicePath) throws(RecoveryError) {
+        lastNumber = max(lastNumber, number)
+        let isDropped = dropped.contains { path.components.starts(with: $0.components) }
+        guard isDropped else { throw .missing(path: path.description) }
+        lost[number] = path
+    }
+}
+
+// MARK: - Where nodes stand
+extension TreeRecovery {
+    /// Takes note of the numbers that static nodes have from here on.
+    public func place(_ places: [NodePlace]) throws(RecoveryError) {
+        for place in places {
+            if let node = tree.node(at: place.path) {
+                know(node, as: place.number)
+            } else {
+                try lose(place.number, at: place.path)
+            }
+        }
+    }
+}
+
+extension Tree {
+    /// The numbers of all nodes but those that come and go, and what is below them.
+    public var staticPlaces: [NodePlace] {
+        [NodePlace(number: root.number, path: .root)] + Self.staticPlaces(below: root)
+    }
+
+    private static func staticPlaces(below node: AnyNode) -> [NodePlace] {
+        guard !node.isCollection else { return [] }
+        return node.orderedChildren.flatMap {
+            [NodePlace(number: $0.number, path: $0.path)] + staticPlaces(below: $0)
+        }
+    }
+}
+
+// MARK: - Snapshots
+extension TreeRecovery {
+    /// Restores the nodes that a part of a snapshot holds.
+    public func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
+        var cursor = WireCursor(offset: offset)
+        while cursor.offset < part.count {
+            let head: NodeHead
+            let state: [UInt8]
+            do throws(WireError) {
+                head = try NodeHead.decode(part, &cursor)
+                state = try [UInt8].decode(part, &cursor)
+            } catch {
+                throw .damaged("a node of the snapshot: \(error)")
+            }
+            try restore(head, state)
+        }
+    }
+
+    private func restore(_ head: NodeHead, _ state: [UInt8]) throws(RecoveryError) {
+        lastNumber = max(lastNumber, head.number)
+        if head.number == head.parent {
+            try restore(tree.root, head, state)
+        } else if let path = lost[head.parent] {
+            try lose(head.number, at: path.appending(head.name))
+        } else if let parent = known[head.parent] {
+            if let node = child(head, of: parent) {
+                try restore(node, head, state)
+            } else {
+                try lose(head.number, at: parent.path.appending(head.name))
+            }
+        } else {
+            return waiting[head.parent, default: []].append((head, state))
+        }
+        for below in waiting.removeValue(forKey: head.number) ?? [] {
+            try restore(below.head, below.state)
+        }
+    }
+
+    private func child(_ head: NodeHead, of parent: AnyNode) -> AnyNode? {
+        if let child = parent.children[head.name] { return child }
+        guard let child = parent.makeChild(head.name, number: head.number) else { return nil }
+        child.birthSequence = head.birth
+        tree.insert(child, named: head.name)
+        return child
+    }
+
+    private func restore(
+        _ node: AnyNode, _ head: NodeHead, _ state: [UInt8]
+    ) throws(RecoveryError) {
+        know(node, as: head.number)
+        node.birthSequence = head.birth
+        node.changedSequence = head.sequence
+        do throws(WireError) {
+            try node.restore(state.span)
+        } catch {
+            throw .unreadable(path: node.path.description, what: "the state", error)
+        }
+    }
+}
+
+// MARK: - Deltas
+extension TreeRecovery {
+    /// Replays the delta frames of a turn.
+    public func replay(_ deltas: Span<UInt8>) throws(RecoveryError) {
+        var offset = 0
+        while offset < deltas.count {
+            let end = try replayFrame(deltas, from: offset)
+            offset = end
+        }
+    }
+
+    private func replayFrame(
+        _ deltas: Span<UInt8>, from offset: Int
+    ) throws(RecoveryError) -> Int {
+        let header: FrameHeader
+        do throws(FrameError) {
+            let found = try FrameHeader.decode(deltas, at: offset, frameBytesMax: Int(UInt32.max))
+            guard let found else { throw FrameError(.unknownKind(0), at: offset) }
+            header = found
+        } catch {
+            throw .damaged("a frame of the journal: \(error)")
+        }
+        let start = offset + FrameHeader.byteCount
+        let end = start + Int(header.length)
+        guard header.kind == FrameKind.delta.rawValue, end <= deltas.count else {
+            throw .damaged("a frame of kind \(header.kind) and \(header.length) bytes in the journal")
+        }
+        tree.turn.lastSequence = header.number - 1
+        try replay(header, deltas.extracting(start..<end))
+        tree.turn.lastSequence = header.number
+        return end
+    }
+
+    private func replay(
+        _ header: FrameHeader, _ body: Span<UInt8>
+    ) throws(RecoveryError) {
+        let isStructural = header.flags.contains(.structural)
+        if let path = lost[header.id] {
+            if isStructural { try replayLost(body, at: path) }
+            return
+        }
+        guard let node = known[header.id] else {
+            throw .damaged("sequence \(header.number) changes node \(header.id), which is unknown")
+        }
+        var change: StructuralChange?
+        do throws(WireError) {
+            var cursor = WireCursor()
+            try Origin.skip(body, &cursor)
+            if isStructural {
+                change = try StructuralChange.decode(body, &cursor)
+            } else {
+                try node.redo(body, &cursor)
+                node.touch(tree.turn)
+            }
+        } catch {
+            throw .unreadable(
+                path: node.path.description, what: "a change at sequence \(header.number)", error)
+        }
+        if let change { try restructure(node, change, at: header.number) }
+    }
+
+    private func restructure(
+        _ collection: AnyNode, _ change: StructuralChange, at sequence: UInt64
+    ) throws(RecoveryError) {
+        switch change {
+        case .create(let key, let number, let parts):
+            guard let child = collection.makeChild(key, number: number) else {
+                try lose(number, at: collection.path.appending(key))
+                for part in parts {
+                    try lose(part.number, at: collection.path.appending(key).appending(part.path))
+                }
+                return
+            }
+            guard collection.children[key] == nil else {
+                throw .damaged("sequence \(sequence) makes \(child.path), which is there")
+            }
+            child.birthSequence = sequence
+            tree.insert(child, named: key)
+            know(child, as: number)
+            for part in parts {
+                if let node = child.descendant(part.path) {
+                    know(node, as: part.number)
+                } else {
+                    try lose(part.number, at: child.path.appending(part.path))
+                }
+            }
+            child.touch(tree.turn)
+        case .remove(let key):
+            guard let child = collection.children[key] else {
+                throw .damaged(
+                    "sequence \(sequence) removes \(key) of \(collection.path), which is not there")
+            }
+            child.touch(tree.turn)
+            collection.children[key] = nil
+            forget(child)
+        }
+    }
+
+    private func forget(_ node: AnyNode) {
+        for child in node.children.values { forget(child) }
+        known[node.number] = nil
+        node.hasLeft = true
+        tree.forget(node)
+    }
+
+    private func replayLost(_ body: Span<UInt8>, at path: SlicePath) throws(RecoveryError) {
+        var cursor = WireCursor()
+        guard (try? Origin.skip(body, &cursor)) != nil,
+            let change = try? StructuralChange.decode(body, &cursor)
+        else { throw .damaged("a change of \(path) in the journal") }
+        guard case .create(let key, let number, let parts) = change else { return }
+        try lose(number, at: path.appending(key))
+        for part in parts {
+            try lose(part.number, at: path.appending(key).appending(part.path))
+        }
+    }
+}
+
+extension AnyNode {
+    /// The node at `path` from this one.
+    fileprivate func descendant(_ path: SlicePath) -> AnyNode? {
+        var node: AnyNode? = self
+        for name in path.components { node = node?.children[name] }
+        return node
+    }
+}
+
+extension SlicePath {
+    fileprivate func appending(_ path: SlicePath) -> SlicePath {
+        SlicePath(components + path.components)
+    }
+}
+
+// MARK: - Ownership
+extension TreeRecovery {
+    /// Replays a change of who owns what; said again it changes nothing.
+    public func replay(_ fact: OwnershipFact) {
+        if case .own(let number, _, _, _) = fact, node(number) == nil { return }
+        switch fact {
+        case .own(let number, _, _, _), .disown(let number, _, _): node(number)?.redo(fact)
+        case .end(let connection):
+            for owned in tree.ownership.take(connection: connection) {
+                for key in owned.keys {
+                    node(owned.node)?.redo(
+                        .disown(node: owned.node, key: key, connection: connection))
+                }
+            }
+        }
+        tree.ownership.apply(fact)
+    }
+}
+
+extension Tree {
+    /// What connections own, and what they hold of leased children, to be encoded on any thread.
+    public func copyOwnership() -> @Sendable () -> [OwnershipFact] {
+        var books: [UInt32: LeaseBook] = [:]
+        for number in ownership.nodes {
+            if let book = nodes[number]?.leaseBook { books[number] = book }
+        }
+        return { [ownership, books] in
+            ownership.facts.map { fact in
+                guard case .own(let node, let key, let connection, _) = fact else { return fact }
+                return .own(
+                    node: node, key: key, connection: connection,
+                    definesLifecycle: books[node]?.page(key).isDefined)
+            }
+        }
+    }
+
+    /// Ends every connection that owns something: after a restart, when none of them is there.
+    public func endFormerConnections() {
+        for connection in ownership.connections { endConnection(connection) }
+    }
+}

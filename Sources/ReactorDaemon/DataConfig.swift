@@ -1,0 +1,115 @@
+public import ReactorJournal
+public import ReactorWire
+
+/// Where and how a daemon keeps what it was told: the `data:` section.
+public struct DataConfig: Equatable, Sendable {
+    /// The directory; nil lets the environment choose: see ``DataDirectoryChoice``.
+    public var directory: String?
+    /// What is durable when a client is told.
+    public var durability = JournalDurability.strict
+    /// Bytes of journal behind the newest snapshot from which on another is taken.
+    public var snapshotBytes = 64 << 20
+    /// The longest time that changes stand in the journal alone.
+    public var snapshotInterval = Duration.seconds(3_600)
+    /// For how long history is kept that snapshots stand for.
+    public var keepDuration = Duration.seconds(24 * 3_600)
+    /// Up to how many bytes of it are kept, whatever its age.
+    public var keepBytes = 256 << 20
+    /// Paths at or below which reactors of the history may be missing; their states are lost.
+    public var dropped: [SlicePath] = []
+
+    /// The defaults.
+    public init() {}
+}
+
+extension DataConfig {
+    /// The settings, for `reactord --check`.
+    var rows: [(String, String)] {
+        [
+            ("directory", directory ?? "chosen by the environment"),
+            ("durability", durability == .strict ? "strict" : "relaxed"),
+            ("snapshotBytes", ByteSizeText.format(snapshotBytes)),
+            ("snapshotInterval", DurationText.format(snapshotInterval)),
+            ("keepDuration", DurationText.format(keepDuration)),
+            ("keepBytes", ByteSizeText.format(keepBytes)),
+            ("dropped", dropped.map(\.description).joined(separator: " ")),
+        ]
+    }
+}
+
+/// Reads the `data:` section.
+struct ConfigData {
+    /// What the section says; what it does not name keeps its default.
+    private(set) var data = DataConfig()
+    /// What is wrong with it.
+    private(set) var problems: [ConfigProblem] = []
+
+    private static let keys = [
+        "directory", "durability", "snapshotBytes", "snapshotInterval", "keepDuration",
+        "keepBytes", "dropped",
+    ]
+    private static let byteRange = (1 << 20)...(1 << 40)
+    private static let durationRange = Duration.seconds(1)...Duration.seconds(10 * 366 * 86_400)
+
+    init(_ section: ConfigSection) {
+        for entry in section.entries {
+            do throws(ConfigProblem) {
+                try read(entry, of: section)
+            } catch {
+                problems.append(error)
+            }
+        }
+    }
+
+    private mutating func read(
+        _ entry: ConfigSection.Entry, of section: ConfigSection
+    ) throws(ConfigProblem) {
+        let scalar = ConfigScalar(entry, in: section.document)
+        switch entry.name {
+        case "directory": data.directory = try Self.directory(scalar)
+        case "durability": data.durability = try Self.durability(scalar)
+        case "snapshotBytes": data.snapshotBytes = try scalar.byteSize(in: Self.byteRange)
+        case "snapshotInterval":
+            data.snapshotInterval = try scalar.duration(in: Self.durationRange)
+        case "keepDuration":
+            data.keepDuration = try scalar.duration(in: .zero...Self.durationRange.upperBound)
+        case "keepBytes": data.keepBytes = try scalar.byteSize(in: 0...Self.byteRange.upperBound)
+        case "dropped": data.dropped = try Self.paths(scalar)
+        default: throw section.unknown(entry, known: Self.keys)
+        }
+    }
+
+    private static func directory(_ scalar: ConfigScalar) throws(ConfigProblem) -> String {
+        let expectation = "an absolute path, or no `directory:` to let the environment choose"
+        let path = try scalar.text(expected: expectation)
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw scalar.problem(expected: expectation)
+        }
+        return path
+    }
+
+    private static func durability(
+        _ scalar: ConfigScalar
+    ) throws(ConfigProblem) -> JournalDurability {
+        let expectation = "strict or relaxed, or no `data:` to keep everything in memory"
+        switch try scalar.text(expected: expectation) {
+        case "strict": return .strict
+        case "relaxed": return .relaxed
+        default: throw scalar.problem(expected: expectation)
+        }
+    }
+
+    // because such a list is short, and a line says it
+    private static func paths(_ scalar: ConfigScalar) throws(ConfigProblem) -> [SlicePath] {
+        let text = try scalar.text(expected: "paths with spaces between them, such as `/old /a/b`")
+        var paths: [SlicePath] = []
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            do throws(SlicePathError) {
+                paths.append(try SlicePath(String(word)))
+            } catch {
+                throw scalar.problem("\(error)")
+            }
+        }
+        return paths
+    }
+}

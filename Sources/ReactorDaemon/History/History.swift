@@ -1,0 +1,117 @@
+import Foundation
+import Logging
+import ReactorCore
+import ReactorJournal
+import ReactorServer
+
+/// A data directory on its way into a daemon: opened, locked, and read before anything is served.
+final class History {
+    let config: DataConfig
+    let directory: DataDirectory
+    /// Where the journal ends.
+    private(set) var position: JournalPosition
+    /// The row that the newest snapshot is of, if there is one.
+    private(set) var snapshotNumber: UInt64?
+    /// Bytes of rows behind that.
+    private(set) var replayedByteCount = 0
+    private let logger: Logger
+
+    /// Rows between two lines in the log while history is replayed.
+    private static let progressCount: UInt64 = 500_000
+
+    /// Opens the directory that is configured, or the one that the environment names.
+    init(
+        _ config: DataConfig, environment: [String: String], uid: UInt32, _ logger: Logger
+    ) throws(DaemonError) {
+        guard let path = config.directory ?? DataPlace.choose(environment, uid: uid) else {
+            throw .noDataPlace
+        }
+        self.config = config
+        self.logger = logger
+        do throws(JournalError) {
+            if config.directory == nil { Self.makeParents(of: path) }
+            directory = try DataDirectory(at: path)
+            try SQLiteJournal.prepare(directory)
+            try SnapshotShelf(directory).removeOrphans()
+            position = try JournalReader(directory).position
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    // because a fresh home has none of the directories that the path is made of; what cannot be made
+    // is found missing, and named, when the directory is opened
+    private static func makeParents(of path: String) {
+        let parent = path.split(separator: "/").dropLast().joined(separator: "/")
+        try? FileManager.default.createDirectory(
+            atPath: "/" + parent, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Puts a tree and its sessions back to where the journal ends; `epoch` begins a history where
+    /// there is none.
+    func recover(_ recovery: Recovery, epoch: UInt64) throws(DaemonError) -> Recovery {
+        let snapshot = try chooseSnapshot()
+        if let snapshot { try restore(snapshot, recovery) }
+        let reader = try Self.reading { () throws(JournalError) in
+            try JournalReader(directory, behind: snapshot?.header.position)
+        }
+        while let row = try Self.reading({ () throws(JournalError) in try reader.next() }) {
+            try replay(row, recovery)
+        }
+        position = reader.position
+        let isNew = position.number == 0
+        do throws(RecoveryError) {
+            return try recovery.finish(
+                epoch: isNew ? epoch : position.epoch, sequence: position.sequence)
+        } catch {
+            throw .recovery(error, place: directory.path)
+        }
+    }
+
+    private func chooseSnapshot() throws(DaemonError) -> SnapshotReader? {
+        let choice = try Self.reading { () throws(JournalError) in
+            try SnapshotShelf(directory).choose()
+        }
+        for error in choice.passedOver { logger.error("a snapshot is passed over: \(error)") }
+        snapshotNumber = choice.snapshot?.header.position.number
+        return choice.snapshot
+    }
+
+    private func restore(
+        _ snapshot: SnapshotReader, _ recovery: Recovery
+    ) throws(DaemonError) {
+        while let part = try Self.reading({ () throws(JournalError) in try snapshot.next() }) {
+            do throws(RecoveryError) {
+                try recovery.restore(part)
+            } catch {
+                throw .recovery(error, place: snapshot.file)
+            }
+        }
+    }
+
+    private func replay(_ row: JournalRow, _ recovery: Recovery) throws(DaemonError) {
+        replayedByteCount += row.deltas.count + row.facts.count
+        do throws(RecoveryError) {
+            try recovery.replay(
+                HistoryRow(
+                    epoch: row.epoch, after: row.after, sequence: row.sequence,
+                    deltas: row.deltas, facts: row.facts))
+        } catch {
+            throw .recovery(error, place: "\(directory.path), row \(row.number)")
+        }
+        guard row.number % Self.progressCount == 0 else { return }
+        logger.notice(
+            "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
+    }
+
+    private static func reading<Result>(
+        _ body: () throws(JournalError) -> Result
+    ) throws(DaemonError) -> Result {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            throw .journal(error)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Logging
+import ReactorBytes
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+import ReactorThreads
+
+/// Sees to it that the journal of a running daemon does not grow for ever, and that a start does not
+/// take for ever: takes snapshots, and trims what they stand for.
+///
+/// *Place*: beside the server in its shell, asked after every turn. *Owner*: the loop's thread.
+final class HistoryKeeper {
+    let journal: SQLiteJournal
+    var logger = Logger(label: "history")
+    /// Told that the disk failed: nothing that was not told yet may be told any more.
+    var onBroken: (String) -> Void = { _ in }
+    private let server: Server
+    private let config: DataConfig
+    private let directory: DataDirectory
+    private let loop: LoopHandle
+    private var task: SnapshotRun?
+    /// Bytes that the journal got since the newest snapshot.
+    private var freshByteCount: Int
+    /// When the oldest change came that no snapshot has, in nanoseconds.
+    private var freshSince: UInt64?
+    private var lastTurn: UInt64 = 0
+    private var appendedTurn: UInt64 = 0
+    /// What is to be told when the snapshot that was asked for is there.
+    private var waiting: [(Result<SnapshotHeader, JournalError>) -> Void] = []
+
+    init(_ history: History, of server: Server, on loop: LoopHandle) throws(DaemonError) {
+        self.server = server
+        self.loop = loop
+        config = history.config
+        directory = history.directory
+        freshByteCount = history.replayedByteCount
+        do throws(JournalError) {
+            journal = try SQLiteJournal(
+                directory, durability: config.durability, after: history.position,
+                deliver: { [loop] job in _ = loop.post(job) })
+        } catch {
+            throw .journal(error)
+        }
+        journal.onFailed = { [unowned self] failure in
+            switch failure {
+            case .broken(_, let message), .full(_, let message): onBroken(message)
+            }
+        }
+    }
+
+    /// Whether a snapshot wants another turn soon.
+    var isGathering: Bool { task?.isGathering ?? false }
+
+    /// Takes note that a turn's batch was handed to the journal.
+    func noteHanded(_ batch: Batch, at now: UInt64) {
+        lastTurn = batch.turn
+        freshByteCount += batch.deltas.count + batch.facts.count
+        if freshSince == nil { freshSince = now }
+    }
+
+    /// Takes note that the journal holds everything up to a turn.
+    func noteAppended(_ turn: UInt64) {
+        appendedTurn = turn
+        task?.noteAppended(turn)
+    }
+
+    /// Goes on with the snapshot that is being taken, or begins one where it is time.
+    func look(at now: UInt64) {
+        if let task {
+            task.advance(lastTurn: lastTurn, appendedTurn: appendedTurn)
+        } else if isDue(at: now) {
+            begin()
+        }
+    }
+
+    private func isDue(at now: UInt64) -> Bool {
+        guard let freshSince else { return false }
+        return freshByteCount >= config.snapshotBytes
+            || Duration.nanoseconds(now &- freshSince) >= config.snapshotInterval
+    }
+
+    /// Takes a snapshot of the revision at hand, or waits for the one that is being taken and then
+    /// takes another; `onDone` is told.
+    func snapshot(_ onDone: @escaping (Result<SnapshotHeader, JournalError>) -> Void) {
+        waiting.append(onDone)
+        if task == nil { begin() }
+    }
+
+    private func begin() {
+        let told = waiting
+        waiting = []
+        freshByteCount = 0
+        freshSince = nil
+        do throws(JournalError) {
+            task = try SnapshotRun(
+                of: server.beginSnapshot(), number: journal.lastNumber, in: directory, on: loop
+            ) { [unowned self] result in
+                end(result, told)
+            }
+        } catch {
+            end(.failure(error), told)
+        }
+    }
+
+    private func end(
+        _ result: Result<SnapshotHeader, JournalError>,
+        _ told: [(Result<SnapshotHeader, JournalError>) -> Void]
+    ) {
+        task = nil
+        switch result {
+        case .success(let header):
+            logger.info(
+                "took a snapshot",
+                metadata: [
+                    "row": "\(header.position.number)", "sequence": "\(header.position.sequence)",
+                ])
+            trim()
+        case .failure(let error): logger.error("no snapshot was taken: \(error)")
+        }
+        for tell in told { tell(result) }
+        if !waiting.isEmpty { begin() }
+    }
+
+    private func trim() {
+        do throws(JournalError) {
+            guard let number = try SnapshotShelf(directory).removeOlder() else { return }
+            let retention = JournalRetention(
+                duration: config.keepDuration, byteCount: config.keepBytes)
+            journal.trim(behind: number, keeping: retention) { [logger] result in
+                guard case .failure(let error) = result else { return }
+                logger.error("the journal could not be trimmed: \(error)")
+            }
+        } catch {
+            logger.error("older snapshots could not be removed: \(error)")
+        }
+    }
+
+    /// Commits what waits, takes a last snapshot if there is anything new, and lets the files go.
+    func close() {
+        task?.cancel()
+        task = nil
+        journal.close()
+        guard freshSince != nil else { return }
+        let snapshot = server.beginSnapshot()
+        let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
+        let bell = Bell()
+        do throws(JournalError) {
+            let writer = try SnapshotWriter(
+                directory, of: journal.lastNumber,
+                deliver: { job in
+                    job()
+                    bell.ring()
+                }, onFinished: { found in result.withLock { $0 = found } })
+            while !snapshot.isComplete { for part in snapshot.gather() { writer.append(part) } }
+            writer.finish()
+            bell.wait()
+            if case .failure(let error)? = result.withLock({ $0 }) { throw error }
+            try SnapshotShelf(directory).removeOlder()
+        } catch {
+            logger.error("no snapshot was taken at the end, the next start replays: \(error)")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import ReactorBytes
+public import ReactorCore
+import ReactorWire
+
+/// Makes a tree, its sessions and its recent deltas again of what a journal kept.
+///
+///     let recovery = Recovery(of: tree, limits: limits)
+///     while let part = try snapshot.next() { try recovery.restore(part) }
+///     while let row = try journal.next() { try recovery.replay(row) }
+///     let server = Server(try recovery.finish(epoch: epoch, sequence: sequence), …)
+///
+/// *Place*: before a ``Server`` is made; nothing is served, decided or begun. *Owner*: one thread.
+public final class Recovery {
+    /// Who may leave how much behind.
+    public let limits: ServerLimits
+    /// The highest number that a connection had.
+    public private(set) var lastConnection: UInt64 = 0
+    /// Transactions that were replayed.
+    public private(set) var replayedCount: UInt64 = 0
+    let nodes: TreeRecovery
+    var sessions: SessionTable
+    var ring: DeltaRing
+    private var epoch: UInt64?
+
+    /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
+    /// missing from it.
+    public init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
+        self.limits = limits
+        nodes = TreeRecovery(of: tree, dropped: dropped)
+        sessions = SessionTable(sessionsMax: limits.sessionsMax)
+        ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
+    }
+
+    /// The tree that is recovered.
+    public var tree: Tree { nodes.tree }
+
+    /// Replays a turn.
+    public func replay(_ row: HistoryRow) throws(RecoveryError) {
+        if row.epoch != epoch {
+            // because deltas of another history are none of this
+            ring.removeAll()
+            epoch = row.epoch
+        }
+        let facts: [TurnFact]
+        do throws(WireError) {
+            facts = try TurnFact.list(row.facts.span)
+        } catch {
+            throw .damaged("what is beside sequence \(row.sequence) in the journal: \(error)")
+        }
+        // because deltas speak of nodes by the numbers of the daemon's start
+        for case .layout(let places) in facts { try nodes.place(places) }
+        try nodes.replay(row.deltas.span)
+        for fact in facts { replay(fact) }
+        if row.sequence != row.after {
+            ring.append(
+                after: row.after, sequence: row.sequence, deltas: ByteSlice(row.deltas))
+        }
+        replayedCount += row.sequence - row.after
+    }
+
+    /// Takes note that a connection had this number.
+    func noteConnection(_ connection: UInt64) { lastConnection = max(lastConnection, connection) }
+
+    private func replay(_ fact: TurnFact) {
+        switch fact {
+        case .run(let by, let ordinal, let sequence, let count, _, _):
+            noteConnection(by.connection)
+            sessions.find(client: by.client)?.redo(
+                AppliedRun(ordinal: ordinal, sequence: sequence, count: count), limits)
+        case .action(let by, let ordinal, _, _):
+            noteConnection(by.connection)
+            sessions.find(client: by.client)?.redoArrival(of: ordinal)
+        case .outcome(let client, let ordinal, let outcome):
+            sessions.find(client: client)?.redo(outcome, of: ordinal, limits)
+        case .session(let client, let secret, let uid):
+            sessions.restore(client: client, secret: secret, uid: uid)
+        case .goodbye(let client): sessions.find(client: client).map { sessions.remove($0) }
+        case .evicted(let client): sessions.find(client: client).map { sessions.evict($0) }
+        case .ownership(let fact): nodes.replay(fact)
+        case .layout: break
+        }
+    }
+
+    /// Makes what was recovered the state to go on from.
+    ///
+    /// `epoch` is another than the history's where that may have lost its end.
+    public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
+        if epoch != self.epoch { ring.removeAll() }
+        try nodes.finish(epoch: epoch, sequence: sequence)
+        return self
+    }
+}

@@ -1,0 +1,86 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+// MARK: - What the journal is told besides deltas
+extension Server {
+    /// Writes a fact of the turn at hand down, where there is a journal that keeps it.
+    func note(_ fact: @autoclosure () -> TurnFact) {
+        guard keepsHistory else { return }
+        fact().encode(into: &desk.value.facts)
+    }
+
+    /// Writes down that a session has its first action, where it has.
+    func noteActing(_ session: Session) {
+        guard keepsHistory, !session.isStored else { return }
+        session.isStored = true
+        note(.session(client: session.client, secret: session.secret, uid: session.uid))
+    }
+
+    /// Writes a run of plain actions down; they stand in `frames`.
+    func note(
+        _ run: AppliedRun, _ nodes: [NodeAlias], _ frames: Span<UInt8>, _ session: Session,
+        _ connection: Connection
+    ) {
+        guard run.count > 0 else { return }
+        noteActing(session)
+        var bytes: [UInt8] = []
+        bytes.append(contentsOf: frames, 0..<frames.count)
+        note(
+            .run(
+                by: ActionSource(connection.caller), ordinal: run.ordinal, sequence: run.sequence,
+                count: run.count, nodes: nodes, frames: bytes))
+    }
+
+    /// Writes down that an action came.
+    func note(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ session: Session,
+        _ connection: Connection
+    ) {
+        guard keepsHistory else { return }
+        noteActing(session)
+        var writer = WireWriter()
+        writer.header(header)
+        writer.raw(body)
+        note(
+            .action(
+                by: ActionSource(connection.caller), ordinal: header.number, nodes: nodes,
+                frame: writer.bytes))
+    }
+
+    /// Writes down that an action came, in a frame of its own.
+    func noteArrival(
+        of ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: Span<UInt8>,
+        _ session: Session, _ connection: Connection
+    ) {
+        noteActing(session)
+        var bytes: [UInt8] = []
+        bytes.append(contentsOf: frame, 0..<frame.count)
+        note(
+            .action(
+                by: ActionSource(connection.caller), ordinal: ordinal, nodes: Array(nodes),
+                frame: bytes))
+    }
+
+    /// Writes down what became of an action.
+    func note(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
+        guard session.isStored else { return }
+        note(.outcome(client: session.client, ordinal: ordinal, is: outcome))
+    }
+
+    /// Writes down what the turn's transactions did to who owns what.
+    func noteOwnership() {
+        for fact in tree.turn.ownershipFacts { note(.ownership(fact)) }
+    }
+
+    /// Takes the facts of the turn.
+    func takeFacts() -> [UInt8] {
+        guard keepsHistory, desk.value.facts.count > 0 else { return [] }
+        let bytes = desk.value.facts.bytes
+        desk.value.facts.removeAll(keepingAtMost: Self.factBytesKeptMax)
+        return bytes
+    }
+
+    /// Most bytes of room for facts that are kept for the next turn.
+    private static let factBytesKeptMax = 1 << 20
+}

@@ -1,0 +1,49 @@
+import ReactorCore
+import ReactorWire
+
+/// A piece of a snapshot, as it rests.
+///
+/// The nodes are as of the snapshot's revision; everything else may be of a later one, up to the end
+/// of the journal when the snapshot was finished: facts that are replayed upon it change nothing.
+@WireCodable
+enum SnapshotPart: Equatable, Sendable {
+    /// Nodes, one behind the other: see `SavedNode`.
+    case nodes([UInt8])
+    /// Sessions with their outcomes.
+    case sessions([SavedSession])
+    /// Who owns what.
+    case ownership([OwnershipFact])
+    /// Secrets of sessions that were evicted; `isWhole` says whether those are all.
+    case evicted(secrets: [[UInt8]], isWhole: Bool)
+    /// The highest numbers that connections and clients had.
+    case numbers(connection: UInt64, client: UInt64)
+}
+
+/// A session as it rests in a snapshot.
+@WireCodable
+struct SavedSession: Equatable, Sendable {
+    var client: UInt64
+    var secret: [UInt8]
+    var uid: UInt32
+    /// Highest ordinal seen.
+    var ordinal: UInt64
+    var runs: [Run]
+    var exceptions: [Exception]
+    /// Actions whose answer is owed.
+    var deferred: [UInt64]
+
+    /// Consecutive actions that were applied.
+    @WireCodable
+    struct Run: Equatable, Sendable {
+        var ordinal: UInt64
+        var sequence: UInt64
+        var count: UInt64
+    }
+
+    /// Any other outcome.
+    @WireCodable
+    struct Exception: Equatable, Sendable {
+        var ordinal: UInt64
+        var outcome: Outcome
+    }
+}

@@ -238,8 +238,8 @@ let package = Package(
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
-                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorWire", "StockReactors",
-                "TestPrograms", "reactord", "reactorctl", "stubborn-daemon",
+                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorWire",
+                "StockReactors", "TestPrograms", "reactord", "reactorctl", "stubborn-daemon",
             ],
             resources: [.copy("Python")], swiftSettings: strict),
         .testTarget(

@@ -29,6 +29,25 @@ final class ServerHarness {
         }
     }
 
+    /// Goes on where `recovery` left off.
+    init(_ recovery: Recovery, secretsFrom first: UInt64 = 1_000) {
+        var secret = first
+        server = Server(recovery, daemonName: "test") {
+            secret += 1
+            return secret
+        }
+        lastID = server.highestConnection
+    }
+
+    /// What a journal would have kept so far; of batches that were appended alone.
+    var rows: [HistoryRow] {
+        batches.dropLast(unappended.count).map {
+            HistoryRow(
+                epoch: $0.epoch, after: $0.after, sequence: $0.sequence,
+                deltas: Array($0.deltas.storage[$0.deltas.range]), facts: $0.facts)
+        }
+    }
+
     /// Connects a client that has not said anything yet.
     func connect(uid: UInt32 = 1_000, pid: Int32 = 42) -> TestClient {
         lastID += 1

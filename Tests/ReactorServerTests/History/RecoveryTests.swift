@@ -1,0 +1,304 @@
+import ReactorCore
+import ReactorServer
+import ReactorWire
+import Testing
+
+extension ServerHarness {
+    /// A server that keeps history and has none yet.
+    static func keeping(
+        limits: ServerLimits = ServerLimits(), change: (inout ServerLimits) -> Void = { _ in }
+    ) throws -> ServerHarness {
+        var limits = limits
+        change(&limits)
+        let recovery = Recovery(of: TestTree.make(), limits: limits)
+        return ServerHarness(try recovery.finish(epoch: 7, sequence: 0))
+    }
+
+    /// The server that a restart makes of what was appended, or of `parts` and the rows behind.
+    func restarted(
+        parts: [[UInt8]] = [], rows: [HistoryRow]? = nil
+    ) throws -> ServerHarness {
+        let recovery = Recovery(of: TestTree.make(epoch: 99), limits: server.limits)
+        for part in parts { try recovery.restore(part) }
+        let rows = rows ?? self.rows
+        for row in rows { try recovery.replay(row) }
+        return ServerHarness(
+            try recovery.finish(epoch: 7, sequence: rows.last?.sequence ?? 0), secretsFrom: 5_000)
+    }
+}
+
+extension TestClient {
+    /// The session that the welcome told, and whether it goes on.
+    func welcome() throws -> Welcome {
+        try #require(frames(.welcome).first).decode(Welcome.self)
+    }
+}
+
+/// What becomes of actions and sessions when a daemon dies.
+@Suite("Recovery")
+struct RecoveryTests {
+    /// A server with a client that has opened `/visits` as 0, and its session.
+    private func start(
+        _ change: (inout ServerLimits) -> Void = { _ in }
+    ) throws -> (harness: ServerHarness, client: TestClient, session: [UInt8]) {
+        let harness = try ServerHarness.keeping(change: change)
+        let client = harness.client()
+        let session = try client.welcome().session
+        client.open("/visits")
+        return (harness, client, session)
+    }
+
+    private func back(
+        _ harness: ServerHarness, _ session: [UInt8], confirmed: UInt64 = 0, epoch: UInt64? = 7
+    ) throws -> (client: TestClient, welcome: Welcome) {
+        let client = harness.connect()
+        client.hello(Hello(session: session, confirmed: confirmed, epoch: epoch))
+        harness.turn()
+        let welcome = try client.welcome()
+        client.open("/visits")
+        return (client, welcome)
+    }
+
+    @Test("C85: what was committed and not acknowledged gets its original outcome, once")
+    func committed() throws {
+        let (harness, client, session) = try start()
+        for _ in 0..<3 { client.add(2) }
+        client.dispatch(Tally.Action.ask)
+        client.dispatch(Tally.Action.refuse(text: "no"))
+        client.dispatch(Tally.Action.add(by: 1), to: 9)
+        harness.turn()
+        let original = try OutcomeLog(client.frames())
+        let restarted = try harness.restarted()
+        #expect(try restarted.tally("/visits").count == 6)
+        let (again, welcome) = try back(restarted, session)
+        #expect(welcome.isResumed && welcome.ordinal == 6 && welcome.epoch == 7)
+        for _ in 0..<3 { again.add(2) }
+        again.dispatch(Tally.Action.ask)
+        again.dispatch(Tally.Action.refuse(text: "no"))
+        again.dispatch(Tally.Action.add(by: 1), to: 9)
+        restarted.turn()
+        let repeated = try OutcomeLog(again.frames())
+        #expect(try restarted.tally("/visits").count == 6)
+        for ordinal in 1...6 as ClosedRange<UInt64> {
+            guard case .applied(let sequence, let reply, _)? = original[ordinal] else {
+                #expect(repeated[ordinal] == original[ordinal])
+                continue
+            }
+            // because the connection that sent it is gone, and what it owned as well
+            #expect(
+                repeated[ordinal] == .applied(sequence: sequence, reply: reply, ownerEnded: true))
+        }
+        again.add(1)
+        restarted.turn()
+        #expect(try restarted.tally("/visits").count == 7)
+        // and a third daemon knows all of it
+        let third = try harness.restarted(rows: harness.rows + restarted.rows)
+        let (last, _) = try back(third, session)
+        for _ in 0..<7 { last.add(2) }
+        third.turn()
+        #expect(try third.tally("/visits").count == 7)
+        #expect(try OutcomeLog(last.frames())[7]?.isApplied == true)
+    }
+
+    @Test("C86: what died before its commit is sent again and applied once")
+    func uncommitted() throws {
+        let (harness, client, session) = try start()
+        harness.appendsAtOnce = false
+        client.add(5)
+        harness.turn()
+        #expect(try OutcomeLog(client.frames())[1] == nil)
+        let restarted = try harness.restarted()
+        #expect(try restarted.tally("/visits").count == 0)
+        let (again, welcome) = try back(restarted, session)
+        #expect(welcome.isResumed && welcome.ordinal == 0 && welcome.session == session)
+        again.add(5)
+        again.dispatch(Tally.Action.add(by: 5), ordinal: 1)
+        restarted.turn()
+        #expect(try restarted.tally("/visits").count == 5)
+    }
+
+    @Test("C86: a session of another history, or whose client has outcomes, is not adopted")
+    func strangers() throws {
+        let (harness, _, session) = try start()
+        let restarted = try harness.restarted()
+        #expect(try !back(restarted, session, epoch: 8).welcome.isResumed)
+        #expect(try !back(restarted, session, epoch: nil).welcome.isResumed)
+        #expect(try !back(restarted, session, confirmed: 1).welcome.isResumed)
+        #expect(try !back(restarted, [1, 2, 3]).welcome.isResumed)
+    }
+
+    @Test("C87: an evicted session is never adopted, neither at once nor after a restart")
+    func evicted() throws {
+        let (harness, client, session) = try start { $0.sessionsMax = 2 }
+        client.add(1)
+        harness.turn()
+        client.disconnect()
+        for _ in 0..<2 {
+            let other = harness.client()
+            other.open("/visits")
+            other.add(10)
+            harness.turn()
+            other.disconnect()
+        }
+        #expect(try !back(harness, session).welcome.isResumed)
+        let restarted = try harness.restarted()
+        #expect(try !back(restarted, session).welcome.isResumed)
+        let again = try harness.restarted(parts: Self.parts(of: restarted), rows: [])
+        #expect(try !back(again, session).welcome.isResumed)
+    }
+
+    @Test("C85: a session whose client said goodbye leaves nothing behind")
+    func goodbye() throws {
+        let (harness, client, session) = try start()
+        client.add(1)
+        client.send(.goodbye)
+        harness.turn()
+        let restarted = try harness.restarted()
+        #expect(restarted.server.memory.sessions == 0)
+        #expect(try restarted.tally("/visits").count == 1)
+        _ = session
+    }
+
+    @Test("a session without actions is not kept; one whose action was rejected is")
+    func blank() throws {
+        let (harness, client, _) = try start()
+        _ = harness.client()
+        client.dispatch(Tally.Action.refuse(text: "no"))
+        harness.turn()
+        // because nothing was applied, and yet there is something to remember
+        #expect(harness.batches.last?.after == harness.batches.last?.sequence)
+        let restarted = try harness.restarted()
+        #expect(restarted.server.memory.sessions == 1)
+    }
+
+    @Test("R96: a restart ends former connections in its first turn, before anybody is served")
+    func connectionsEnd() throws {
+        let (harness, client, session) = try start()
+        client.dispatch(Tally.Action.hold)
+        client.dispatch(Tally.Action.wait)
+        harness.turn()
+        let restarted = try harness.restarted()
+        #expect(try restarted.tally("/visits").holders == 0)
+        restarted.turn()
+        #expect(restarted.batches.count == 1)
+        let (again, _) = try back(restarted, session)
+        again.dispatch(Tally.Action.hold)
+        again.dispatch(Tally.Action.wait)
+        restarted.turn()
+        let log = try OutcomeLog(again.frames())
+        #expect(log[1] == .applied(sequence: 1, reply: nil, ownerEnded: true))
+        #expect(log[2]?.code == "ownerEnded" || log[2]?.code == "OWNER_ENDED")
+        // because connections of the past have numbers that no other is to have
+        #expect(restarted.server.highestConnection > harness.server.highestConnection)
+        let third = try harness.restarted(rows: harness.rows + restarted.rows)
+        #expect(try third.tally("/visits") == restarted.tally("/visits"))
+    }
+
+    @Test("C89: who comes back after a restart gets the deltas that it missed")
+    func ring() throws {
+        let (harness, client, _) = try start()
+        for _ in 0..<5 { client.add(1) }
+        harness.turn()
+        let restarted = try harness.restarted()
+        let reader = restarted.client()
+        reader.subscribe("/visits", from: Revision(epoch: 7, sequence: 2))
+        restarted.turn()
+        let frames = reader.frames()
+        #expect(
+            try frames.first { $0.kind == .subscribed }?.decode(Subscribed.self).start == .deltas)
+        #expect(frames.filter { $0.kind == .delta }.map(\.number) == [3, 4, 5])
+    }
+
+    @Test("J48: rows that are replayed in pieces, with snapshots between, lead to the same server")
+    func everything() throws {
+        var random = SeededGenerator(seed: 11)
+        for round in 0..<12 {
+            let harness = try ServerHarness.keeping()
+            var clients = (0..<4).map { _ in Self.worker(harness) }
+            var parts: [[UInt8]] = []
+            var first = 0
+            var snapshot: ServerSnapshot?
+            for _ in 0..<60 {
+                Self.act(&clients, harness, &random)
+                harness.turn()
+                if snapshot == nil, parts.isEmpty, Int.random(in: 0..<10, using: &random) == 0 {
+                    first = harness.batches.count
+                    snapshot = harness.server.beginSnapshot()
+                }
+                if let run = snapshot {
+                    parts += run.gather().map { $0() }
+                    if run.isComplete { snapshot = nil }
+                }
+            }
+            if let run = snapshot { while !run.isComplete { parts += run.gather().map { $0() } } }
+            let live = try Self.picture(harness)
+            let whole = try harness.restarted()
+            let split = try harness.restarted(
+                parts: parts, rows: Array(harness.rows[(parts.isEmpty ? 0 : first)...]))
+            #expect(try Self.picture(whole) == Self.picture(split), "round \(round)")
+            // because connections end at a restart, and the live ones have not
+            for client in clients { client.disconnect() }
+            harness.turn()
+            #expect(try Self.picture(harness) == Self.picture(whole), "round \(round)")
+            #expect(!live.isEmpty)
+        }
+    }
+}
+
+// MARK: - Workers
+extension RecoveryTests {
+    static func parts(of harness: ServerHarness) -> [[UInt8]] {
+        let snapshot = harness.server.beginSnapshot()
+        var parts: [[UInt8]] = []
+        while !snapshot.isComplete { parts += snapshot.gather().map { $0() } }
+        return parts
+    }
+
+    private static func worker(_ harness: ServerHarness) -> TestClient {
+        let client = harness.client()
+        client.open("/visits", as: 0)
+        client.open("/other", as: 1)
+        client.open("/house", as: 2)
+        return client
+    }
+
+    private static func act(
+        _ clients: inout [TestClient], _ harness: ServerHarness,
+        _ random: inout SeededGenerator
+    ) {
+        for index in clients.indices {
+            let client = clients[index]
+            let node = UInt32.random(in: 0...1, using: &random)
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0: client.dispatch(Tally.Action.refuse(text: "no"), to: node)
+            case 1: client.dispatch(Tally.Action.ask, to: node)
+            case 2: client.dispatch(Tally.Action.wait, to: node)
+            case 3: client.dispatch(Tally.Action.grant(value: 4), to: node)
+            case 4: client.dispatch(Tally.Action.hold, to: node)
+            case 5: client.dispatch(Tally.Action.chain(by: 2), to: node)
+            case 6:
+                client.batch([(0, Tally.Action.add(by: 3)), (1, Tally.Action.add(by: 4))])
+            case 7:
+                client.batch([(0, Tally.Action.add(by: 3)), (1, Tally.Action.refuse(text: ""))])
+            case 8: client.dispatch(House.Action.build(name: "r\(index)"), to: 2)
+            case 9: client.dispatch(House.Action.tear(name: "r\(index)"), to: 2)
+            case 10:
+                client.disconnect()
+                clients[index] = worker(harness)
+            case 11: client.send(.confirm, number: client.ordinal / 2)
+            default: for _ in 0..<3 { client.add(1, to: node) }
+            }
+        }
+    }
+
+    /// What has to be the same after a restart.
+    private static func picture(_ harness: ServerHarness) throws -> [String] {
+        var lines: [String] = []
+        harness.server.tree.forEachNode { node in
+            var writer = WireWriter()
+            node.encodeState(into: &writer)
+            lines.append("\(node.path) \(node.number) \(writer.bytes)")
+        }
+        return lines
+    }
+}

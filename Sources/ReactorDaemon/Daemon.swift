@@ -24,6 +24,7 @@ public final class Daemon {
     private var toldParkings = 0
     private var lastParkingTold: UInt64?
     private var toldShortenings: UInt64 = 0
+    private let whenOpen: (Tree) throws -> Void
     /// What ended the daemon, if no signal did.
     private var failure: DaemonError?
     private var lastShorteningTold: UInt64?
@@ -39,9 +40,10 @@ public final class Daemon {
     public init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
         environment: [String: String], uid: UInt32, logger: Logger,
-        whenOpen: (Tree) throws -> Void = { _ in }
+        whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
+        self.whenOpen = whenOpen
         var limits = config.limits
         Self.fit(&limits, logger)
         do throws(LoopError) {
@@ -141,6 +143,7 @@ public final class Daemon {
 
     private func prepare() throws(LoopError) {
         shell.keeper?.logger = logger
+        shell.keeper?.onFull = { [unowned self] in becomeReadOnly($0) }
         shell.keeper?.onBroken = { [unowned self] message in
             failure = .diskFailed(message)
             loop.stop()
@@ -165,6 +168,7 @@ public final class Daemon {
 
     private func tick() {
         server.tick(at: loop.now)
+        goOnIfThereIsRoom()
         warnOfParking()
         warnOfJobs()
         do throws(LoopError) {
@@ -176,6 +180,36 @@ public final class Daemon {
             }
         } catch {
             logger.error("the socket's file is gone and cannot be bound anew: \(error)")
+        }
+    }
+}
+
+// MARK: - A full disk
+extension Daemon {
+    /// Goes back to what was kept, and shows it.
+    private func becomeReadOnly(_ message: String) {
+        logger.critical(
+            "the disk is full: read-only until there is room, what was not acknowledged is refused",
+            metadata: ["reason": "\(message)"])
+        do throws(DaemonError) {
+            try shell.rebuild()
+        } catch {
+            failure = error
+            loop.stop()
+        }
+    }
+
+    /// Changes things again as soon as they can be kept.
+    private func goOnIfThereIsRoom() {
+        guard server.isReadOnly, !server.isDraining, let keeper = shell.keeper, keeper.hasRoom
+        else { return }
+        logger.notice("there is room on the disk: going on")
+        shell.goOn()
+        do {
+            try whenOpen(server.tree)
+        } catch {
+            failure = .opening("\(error)")
+            loop.stop()
         }
     }
 }

@@ -10,11 +10,13 @@ package import ReactorServer
 /// listeners in front of it. *Owner*: the loop's thread.
 package final class ServerShell {
     package let loop: EventLoop
-    package let server: Server
+    package private(set) var server: Server
     let jobs: TreeJobs
     private let journal: any Journal
     /// Who sees to snapshots and to the journal's length, where history is kept.
     let keeper: HistoryKeeper?
+    /// Makes the server again of what was kept.
+    private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     private var links: [ConnectionID: Connection] = [:]
     private var lastConnection: UInt64 = 0
     // because a look at the clock for each write of a turn is one too many
@@ -35,6 +37,7 @@ package final class ServerShell {
         self.loop = loop
         self.journal = journal
         keeper = nil
+        recover = nil
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let tree = Tree(
@@ -53,15 +56,45 @@ package final class ServerShell {
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let epoch = random()
-        let tree = Tree(
-            root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
-        let recovery = Recovery(of: tree, limits: limits, dropped: history.config.dropped)
-        let recovered = try history.recover(recovery, epoch: epoch)
-        server = Server(recovered, daemonName: name, ownerUID: ownerUID, random: random)
+        let recovery = {
+            let tree = Tree(
+                root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
+            return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
+        }
+        server = Server(
+            try history.recover(recovery(), epoch: epoch), daemonName: name, ownerUID: ownerUID,
+            random: random)
+        recover = { (former) throws(DaemonError) in
+            let recovery = recovery()
+            recovery.succeed(former.tree)
+            return Server(
+                try history.recover(recovery, epoch: epoch), isReadOnly: true, daemonName: name,
+                ownerUID: ownerUID, random: random)
+        }
         lastConnection = server.highestConnection
         let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
+    }
+
+    /// Goes back to what was kept, because what came after it cannot be: everybody is cut, and comes
+    /// back to a server that changes nothing until ``goOn()``.
+    func rebuild() throws(DaemonError) {
+        guard let recover else { return }
+        _ = server.tree.dismissEffects()
+        let former = links
+        links = [:]
+        server = try recover(server)
+        keeper?.serve(server)
+        lastConnection = max(lastConnection, server.highestConnection)
+        for link in former.values { link.close() }
+    }
+
+    /// Lets the server change things again.
+    func goOn() {
+        journal.resume()
+        server.goOn()
+        loop.turnAgain()
     }
 
     /// Whether nobody is connected.
@@ -103,7 +136,7 @@ package final class ServerShell {
 extension ServerShell {
     /// Ends the turn: everything that arrived has been received.
     private func endTurn() {
-        for job in jobs.take() { server.perform(job) }
+        if !server.isReadOnly { for job in jobs.take() { server.perform(job) } }
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
@@ -111,7 +144,7 @@ extension ServerShell {
             keeper?.look(at: turnTime)
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
         // because the others are looked at before one that sends much is read on
-        if server.isSharing || server.hasHeldInput || jobs.hasMore
+        if server.isSharing || server.hasHeldInput || jobs.hasMore && !server.isReadOnly
             || keeper?.isGathering ?? false
         {
             loop.turnAgain()

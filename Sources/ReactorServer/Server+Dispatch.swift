@@ -12,7 +12,9 @@ extension Server {
     func dispatchRun(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
     ) -> Int {
-        guard let session = connection.session, quota(of: session) == nil else { return first }
+        guard let session = connection.session, !isReadOnly, quota(of: session) == nil else {
+            return first
+        }
         var offset = first
         var run = AppliedRun(
             ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
@@ -195,6 +197,12 @@ extension Server {
     /// Why a session may send nothing more for now; `isAwaited` says whether it is to be told of the
     /// end of effects as well.
     private func quota(of session: Session, isAwaited: Bool = false) -> Rejection? {
+        if isReadOnly {
+            return Rejection(
+                .diskFull,
+                "the daemon's disk is full: it shows what there is, and changes nothing until there "
+                    + "is room")
+        }
         let awaitedCount = isAwaited ? session.awaited.count : 0
         if session.deferred.count + awaitedCount < limits.inFlightMax { return nil }
         let what = isAwaited ? "their answers or their effects" : "their answers"

@@ -37,6 +37,8 @@ public final class Server {
     // because one that keeps nothing has nothing to pay for it
     /// Whether a journal is told what sessions, connections and clients did, besides the deltas.
     let keepsHistory: Bool
+    /// Whether nothing may change, because nothing could be kept.
+    public private(set) var isReadOnly = false
     /// The highest number that a connection had; those of later ones are higher.
     public private(set) var highestConnection: UInt64
     var gate: EventGate
@@ -86,16 +88,27 @@ public final class Server {
 
     /// Goes on where `recovery` left off, and keeps history from here on: what former connections
     /// owned ends, sessions go on, the reactors begin; all of that is part of the first turn.
+    ///
+    /// One that is read-only shows what there is and refuses every action with
+    /// ``FaultCode/diskFull``, until it is told to ``goOn()``.
     public convenience init(
-        _ recovery: Recovery, daemonName: String = "reactord", ownerUID: UInt32? = nil,
-        random: @escaping () -> UInt64
+        _ recovery: Recovery, isReadOnly: Bool = false, daemonName: String = "reactord",
+        ownerUID: UInt32? = nil, random: @escaping () -> UInt64
     ) {
         self.init(
             recovery, keepsHistory: true, recovery.limits, daemonName, ownerUID, random)
         tree.turn.recordsOwnership = true
+        sessions.endFormerConnections(limits)
+        self.isReadOnly = true
+        if !isReadOnly { goOn() }
+    }
+
+    /// Lets actions change things, and the reactors begin, as part of the turn at hand.
+    public func goOn() {
+        precondition(isReadOnly, "a server that changes things is told to go on")
+        isReadOnly = false
         note(.layout(tree.staticPlaces))
         tree.endFormerConnections()
-        sessions.endFormerConnections(limits)
         tree.open()
     }
 

@@ -30,6 +30,9 @@ public final class TreeRecovery {
         know(tree.root, as: 0)
     }
 
+    /// Keeps what effects of `former` still emit from being taken for those of effects to come.
+    public func succeed(_ former: Tree) { tree.effectsStarted = former.effectsStarted }
+
     /// The node that had `number`, if it is still there.
     public func node(_ number: UInt32) -> AnyNode? { known[number].flatMap { $0.isGone ? nil : $0 } }
 

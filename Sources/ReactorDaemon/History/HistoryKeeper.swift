@@ -14,7 +14,9 @@ final class HistoryKeeper {
     var logger = Logger(label: "history")
     /// Told that the disk failed: nothing that was not told yet may be told any more.
     var onBroken: (String) -> Void = { _ in }
-    private let server: Server
+    /// Told that there is no room: nothing that was not told yet can be kept.
+    var onFull: (String) -> Void = { _ in }
+    private var server: Server
     private let config: DataConfig
     private let directory: DataDirectory
     private let loop: LoopHandle
@@ -43,10 +45,24 @@ final class HistoryKeeper {
         }
         journal.onFailed = { [unowned self] failure in
             switch failure {
-            case .broken(_, let message), .full(_, let message): onBroken(message)
+            case .broken(_, let message): onBroken(message)
+            case .full(_, let message):
+                task?.cancel()
+                task = nil
+                onFull(message)
             }
         }
     }
+
+    /// Goes on with another server in the place of the one at hand.
+    func serve(_ server: Server) {
+        self.server = server
+        lastTurn = 0
+        appendedTurn = 0
+    }
+
+    /// Whether the disk has room for the journal to go on.
+    var hasRoom: Bool { directory.hasRoom }
 
     /// Whether a snapshot wants another turn soon.
     var isGathering: Bool { task?.isGathering ?? false }

@@ -31,6 +31,9 @@ public final class Recovery {
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
     }
 
+    /// Says that the tree takes the place of another one in the same process.
+    public func succeed(_ former: Tree) { nodes.succeed(former) }
+
     /// The tree that is recovered.
     public var tree: Tree { nodes.tree }
 

@@ -6,13 +6,13 @@ import ReactorWire
 extension Server {
     /// Writes a fact of the turn at hand down, where there is a journal that keeps it.
     func note(_ fact: @autoclosure () -> TurnFact) {
-        guard keepsHistory else { return }
+        guard keepsHistory, !isReadOnly else { return }
         fact().encode(into: &desk.value.facts)
     }
 
     /// Writes down that a session has its first action, where it has.
     func noteActing(_ session: Session) {
-        guard keepsHistory, !session.isStored else { return }
+        guard keepsHistory, !isReadOnly, !session.isStored else { return }
         session.isStored = true
         note(.session(client: session.client, secret: session.secret, uid: session.uid))
     }
@@ -37,7 +37,7 @@ extension Server {
         _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ session: Session,
         _ connection: Connection
     ) {
-        guard keepsHistory else { return }
+        guard keepsHistory, !isReadOnly else { return }
         noteActing(session)
         var writer = WireWriter()
         writer.header(header)

@@ -184,6 +184,9 @@ public class AnyNode {
     /// Lets the reactor decide what it begins with; whether it asked for anything.
     func begin(_ turn: Turn) -> Bool { false }
 
+    /// Performs a durable task.
+    func perform(_ task: DurableTask, _ turn: Turn) {}
+
     /// Begins anew, from the state at hand.
     func restart(_ turn: Turn) {}
 

@@ -17,6 +17,10 @@ public enum CoreLimits {
     /// Most effects in one tree that were cancelled and whose work has not ended; while there are as
     /// many, no other starts.
     public static let orphansMax = 1_024
+    /// Most planned actions and durable effects of one tree.
+    public static let tasksMax = 65_536
+    /// Most actions that a timer catches up on at once.
+    public static let catchUpMax = 1_024
     /// Most values that wait in front of one stream of a ``Transform``.
     public static let streamedValuesMax = 1_024
     /// Most actions that a mirror shows before they are answered; further ones are shown when they

@@ -95,11 +95,17 @@ public struct Emit<Mutation: Sendable>: Sendable {
     public let clock: TreeClock
     let deliver: @Sendable (@escaping Decide) -> Void
 
+    let deliverLast: @Sendable (@escaping Decide) -> Void
+
     /// What to emit, given the state at that moment.
     typealias Decide = @Sendable (_ state: any Sendable) -> Mutation?
 
     /// Hands over a mutation; applied as a transaction of its own, in the order of the calls.
     public func callAsFunction(_ mutation: Mutation) { deliver { _ in mutation } }
+
+    /// Hands over a mutation and ends the effect, in one transaction: so that what a durable effect
+    /// reports is applied once, however often it was begun. What it emits after that is dropped.
+    public func last(_ mutation: Mutation) { deliverLast { _ in mutation } }
 
     /// Hands over what `decide` makes of the state when its turn comes; nothing where that is nil.
     public func deciding<State: Sendable>(

@@ -29,6 +29,8 @@ public struct Mutations<Mutation: Sendable> {
         var elsewhere: [ElsewhereChange] = []
         /// What is to be cancelled, before the effects start.
         var cancelled: [EffectSelection] = []
+        /// What is to outlive the process.
+        var tasks: [TaskWish] = []
 
         @usableFromInline init() {}
 
@@ -36,6 +38,7 @@ public struct Mutations<Mutation: Sendable> {
             effects = other?.effects ?? []
             elsewhere = other?.elsewhere ?? []
             cancelled = other?.cancelled ?? []
+            tasks = other?.tasks ?? []
         }
     }
 

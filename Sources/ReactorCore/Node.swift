@@ -106,6 +106,8 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func begin(_ turn: Turn) -> Bool { beginReactor(turn) }
 
+    override func perform(_ task: DurableTask, _ turn: Turn) { performTask(task, turn) }
+
     override func restart(_ turn: Turn) {
         let before = fault
         if !turn.isPlain { turn.undo.append { [self] in fault = before } }
@@ -232,6 +234,7 @@ extension Node {
             if let rules { tellOfMutations(mutations.sync, rules, turn) }
         }
         guard let extras = mutations.extras else { return }
+        for task in extras.tasks { turn.wish(task, of: self) }
         for change in extras.elsewhere { carryOut(change, turn) }
         for selection in extras.cancelled { turn.cancel(selection, of: number) }
         for effect in extras.effects { turn.start(effect, on: self, cause: cause) }
@@ -243,6 +246,7 @@ extension Node {
         let elsewhere = mutations.extras?.elsewhere ?? []
         try turn.check(mutations.count + elsewhere.count)
         for change in elsewhere { try check(change, turn) }
+        try turn.check(taskCount: mutations.extras?.tasks.count ?? 0, of: self)
     }
 
     private func check(_ change: ElsewhereChange, _ turn: Turn) throws(Rejection) {

@@ -60,6 +60,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// restart of the daemon.
     func start(state: State) -> Mutations<Mutation>
 
+    /// Does what the reactor promised with ``Mutations/undertaking(_:_:)``: asked when the promise is
+    /// committed, and after each restart until the effect has ended, with the same ``DurableTask/id``.
+    func perform(_ task: DurableTask, state: State) -> Effect<Mutation>
+
     /// Decides what follows from an effect that threw, or from a source of a transform that failed;
     /// `action` asked for the effect. A cancelled effect has not failed.
     func error(
@@ -194,6 +198,10 @@ extension Reactor {
     public func reduce(state: State, mutation: Mutation) -> State { state }
 
     public func start(state: State) -> Mutations<Mutation> { .none }
+
+    public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
+        Effect { _ in throw UnperformedTask(name: task.name) }
+    }
 
     public func error(
         _ error: any Error, action: Action?, state: State

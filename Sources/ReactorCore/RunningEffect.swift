@@ -11,6 +11,8 @@ struct RunningEffect {
     var isLifecycle = false
     /// Whether it reads a source, or a stream of a transform, for as long as its reactor lives.
     var isSource = false
+    /// The name of the durable task that it performs.
+    var task: String?
     /// Ends its work; nothing before that has begun.
     var cancel: (@Sendable () -> Void)?
 }

@@ -124,9 +124,12 @@ extension Tree {
         _ effect: Effect<R.Mutation>, _ id: EffectID, of node: Node<R>, _ cause: R.Action?
     ) {
         let post = environment.post
-        let emit = Emit<R.Mutation>(clock: environment.clock) { decide in
-            post { tree in tree.apply(decide, of: R.self, from: id) }
-        }
+        let emit = Emit<R.Mutation>(
+            clock: environment.clock,
+            deliver: { decide in post { tree in tree.apply(decide, of: R.self, from: id) } },
+            deliverLast: { decide in
+                post { tree in tree.apply(decide, of: R.self, from: id, isLast: true) }
+            })
         let run = effect.run
         launch(id, on: node, cause, deadline: effect.deadline) { try await run(emit) }
     }
@@ -164,7 +167,8 @@ extension Tree {
 
     /// Applies what an effect emitted, unless it was cancelled meanwhile.
     private func apply<R: Reactor>(
-        _ decide: @escaping Emit<R.Mutation>.Decide, of type: R.Type, from id: EffectID
+        _ decide: @escaping Emit<R.Mutation>.Decide, of type: R.Type, from id: EffectID,
+        isLast: Bool = false
     ) {
         guard let effect = running[id], let node = node(id.node) as? Node<R> else {
             lateEmissions &+= 1
@@ -174,6 +178,10 @@ extension Tree {
         turn.caller = .daemon
         turn.origin = effect.origin
         node.commit(Mutations(mutation), turn)
+        if isLast {
+            finishTask(of: effect, node: id.node)
+            endEffect(id)
+        }
         finishEmission()
     }
 
@@ -181,14 +189,16 @@ extension Tree {
         _ id: EffectID, _ failure: (any Error)?, of type: R.Type, _ cause: R.Action? = nil
     ) {
         orphans.remove(id)
+        if let effect = running[id] { finishTask(of: effect, node: id.node) }
         if let failure { fail(id, failure, of: type, cause) } else { endEffect(id) }
     }
 
     private func effectExpired<R: Reactor>(
         _ id: EffectID, after deadline: Duration, of type: R.Type, _ cause: R.Action?
     ) {
-        guard running[id] != nil else { return }
+        guard let effect = running[id] else { return }
         orphans.insert(id)
+        finishTask(of: effect, node: id.node)
         fail(id, EffectExpired(deadline: deadline), of: type, cause)
     }
 

@@ -22,6 +22,12 @@ public final class Tree {
     /// How many snapshots were begun.
     var snapshotsBegun: UInt64 = 0
     var ownership = OwnershipTable()
+    /// What the reactors have promised beyond the life of the process.
+    var tasks = TaskTable()
+    /// How to end the waits for planned times.
+    var waitingTasks: [TaskKey: @Sendable () -> Void] = [:]
+    /// The effects that perform durable tasks.
+    var performing: [TaskKey: EffectID] = [:]
     var running = EffectTable()
     var effectsStarted: UInt64 = 0
     /// Effects that were cancelled and whose work has not ended yet.
@@ -70,6 +76,7 @@ public final class Tree {
 
     deinit {
         for effect in running.values { effect.cancel?() }
+        for cancel in waitingTasks.values { cancel() }
         for node in nodes.values {
             node.dropMiddleware()
             node.children.removeAll()
@@ -196,6 +203,7 @@ extension Tree {
     /// Ends what was tied to a removed node.
     func forget(_ node: AnyNode) {
         ownership.forget(node: node.number)
+        forgetTasks(of: node.number)
         cancelEffects(ofNode: node.number)
         node.closeDesk()
         node.dropMiddleware()

@@ -6,6 +6,8 @@ public struct TreeEnvironment: Sendable {
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void
     /// The time by which everything in the tree waits.
     public var clock: TreeClock
+    /// Milliseconds since 1970, for what is planned beyond the life of the process; may jump.
+    public var wallClock: @Sendable () -> Int64
 
     /// Makes a world of the way onto the isolation, the way off it, and the time.
     public init(
@@ -14,11 +16,13 @@ public struct TreeEnvironment: Sendable {
             @escaping @Sendable (
                 @escaping @Sendable () async -> Void
             ) -> @Sendable () -> Void = TreeEnvironment.spawnTask,
-        clock: TreeClock = .continuous
+        clock: TreeClock = .continuous, wallClock: (@Sendable () -> Int64)? = nil
     ) {
         self.post = post
         self.spawn = spawn
         self.clock = clock
+        // because what nobody keeps is planned by the tree's own time as well
+        self.wallClock = wallClock ?? { clock.now.milliseconds }
     }
 
     /// Starts a task on the concurrency runtime's own threads.

@@ -51,6 +51,8 @@ public final class Turn {
     /// Followers that the transaction at hand asks for.
     var wishes: [(path: SlicePath, action: WireEmbedded)] = []
     var ownerships: [OwnershipFact] = []
+    /// Promises of the transaction at hand.
+    var tasks: [TaskFact] = []
     /// Effects that the transaction at hand ends.
     var cancellations: [EffectCancellation] = []
     var cancelled: [EffectID] = []
@@ -159,10 +161,12 @@ extension Turn {
         var failures: [LateFailure] = []
         var complaints: [String] = []
         var ownerships: [OwnershipFact] = []
+        var tasks: [TaskFact] = []
 
         var isEmpty: Bool {
             changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
                 && effects.isEmpty && failures.isEmpty && complaints.isEmpty && ownerships.isEmpty
+                && tasks.isEmpty
         }
 
         mutating func removeAll() {
@@ -174,6 +178,7 @@ extension Turn {
             failures.removeAll()
             complaints.removeAll()
             ownerships.removeAll()
+            tasks.removeAll()
         }
     }
 
@@ -200,6 +205,9 @@ extension Turn {
 
     /// Changes of who owns what; only where ``recordsOwnership`` says so.
     public var ownershipFacts: [OwnershipFact] { news.ownerships }
+
+    /// Changes of what is promised; likewise.
+    public var taskFacts: [TaskFact] { news.tasks }
 
     /// Bytes of the delta frames so far.
     public var deltaByteCount: Int { deltas.value.count }
@@ -291,6 +299,7 @@ extension Turn {
     func settle(depth: Int) {
         guard isEventful else { return }
         for change in ownerships { note(change) }
+        for task in tasks { note(task) }
         for cancellation in cancellations { tree.carryOut(cancellation) }
         for id in cancelled { tree.cancelEffect(id) }
         for wish in wishes {
@@ -314,6 +323,7 @@ extension Turn {
         answers.removeAll(keepingCapacity: true)
         wishes.removeAll(keepingCapacity: true)
         ownerships.removeAll(keepingCapacity: true)
+        tasks.removeAll(keepingCapacity: true)
         cancellations.removeAll(keepingCapacity: true)
         cancelled.removeAll(keepingCapacity: true)
         leaving.removeAll(keepingCapacity: true)

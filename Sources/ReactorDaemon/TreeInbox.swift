@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorJournal
 import ReactorLoop
 import ReactorThreads
 
@@ -19,7 +20,7 @@ final class TreeInbox: Sendable {
 
     /// What a tree needs of the world, for effects.
     var environment: TreeEnvironment {
-        TreeEnvironment(post: { [mailbox] in mailbox.post($0) })
+        TreeEnvironment(post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() })
     }
 
     func take() -> [@Sendable (Tree) -> Void] { flag.take() ? mailbox.drain() : [] }

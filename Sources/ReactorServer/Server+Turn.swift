@@ -19,7 +19,7 @@ extension Server {
             if turn.hasResolutions { resolve() }
         }
         if !endedActions.isEmpty { tellDone() }
-        if keepsHistory { noteOwnership() }
+        if keepsHistory { noteChanges() }
         // because what begins without a change is released with its turn as well
         let facts = takeFacts()
         guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty
@@ -75,14 +75,14 @@ extension Server {
         release()
     }
 
-    /// The journal holds the batch of turn `number`.
+    /// The journal holds the batch of turn `number`, and all before it.
     public func appended(_ number: UInt64, at now: UInt64) {
         self.now = now
         // because turns without a change stand between those with batches, in ascending order
         guard let oldest = unreleased.first, number >= oldest.number else { return }
         let index = Int(number - oldest.number)
         guard index < unreleased.count else { return }
-        unreleased[index].isAppended = true
+        for earlier in 0...index { unreleased[earlier].isAppended = true }
         release()
     }
 

@@ -109,6 +109,7 @@ public final class Server {
         isReadOnly = false
         note(.layout(tree.staticPlaces))
         tree.endFormerConnections()
+        tree.resumeTasks()
         tree.open()
     }
 

@@ -51,7 +51,8 @@ public enum ServerOutput: Sendable {
     case resumeReading(ConnectionID)
     /// Close the socket: all that was to be written has been, or was not taken in time.
     case close(ConnectionID)
-    /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns.
+    /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns. Where
+    /// several became durable at once, the last says it for all of them.
     case append(Batch)
     /// Tell the operator.
     case log(ServerEvent)

@@ -313,6 +313,15 @@ extension TreeRecovery {
     }
 }
 
+// MARK: - Promises
+extension TreeRecovery {
+    /// Replays a change of what is promised; said again it changes nothing.
+    public func replay(_ fact: TaskFact) {
+        if case .done = fact { return tree.tasks.apply(fact) }
+        if node(fact.node) != nil { tree.tasks.apply(fact) }
+    }
+}
+
 extension Tree {
     /// What connections own, and what they hold of leased children, to be encoded on any thread.
     public func copyOwnership() -> @Sendable () -> [OwnershipFact] {

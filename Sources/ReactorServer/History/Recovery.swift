@@ -80,6 +80,7 @@ public final class Recovery {
         case .goodbye(let client): sessions.find(client: client).map { sessions.remove($0) }
         case .evicted(let client): sessions.find(client: client).map { sessions.evict($0) }
         case .ownership(let fact): nodes.replay(fact)
+        case .task(let fact): nodes.replay(fact)
         case .layout: break
         }
     }

@@ -68,9 +68,10 @@ extension Server {
         note(.outcome(client: session.client, ordinal: ordinal, is: outcome))
     }
 
-    /// Writes down what the turn's transactions did to who owns what.
-    func noteOwnership() {
+    /// Writes down what the turn's transactions did to who owns what, and to what is promised.
+    func noteChanges() {
         for fact in tree.turn.ownershipFacts { note(.ownership(fact)) }
+        for fact in tree.turn.taskFacts { note(.task(fact)) }
     }
 
     /// Takes the facts of the turn.

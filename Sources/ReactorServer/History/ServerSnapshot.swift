@@ -67,11 +67,13 @@ public final class ServerSnapshot {
 
     private func rest() -> [Part] {
         let ownership = server.tree.copyOwnership()
+        let tasks = server.tree.copyTasks()
         let (evicted, isWhole) = (server.sessions.evicted, !server.sessions.hasForgottenEvicted)
         let client = server.sessions.lastNumber
         let connection = server.highestConnection
         return [
             { SnapshotPart.ownership(ownership()).wireBytes() },
+            { SnapshotPart.tasks(tasks()).wireBytes() },
             { SnapshotPart.evicted(secrets: evicted.all, isWhole: isWhole).wireBytes() },
             { SnapshotPart.numbers(connection: connection, client: client).wireBytes() },
         ]
@@ -125,6 +127,7 @@ extension Recovery {
         case .sessions(let saved):
             for session in saved { sessions.restore(session, limits) }
         case .ownership(let facts): for fact in facts { nodes.replay(fact) }
+        case .tasks(let facts): for fact in facts { nodes.replay(fact) }
         case .evicted(let secrets, let isWhole):
             for secret in secrets { sessions.noteEvicted(secret) }
             if !isWhole { sessions.forgetEvicted() }

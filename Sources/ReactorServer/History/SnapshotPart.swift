@@ -13,6 +13,8 @@ enum SnapshotPart: Equatable, Sendable {
     case sessions([SavedSession])
     /// Who owns what.
     case ownership([OwnershipFact])
+    /// What is planned and promised.
+    case tasks([TaskFact])
     /// Secrets of sessions that were evicted; `isWhole` says whether those are all.
     case evicted(secrets: [[UInt8]], isWhole: Bool)
     /// The highest numbers that connections and clients had.

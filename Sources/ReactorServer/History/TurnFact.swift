@@ -26,6 +26,8 @@ public enum TurnFact: Equatable, Sendable {
     case evicted(client: UInt64)
     /// Who owns what has changed.
     case ownership(OwnershipFact)
+    /// What is planned and promised has changed.
+    case task(TaskFact)
     /// The numbers of the static nodes, where a daemon starts.
     case layout([NodePlace])
 }

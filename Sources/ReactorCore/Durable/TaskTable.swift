@@ -1,0 +1,38 @@
+/// What the reactors of a tree have promised: planned actions and durable effects.
+///
+/// *Cost*: finding, adding and removing one do not depend on how many others there are.
+struct TaskTable: Sendable {
+    /// The facts that stand, by node, then by name.
+    private var all: [UInt32: [String: TaskFact]] = [:]
+    private(set) var count = 0
+    /// The highest id so far.
+    private(set) var lastID: UInt64 = 0
+
+    mutating func newID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    /// What stands under a name.
+    func find(_ name: String, of node: UInt32) -> TaskFact? { all[node]?[name] }
+
+    /// Makes a fact the one that stands under its name; heard again it changes nothing.
+    mutating func apply(_ fact: TaskFact) {
+        lastID = max(lastID, fact.id)
+        if case .done = fact {
+            guard all[fact.node]?.removeValue(forKey: fact.name) != nil else { return }
+            count -= 1
+            if all[fact.node]?.isEmpty ?? false { all[fact.node] = nil }
+        } else if all[fact.node, default: [:]].updateValue(fact, forKey: fact.name) == nil {
+            count += 1
+        }
+    }
+
+    /// Forgets what a node has promised, because it is gone.
+    mutating func forget(node: UInt32) {
+        count -= all.removeValue(forKey: node)?.count ?? 0
+    }
+
+    /// What stands, in the order in which it was promised first.
+    var facts: [TaskFact] { all.values.flatMap(\.values).sorted { $0.id < $1.id } }
+}

@@ -66,7 +66,12 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func restore(_ bytes: Span<UInt8>) throws(WireError) {
-        place.value = try R.State(wireBytes: bytes)
+        do throws(WireError) {
+            place.value = try R.State(wireBytes: bytes)
+        } catch {
+            var cursor = WireCursor()
+            place.value = try migrated(bytes, &cursor, of: .state, instead: error)
+        }
     }
 
     override func redo(
@@ -167,7 +172,14 @@ extension Reactor {
         _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) {
         while cursor.offset < bytes.count {
-            let mutation = try Mutation.decode(bytes, &cursor)
+            let mutation: Mutation
+            let start = cursor
+            do throws(WireError) {
+                mutation = try Mutation.decode(bytes, &cursor)
+            } catch {
+                cursor = start
+                mutation = try node.migrated(bytes, &cursor, of: .mutation, instead: error)
+            }
             node.reactor.reduce(state: &node.place.value, mutation: mutation)
         }
     }

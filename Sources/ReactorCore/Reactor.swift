@@ -112,6 +112,10 @@ public protocol Reactor<Action, State>: SendableMetatype {
     /// Shows the key paths of the children, by which ``PathTable`` names them; the macro writes it.
     static func childPaths(_ visitor: inout ChildPathVisitor<Self>)
 
+    /// Makes something readable of what an older version of the reactor wrote and the types of today do
+    /// not read; nil where nothing can be made of it.
+    static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue?
+
     /// Whether ``react(to:state:)`` is to be called; the macro says so where it is written.
     static var isReacting: Bool { get }
 

@@ -139,6 +139,10 @@ enum LimitTable {
             summary: "waiting outcomes of one connection; then it is not read from",
             slot: .bytes(\.undrainedBytesMax, 1 << 10...1 << 30)),
         Entry(
+            name: "parkedRequestsMax",
+            summary: "subscriptions that wait for what the journal has of their nodes",
+            slot: .count(\.parkedRequestsMax, 0...65_536)),
+        Entry(
             name: "resumeBytesMax",
             summary: "recent deltas sent to one slice of a client that comes back",
             slot: .bytes(\.resumeBytesMax, 0...1 << 30)),

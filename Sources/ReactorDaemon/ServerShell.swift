@@ -75,6 +75,9 @@ package final class ServerShell {
         let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
+        keeper.onMissed = { [unowned self] number, frames in
+            server.answer(number, with: frames, at: loop.now)
+        }
     }
 
     /// Goes back to what was kept, because what came after it cannot be: everybody is cut, and comes
@@ -173,6 +176,11 @@ extension ServerShell {
                     turn: batch.turn, epoch: batch.epoch, after: batch.after,
                     sequence: batch.sequence, bytes: batch.deltas.storage,
                     range: batch.deltas.range, facts: batch.facts))
+        case .readHistory(let question):
+            guard let keeper else {
+                return server.answer(question.number, with: nil, at: turnTime)
+            }
+            keeper.missed.ask(question)
         case .log(let event): onEvent(event)
         }
     }

@@ -41,6 +41,9 @@ struct DeltaRing {
         }
     }
 
+    /// The sequence behind which everything is here; nil where nothing is.
+    var start: UInt64? { entries.first?.after }
+
     /// The frames of node `number` after `sequence`, in order; `nil` if they are not all there,
     /// or too far back to look for.
     func frames(of number: UInt32, after sequence: UInt64, upTo last: UInt64) -> [UInt8]? {
@@ -51,7 +54,9 @@ struct DeltaRing {
         for index in firstIndex(after: sequence)..<entries.count {
             searched += entries[index].deltas.range.count + Self.entryBytes
             guard searched <= searchBytesMax else { return nil }
-            Self.copy(from: entries[index].deltas, of: number, after: sequence, into: &frames)
+            let deltas = entries[index].deltas
+            Self.copy(
+                from: deltas.storage, deltas.range, of: number, after: sequence, into: &frames)
         }
         return frames
     }
@@ -67,20 +72,21 @@ struct DeltaRing {
         return low
     }
 
-    private static func copy(
-        from deltas: ByteSlice, of number: UInt32, after sequence: UInt64,
-        into frames: inout [UInt8]
+    /// Appends the frames of node `number` between two sequences that stand in a range of `deltas`.
+    static func copy(
+        from deltas: [UInt8], _ range: Range<Int>, of number: UInt32, after sequence: UInt64,
+        upTo last: UInt64 = .max, into frames: inout [UInt8]
     ) {
-        let bytes = deltas.storage.span
-        var offset = deltas.range.lowerBound
-        while offset < deltas.range.upperBound {
+        let bytes = deltas.span
+        var offset = range.lowerBound
+        while offset < range.upperBound {
             // because these are our own frames: a header is always whole and valid
             guard
                 let header = try? FrameHeader.decode(
                     bytes, at: offset, frameBytesMax: Int(UInt32.max))
             else { preconditionFailure("the ring holds \(offset) bytes of frames and no next") }
             let end = offset + FrameHeader.byteCount + Int(header.length)
-            if header.id == number, header.number > sequence {
+            if header.id == number, header.number > sequence, header.number <= last {
                 frames.append(contentsOf: bytes, offset..<end)
             }
             offset = end

@@ -72,10 +72,11 @@ extension Server {
         return nil
     }
 
-    private func follow(
+    func follow(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
-        _ header: FrameHeader, _ connection: Connection
+        _ header: FrameHeader, _ connection: Connection, older: OlderDeltas? = nil
     ) {
+        if older == nil, asksHistory(of: node, request, header, connection) { return }
         let wasReplicated = node.isReplicated
         let slice = slices.slice(node, field, request.mode)
         let old = connection.subscriptions[slice.id]
@@ -94,7 +95,7 @@ extension Server {
             } else if request.mode == .replica, wasReplicated || node.sequence <= turnStart,
                 // because deltas of this node are nothing to a state of one before it
                 node.birthSequence <= from.sequence,
-                let frames = ring.frames(of: node.number, after: from.sequence, upTo: turnStart)
+                let frames = missedFrames(of: node, after: from.sequence, older)
             {
                 start = .deltas
                 kept = frames

@@ -57,6 +57,10 @@ public final class Server {
     /// Connections that the turn may still give their updates.
     var flushesLeft = 0
 
+    /// Subscriptions that wait for the journal, by the questions that were asked for them.
+    var parked: [UInt64: ParkedRequest] = [:]
+    var lastQuestion: UInt64 = 0
+
     /// Actions whose effects have ended in the turn at hand, for clients who wait for that.
     var endedActions: [Origin] = []
 

@@ -53,6 +53,9 @@ public struct ServerLimits: Equatable, Sendable {
     /// Bytes of recent deltas that are searched, and sent, for one slice of a client that comes
     /// back; beyond them it gets a snapshot.
     public var resumeBytesMax = 4 << 20
+    /// Most subscriptions that wait for what the journal still has of their nodes; for one more a
+    /// snapshot does.
+    public var parkedRequestsMax = 64
     /// Bytes of encoded snapshots kept for the next who asks, beside the newest.
     public var snapshotCacheBytesMax = 64 << 20
     /// Most bytes handed to one connection's socket in one write.
@@ -93,6 +96,7 @@ public struct ServerLimits: Equatable, Sendable {
             "undrainedBytesMax": UInt64(undrainedBytesMax),
             "ringBytesMax": UInt64(ringBytesMax),
             "resumeBytesMax": UInt64(resumeBytesMax),
+            "parkedRequestsMax": UInt64(parkedRequestsMax),
             "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),

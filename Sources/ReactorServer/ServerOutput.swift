@@ -54,6 +54,8 @@ public enum ServerOutput: Sendable {
     /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns. Where
     /// several became durable at once, the last says it for all of them.
     case append(Batch)
+    /// Look in the journal for what a client missed; then say ``Server/answer(_:with:at:)``.
+    case readHistory(HistoryQuestion)
     /// Tell the operator.
     case log(ServerEvent)
 }

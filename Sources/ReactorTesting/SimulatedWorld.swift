@@ -358,6 +358,8 @@ extension SimulatedWorld {
         case .close(let id):
             if let (link, client) = links[id] { close(link, client) }
         case .append(let batch): append(batch)
+        case .readHistory(let question):
+            server.answer(question.number, with: nil, at: timeline.now)
         case .log: break
         }
     }

@@ -27,21 +27,27 @@ struct ConfigExampleTests {
         #expect(team == ["presence: presence", "lock: lock"])
     }
 
-    @Test("as it is, the example sets nothing but the tree")
+    @Test("as it is, the example sets nothing but the tree, and that what happens is kept")
     func defaults() throws {
         var config = try DaemonConfig(file: file)
+        #expect(config.data == DataConfig())
+        config.data = nil
         let minimal = try DaemonConfig(yaml: oneReactor, file: file)
         config.reactors = minimal.reactors
         #expect(config == minimal)
     }
 
-    @Test("with every key set as commented, the example means the same, but for the socket")
+    @Test("with every key set as commented, the example means the same, but for the paths")
     func commented() throws {
         let set = text.replacing(/(?m)^( *)#(?=[a-zA-Z]+:)/) { $0.output.1 }
         #expect(set != text)
         var config = try DaemonConfig(yaml: set, file: file)
         #expect(config.socket == "/run/reactord/reactord.sock")
         config.socket = nil
+        #expect(config.data?.directory == "/var/lib/reactord")
+        #expect(config.data?.dropped.map(\.description) == ["/old", "/team/older"])
+        config.data?.directory = nil
+        config.data?.dropped = []
         var plain = try DaemonConfig(file: file)
         // because only the marks may differ, and by columns they do not
         #expect(config.reactors == plain.reactors)

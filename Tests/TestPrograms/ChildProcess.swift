@@ -30,25 +30,17 @@ package final class ChildProcess: Sendable {
     ) throws {
         self.directory = directory
         self.name = name
-        let process = Process()
-        process.executableURL = URL(filePath: executable)
-        process.arguments = arguments
-        process.environment = Self.inherited.merging(environment) { $1 }
         let inputPath = try directory.write(input, to: "\(name).in")
-        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: inputPath))
-        process.standardOutput = try Self.file(at: directory.path("\(name).out"))
-        process.standardError = try Self.file(at: directory.path("\(name).err"))
+        // because a second process of the same name adds to what the first one said
+        pid = try Spawn.run(
+            executable, arguments, Self.inherited.merging(environment) { $1 }, input: inputPath,
+            output: directory.path("\(name).out"), errors: directory.path("\(name).err"))
         let (endings, continuation) = AsyncStream<Ending>.makeStream()
-        process.terminationHandler = { [end] process in
+        Spawn.wait(for: pid) { [end] ending in
             end.hasCome.store(true, ordering: .releasing)
-            continuation.yield(
-                process.terminationReason == .exit
-                    ? .exited(process.terminationStatus)
-                    : .killed(signal: process.terminationStatus))
+            continuation.yield(ending)
             continuation.finish()
         }
-        try Self.withoutBlockedSignals { try process.run() }
-        pid = process.processIdentifier
         ending = Task {
             for await ending in endings { return ending }
             preconditionFailure("a process ends once")
@@ -99,29 +91,8 @@ package final class ChildProcess: Sendable {
         let hasCome = Atomic<Bool>(false)
     }
 
-    // because the threads that tests run on block most signals, and a child inherits that: SIGTERM
-    // would never reach it
-    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try body()
-    }
-
     private static let inherited = ProcessInfo.processInfo.environment.filter {
         $0.key != "REACTORD_SOCKET" && $0.key != "XDG_RUNTIME_DIR"
-    }
-
-    private static func file(at path: String) throws -> FileHandle {
-        // because a second process of the same name adds to what the first one said
-        if !FileManager.default.fileExists(atPath: path) {
-            try Data().write(to: URL(filePath: path))
-        }
-        let file = try FileHandle(forWritingTo: URL(filePath: path))
-        try file.seekToEnd()
-        return file
     }
 }
 

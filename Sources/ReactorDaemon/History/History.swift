@@ -28,6 +28,7 @@ final class History {
         }
         self.config = config
         self.logger = logger
+        Self.prepareProcess()
         do throws(JournalError) {
             if config.directory == nil { Self.makeParents(of: path) }
             directory = try DataDirectory(at: path)
@@ -37,6 +38,13 @@ final class History {
         } catch {
             throw .journal(error)
         }
+    }
+
+    // because what is written here is nobody else's, and a limit on the size of files is to be an error
+    // of a write, not the end of the process
+    private static func prepareProcess() {
+        umask(0o077)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     // because a fresh home has none of the directories that the path is made of; what cannot be made

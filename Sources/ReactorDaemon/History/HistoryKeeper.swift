@@ -14,6 +14,12 @@ final class HistoryKeeper {
     var logger = Logger(label: "history")
     /// Told that the disk failed: nothing that was not told yet may be told any more.
     var onBroken: (String) -> Void = { _ in }
+    /// Told what clients missed, by the number of the question.
+    var onMissed: (_ number: UInt64, _ frames: [UInt8]?) -> Void = { _, _ in }
+    /// Who looks it up.
+    private(set) lazy var missed = MissedReader(directory, on: loop) { [unowned self] in
+        onMissed($0, $1)
+    }
     /// Told that there is no room: nothing that was not told yet can be kept.
     var onFull: (String) -> Void = { _ in }
     private var server: Server

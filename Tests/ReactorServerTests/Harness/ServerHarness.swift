@@ -13,6 +13,8 @@ final class ServerHarness {
     private(set) var unappended: [UInt64] = []
     private(set) var batches: [Batch] = []
     private(set) var events: [ServerEvent] = []
+    /// What the journal says of what clients missed; nothing, if nobody sets it.
+    var past: ((HistoryQuestion) -> [UInt8]?)?
     private var sockets: [ConnectionID: FakeSocket] = [:]
     private var lastID: UInt64 = 0
 
@@ -99,6 +101,7 @@ final class ServerHarness {
             batches.append(batch)
             unappended.append(batch.turn)
             if appendsAtOnce { append(1) }
+        case .readHistory(let question): server.answer(question.number, with: past?(question), at: now)
         case .log(let event): events.append(event)
         }
     }

@@ -209,6 +209,41 @@ struct RecoveryTests {
         #expect(frames.filter { $0.kind == .delta }.map(\.number) == [3, 4, 5])
     }
 
+    @Test("C89: what memory does not hold any more comes from the journal, if that has all of it")
+    func fromJournal() throws {
+        let (harness, client, _) = try start { $0.ringBytesMax = 200 }
+        for _ in 0..<6 {
+            client.add(1)
+            harness.turn()
+        }
+        var asked: [HistoryQuestion] = []
+        harness.past = { [unowned harness] question in
+            asked.append(question)
+            var frames: [UInt8] = []
+            for row in harness.rows where row.sequence <= question.upTo {
+                _ = question.take(row.deltas, into: &frames)
+            }
+            return frames
+        }
+        func resume(_ sequence: UInt64) throws -> (Subscribed.Start?, [UInt64]) {
+            let reader = harness.client()
+            reader.subscribe("/visits", from: Revision(epoch: 7, sequence: sequence))
+            harness.turn()
+            harness.settle()
+            let frames = reader.frames()
+            return (
+                try frames.first { $0.kind == .subscribed }?.decode(Subscribed.self).start,
+                frames.filter { $0.kind == .delta }.map(\.number)
+            )
+        }
+        #expect(try resume(1) == (.deltas, [2, 3, 4, 5, 6]))
+        #expect(asked.map(\.after) == [1] && asked.map(\.node) == [4])
+        #expect(try resume(6) == (.unchanged, []))
+        #expect(asked.count == 1)
+        harness.past = nil
+        #expect(try resume(1) == (.snapshot, []))
+    }
+
     @Test("J48: rows that are replayed in pieces, with snapshots between, lead to the same server")
     func everything() throws {
         var random = SeededGenerator(seed: 11)

@@ -1,0 +1,75 @@
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+import ReactorThreads
+
+/// Looks up in the journal what clients missed, on a thread of its own, one question after another.
+///
+/// *Owner*: the loop's thread, on which answers are told.
+final class MissedReader {
+    private enum Order: Sendable {
+        case question(HistoryQuestion)
+        case stop
+    }
+
+    private let mailbox: Mailbox<Order>
+    private let onAnswer: (_ number: UInt64, _ frames: [UInt8]?) -> Void
+    private var thread: WorkThread?
+
+    /// Answers with the frames of a question's number, or nil where the journal has not all of them.
+    init(
+        _ directory: DataDirectory, on loop: LoopHandle,
+        onAnswer: @escaping (_ number: UInt64, _ frames: [UInt8]?) -> Void
+    ) {
+        let bell = Bell()
+        let mailbox = Mailbox<Order> { bell.ring() }
+        self.mailbox = mailbox
+        self.onAnswer = onAnswer
+        let onAnswer = Confined(onAnswer)
+        thread = try? WorkThread(name: "history") {
+            while true {
+                bell.wait()
+                for order in mailbox.drain() {
+                    guard case .question(let question) = order else { return }
+                    let frames = Self.frames(of: question, in: directory)
+                    _ = loop.post { onAnswer.open()(question.number, frames) }
+                }
+            }
+        }
+    }
+
+    deinit { close() }
+
+    func ask(_ question: HistoryQuestion) {
+        // because a machine that has no thread to spare still serves everybody
+        if thread == nil { return onAnswer(question.number, nil) }
+        mailbox.post(.question(question))
+    }
+
+    /// Ends the thread.
+    func close() {
+        guard let thread else { return }
+        mailbox.post(.stop)
+        thread.join()
+        self.thread = nil
+    }
+
+    // because a client that cannot be told what it missed is told everything: why does not matter
+    private static func frames(
+        of question: HistoryQuestion, in directory: DataDirectory
+    ) -> [UInt8]? {
+        guard
+            let reader = try? JournalReader(
+                directory, ofEpoch: question.epoch, after: question.after),
+            reader.position.epoch == question.epoch,
+            reader.position.sequence <= question.after
+        else { return nil }
+        var frames: [UInt8] = []
+        while reader.position.sequence < question.upTo {
+            guard let row = try? reader.next(), row.epoch == question.epoch,
+                question.take(row.deltas, into: &frames)
+            else { return nil }
+        }
+        return frames
+    }
+}

@@ -1,0 +1,281 @@
+import Synchronization
+import Testing
+
+@testable import ReactorCore
+
+/// Plans, promises, and notes what came of it.
+@Reactor
+private struct Planner {
+    let attempts: Attempts
+
+    enum Action: Equatable, Sendable {
+        case wake(name: String, milliseconds: Int, catchUp: CatchUp)
+        case tick(name: String, milliseconds: Int, catchUp: CatchUp)
+        case drop(name: String)
+        case rang(name: String)
+        case charge(name: String, amount: Int)
+        case refuse
+    }
+
+    enum Mutation: Equatable, Sendable {
+        case noted(String)
+    }
+
+    struct State: Equatable, Sendable {
+        var notes: [String] = []
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .wake(let name, let milliseconds, let catchUp):
+            Mutations.none.scheduling(
+                name, after: .milliseconds(milliseconds), catchUp: catchUp,
+                Action.rang(name: name))
+        case .tick(let name, let milliseconds, let catchUp):
+            Mutations.none.scheduling(
+                name, every: .milliseconds(milliseconds), catchUp: catchUp,
+                Action.rang(name: name))
+        case .drop(let name): Mutations.none.dropping(name)
+        case .rang(let name): [.noted(name)]
+        case .charge(let name, let amount):
+            Mutations(.noted("charging \(name)")).undertaking(name, amount)
+        case .refuse: throw Rejection("no", "no")
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        if case .noted(let note) = mutation { state.notes.append(note) }
+    }
+
+    func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
+        Effect { [attempts] emit in
+            let amount = try task.payload.decode(as: Int.self)
+            guard attempts.begin("\(task.name)#\(task.id) \(amount)") else { return }
+            emit.last(.noted("charged \(amount)"))
+            emit(.noted("too late"))
+        }
+    }
+}
+
+/// What was done to the world outside, and whether it answers.
+private final class Attempts: Sendable {
+    private let state = Mutex<(log: [String], isDown: Bool)>(([], false))
+
+    var log: [String] { state.withLock { $0.log } }
+    func set(isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+    func begin(_ text: String) -> Bool {
+        state.withLock {
+            $0.log.append(text)
+            return !$0.isDown
+        }
+    }
+}
+
+@Suite("Planned actions and durable effects")
+struct DurableTaskTests {
+    private let attempts = Attempts()
+
+    private func bench(at time: Int64 = 0, after former: TaskBench? = nil) throws -> TaskBench {
+        try TaskBench(Planner(attempts: attempts), at: time, after: former)
+    }
+
+    private func notes(_ bench: TaskBench) throws -> [String] {
+        try bench.tree.state(of: Planner.self).notes
+    }
+
+    @Test("a planned action comes at its time, once, and is forgotten then")
+    func once() async throws {
+        let bench = try bench()
+        #expect(
+            try bench.send(Planner.Action.wake(name: "a", milliseconds: 500, catchUp: .once))
+                == "applied 1")
+        #expect(bench.promised == ["a#1 at 500"])
+        bench.world.time = 500
+        await bench.run()
+        #expect(bench.world.waits == [.milliseconds(500)])
+        #expect(try notes(bench) == ["a"])
+        #expect(bench.promised.isEmpty)
+        await bench.run()
+        #expect(try notes(bench) == ["a"])
+    }
+
+    @Test("a planned action survives a restart, and comes at once where its time has passed")
+    func restart() async throws {
+        let first = try bench()
+        _ = try first.send(Planner.Action.wake(name: "a", milliseconds: 500, catchUp: .once))
+        _ = try first.send(Planner.Action.wake(name: "b", milliseconds: 900, catchUp: .once))
+        _ = try first.send(Planner.Action.wake(name: "c", milliseconds: 500, catchUp: .skip))
+        let second = try bench(at: 700, after: first)
+        #expect(second.promised == ["a#1 at 500", "b#2 at 900", "c#3 at 500"])
+        await second.run()
+        #expect(second.world.waits == [.zero, .milliseconds(200), .zero])
+        #expect(try notes(second) == ["a", "b"])
+        // and what was done is not done again by a third
+        let third = try bench(at: 5_000, after: second)
+        #expect(third.promised.isEmpty)
+        await third.run()
+        #expect(try notes(third) == ["a", "b"])
+    }
+
+    @Test(
+        "times that passed while nothing ran are skipped, made one, or all caught up on",
+        arguments: [(CatchUp.skip, 0), (.once, 1), (.all, 4)])
+    func catchUp(_ policy: CatchUp, _ count: Int) async throws {
+        let first = try bench()
+        _ = try first.send(Planner.Action.tick(name: "t", milliseconds: 100, catchUp: policy))
+        first.world.time = 100
+        await first.run()
+        #expect(try notes(first) == ["t"])
+        #expect(first.promised == ["t#1 at 200"])
+        let second = try bench(at: 530, after: first)
+        await second.run()
+        #expect(try notes(second).count == 1 + count)
+        // because the next is planned from the times before, and does not drift
+        #expect(second.promised == ["t#1 at 600"])
+        second.world.time = 600
+        await second.run()
+        #expect(try notes(second).count == 2 + count)
+    }
+
+    @Test("J67: a clock that is set back ten years makes nobody wait for longer than was planned")
+    func clockSetBack() async throws {
+        let first = try bench(at: 400_000_000_000)
+        _ = try first.send(Planner.Action.wake(name: "a", milliseconds: 500, catchUp: .once))
+        _ = try first.send(Planner.Action.tick(name: "t", milliseconds: 70, catchUp: .all))
+        let second = try bench(at: 1_000, after: first)
+        await second.run()
+        #expect(second.world.waits == [.milliseconds(500), .milliseconds(70)])
+        #expect(second.promised == ["t#2 at 1070"])
+    }
+
+    @Test("what is planned under a name is replaced, and can be dropped")
+    func replaced() async throws {
+        let bench = try bench()
+        for time in [500, 800] {
+            _ = try bench.send(Planner.Action.wake(name: "a", milliseconds: time, catchUp: .once))
+        }
+        #expect(bench.promised == ["a#2 at 800"])
+        _ = try bench.send(Planner.Action.drop(name: "a"))
+        #expect(bench.promised.isEmpty)
+        bench.world.time = 9_000
+        await bench.run()
+        #expect(try notes(bench).isEmpty)
+    }
+
+    @Test("what a batch that came to nothing had planned is not there")
+    func rolledBack() async throws {
+        let bench = try bench()
+        _ = try bench.tree.sendTogether([
+            ("/", Planner.Action.wake(name: "a", milliseconds: 1, catchUp: .once)),
+            ("/", Planner.Action.refuse),
+        ])
+        bench.commit()
+        #expect(bench.promised.isEmpty)
+        await bench.run()
+        #expect(try notes(bench).isEmpty)
+    }
+
+    @Test("R108: a durable effect is performed again after a restart, under the same id")
+    func durable() async throws {
+        let first = try bench()
+        attempts.set(isDown: true)
+        _ = try first.send(Planner.Action.charge(name: "order", amount: 42))
+        #expect(first.promised == ["order#1"])
+        // because the process ends before the effect does, nothing of it was delivered
+        let second = try bench(after: first)
+        #expect(second.promised == ["order#1"])
+        attempts.set(isDown: false)
+        await second.run()
+        #expect(attempts.log == ["order#1 42"])
+        #expect(try notes(second) == ["charging order", "charged 42"])
+        #expect(second.promised.isEmpty)
+        await second.run()
+        let third = try bench(after: second)
+        await third.run()
+        #expect(try notes(third) == ["charging order", "charged 42"])
+        #expect(attempts.log == ["order#1 42"])
+    }
+
+    @Test("R108: what a durable effect reports last and its end are one transaction")
+    func reported() async throws {
+        let bench = try bench()
+        _ = try bench.send(Planner.Action.charge(name: "order", amount: 7))
+        let before = bench.tree.turn.sequence
+        await bench.run()
+        #expect(bench.tree.turn.sequence == before + 1)
+        #expect(try notes(bench) == ["charging order", "charged 7"])
+        #expect(bench.promised.isEmpty)
+    }
+
+    @Test("R108: a durable effect that ends without a report, or fails, is done as well")
+    func ended() async throws {
+        let bench = try bench()
+        attempts.set(isDown: true)
+        _ = try bench.send(Planner.Action.charge(name: "order", amount: 7))
+        await bench.run()
+        #expect(bench.promised.isEmpty)
+        let other = try TaskBench(Idle())
+        _ = try other.send(Idle.Action.promise)
+        await other.run()
+        #expect(other.promised.isEmpty)
+    }
+
+    @Test("what a child has promised goes with it")
+    func gone() async throws {
+        let bench = try TaskBench(Dorm())
+        _ = try bench.send(Dorm.Action.make("x"))
+        bench.commit()
+        #expect(try bench.tree.send(Idle.Action.plan, to: "/idlers/x").hasPrefix("applied"))
+        bench.commit()
+        #expect(bench.promised == ["later#1 at 50"])
+        _ = try bench.send(Dorm.Action.take("x"))
+        #expect(bench.promised.isEmpty)
+        let second = try TaskBench(Dorm(), at: 100, after: bench)
+        #expect(second.promised.isEmpty)
+    }
+}
+
+/// Promises what it does not perform.
+@Reactor
+private struct Idle {
+    enum Action: Sendable {
+        case promise
+        case plan
+    }
+
+    enum Mutation: Sendable { case nothing }
+    struct State: Equatable, Sendable {}
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .promise: Mutations.none.undertaking("nothing")
+        case .plan: Mutations.none.scheduling("later", after: .milliseconds(50), Action.plan)
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {}
+}
+
+/// Has children that promise.
+@Reactor
+private struct Dorm {
+    @Children var idlers = { (_: WireKey) in Idle() }
+
+    enum Action: Sendable {
+        case make(String)
+        case take(String)
+    }
+
+    enum Mutation: Sendable { case nothing }
+    struct State: Equatable, Sendable {}
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .make(let name): Mutations.none.creating($idlers, WireKey(name))
+        case .take(let name): Mutations.none.removing($idlers, WireKey(name))
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {}
+}

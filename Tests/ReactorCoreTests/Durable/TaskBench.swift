@@ -1,0 +1,109 @@
+import ReactorCore
+import Synchronization
+
+/// A tree whose planned times come as soon as the test looks, at the time of day that it sets.
+final class TaskBench {
+    let tree: Tree
+    let world: TaskWorld
+    private let manual = ManualWorld()
+    private let places: [NodePlace]
+    private var facts: [TaskFact] = []
+    private var deltas: [UInt8] = []
+
+    /// Serves `root`; `facts` and `deltas` are of a daemon that was before.
+    init(
+        _ root: some Reactor, at time: Int64 = 0, after former: TaskBench? = nil
+    ) throws {
+        world = TaskWorld(time)
+        let (manual, world) = (manual, world)
+        let environment = TreeEnvironment(
+            post: manual.environment.post, spawn: manual.environment.spawn,
+            clock: TreeClock(InstantClock(world)), wallClock: { world.time })
+        tree = Tree(root, epoch: 1, environment: environment)
+        places = tree.staticPlaces
+        if let former {
+            let recovery = TreeRecovery(of: tree)
+            try recovery.place(former.places)
+            try recovery.replay(former.deltas.span)
+            // because facts may be heard twice, where a snapshot knows of them already
+            for fact in former.facts + former.facts.suffix(2) { recovery.replay(fact) }
+            try recovery.finish(epoch: 1, sequence: former.tree.turn.sequence)
+            (facts, deltas) = (former.facts, former.deltas)
+        }
+        tree.turn.recordsOwnership = true
+        tree.resumeTasks()
+        tree.open()
+        commit()
+    }
+
+    /// What stands.
+    var promised: [String] {
+        tree.copyTasks()().map { fact in
+            switch fact {
+            case .timer(_, let name, let id, let planned, _, _, _, _): "\(name)#\(id) at \(planned)"
+            case .effect(_, let name, let id, _): "\(name)#\(id)"
+            case .done(_, let name): "done \(name)"
+            }
+        }
+    }
+
+    /// Ends the turn: it is committed, and what waited for that begins.
+    func commit() {
+        facts += tree.turn.taskFacts
+        deltas += tree.turn.deltaBytes
+        let effects = tree.turn.effects
+        tree.turn.begin()
+        tree.start(effects)
+    }
+
+    func send(_ action: some WireCodable) throws -> String {
+        defer { commit() }
+        return try tree.send(action)
+    }
+
+    /// Lets what waits come to its end, and commits what that caused.
+    func run() async {
+        await manual.runEffects()
+        manual.deliver(to: tree)
+        commit()
+    }
+}
+
+/// The time of day, and how long was waited.
+final class TaskWorld: Sendable {
+    private let state: Mutex<(time: Int64, waits: [Duration])>
+
+    init(_ time: Int64) { state = Mutex((time, [])) }
+
+    var time: Int64 {
+        get { state.withLock { $0.time } }
+        set { state.withLock { $0.time = newValue } }
+    }
+
+    var waits: [Duration] { state.withLock { $0.waits } }
+
+    func wait(_ duration: Duration) { state.withLock { $0.waits.append(duration) } }
+}
+
+/// A clock by which nobody waits.
+struct InstantClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    let world: TaskWorld
+
+    init(_ world: TaskWorld) { self.world = world }
+
+    var now: Instant { Instant(offset: .zero) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        world.wait(deadline.offset)
+        try Task.checkCancellation()
+    }
+}

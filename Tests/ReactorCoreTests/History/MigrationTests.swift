@@ -1,0 +1,88 @@
+import Testing
+
+@testable import ReactorCore
+
+/// A thermometer of yesterday: one case and one field that the one of today does not know.
+@Reactor
+private struct OldMeter {
+    enum Action: Sendable { case fahrenheit(Int) }
+
+    struct State: Equatable, Sendable { var fahrenheit = 32 }
+
+    func reduce(state: inout State, mutation: Action) {
+        if case .fahrenheit(let degrees) = mutation { state.fahrenheit = degrees }
+    }
+}
+
+/// The thermometer of today, which knows how it was.
+@Reactor
+private struct Meter {
+    enum Action: Sendable { case celsius(Int) }
+
+    struct State: Equatable, Sendable { var celsius: Int }
+
+    var initialState: State { State(celsius: 0) }
+
+    func reduce(state: inout State, mutation: Action) {
+        if case .celsius(let degrees) = mutation { state.celsius = degrees }
+    }
+
+    static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? {
+        guard case .map(let map) = old, case .integer(let value)? = map["fahrenheit"],
+            let degrees = Int(exactly: value)
+        else { return nil }
+        return ["celsius": .integer(WireInteger((degrees - 32) * 5 / 9))]
+    }
+}
+
+/// One of today that does not.
+@Reactor
+private struct StrictMeter {
+    enum Action: Sendable { case celsius(Int) }
+
+    struct State: Equatable, Sendable { var celsius: Int }
+
+    var initialState: State { State(celsius: 0) }
+
+    func reduce(state: inout State, mutation: Action) {}
+}
+
+@Suite("Migration")
+struct MigrationTests {
+    private func recover(_ reactor: some Reactor, _ deltas: [UInt8]) throws -> Tree {
+        let tree = Tree(reactor, epoch: 1)
+        let recovery = TreeRecovery(of: tree)
+        try recovery.replay(deltas.span)
+        try recovery.finish(epoch: 1, sequence: 2)
+        return tree
+    }
+
+    @Test("mutations and states that today's types do not read are what the reactor makes of them")
+    func migrated() throws {
+        let old = Tree(OldMeter(), epoch: 1)
+        try old.send(OldMeter.Action.fahrenheit(50))
+        try old.send(OldMeter.Action.fahrenheit(212))
+        let replayed = try recover(Meter(), old.turn.deltaBytes)
+        #expect(try replayed.json() == #"{"celsius":100}"#)
+        let snapshot = old.beginSnapshot()
+        snapshot.gather(.max)
+        var part = WireWriter()
+        for node in snapshot.take() { node.encode(into: &part) }
+        let restored = Tree(Meter(), epoch: 1)
+        let recovery = TreeRecovery(of: restored)
+        try recovery.restore(part.bytes.span)
+        try recovery.finish(epoch: 1, sequence: 2)
+        #expect(try restored.json() == #"{"celsius":100}"#)
+    }
+
+    @Test("without an answer the error names the path, the sequence and the remedy")
+    func refused() throws {
+        let old = Tree(OldMeter(), epoch: 1)
+        try old.send(OldMeter.Action.fahrenheit(50))
+        let error = #expect(throws: RecoveryError.self) {
+            try recover(StrictMeter(), old.turn.deltaBytes)
+        }
+        let text = "\(error as Any)"
+        #expect(text.contains("at sequence 1") && text.contains("fahrenheit"), "\(text)")
+    }
+}

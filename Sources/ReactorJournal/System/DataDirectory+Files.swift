@@ -36,6 +36,15 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
+    /// Which file `name` is; nil if there is none. *C*: `fstatat`.
+    func identity(of name: String) -> FileIdentity? {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return nil
+        }
+        return FileIdentity(status)
+    }
+
     /// Removes the file `name`, if it is there. *C*: `unlinkat`.
     func remove(_ name: String) throws(JournalError) {
         guard unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }

@@ -68,6 +68,8 @@ final class JournalCommitter: Sendable {
         var mood = Mood.well
         var isBegun = false
         var isWaiting = false
+        /// When names in the directory had changed last when they were looked at.
+        var placeTime: Int64?
     }
 
     /// Runs until it is told to stop.
@@ -125,7 +127,7 @@ final class JournalCommitter: Sendable {
         do throws(JournalError) {
             try tuning.faults.commit?(last)
             let position = try write(waiting, &state, notesFloor: isDue)
-            try checkPlace()
+            try checkPlace(&state)
             state.position = position
             voice.appended(last)
             if isDue { upkeep.mailbox.post(.checkpoint) }
@@ -189,6 +191,16 @@ final class JournalCommitter: Sendable {
             try MetaTable(db, in: database.file).setFloor(position.number, of: instance)
         }
         return position
+    }
+
+    // because asking for one time costs less than asking for four names, it is asked first
+    private func checkPlace(_ state: inout State) throws(JournalError) {
+        guard let time = directory.changeTime else { throw .moved(path: directory.path) }
+        guard time != state.placeTime else { return }
+        try checkPlace()
+        // because two changes within a tick of the file system's clock may have the same time
+        let isOver = WallClock.milliseconds() - time / 1_000_000 > 100
+        state.placeTime = isOver ? time : nil
     }
 
     /// Refuses where the path leads to files by now that are not those that are written to.

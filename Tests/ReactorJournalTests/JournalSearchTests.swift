@@ -50,7 +50,9 @@ struct JournalSearchTests {
                     // because of what is gone nobody knows what it was
                     #expect(error == absent || trimmed > 0 && error == gone, comment)
                 } else if let next {
-                    #expect(next.number > trimmed ? found?.number == next.number : error == gone, comment)
+                    #expect(
+                        next.number > trimmed ? found?.number == next.number : error == gone,
+                        comment)
                 } else if known[known.count - 1].number >= trimmed {
                     #expect(error == nil && found?.epoch != epoch, comment)
                 } else {

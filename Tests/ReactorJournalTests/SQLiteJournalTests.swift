@@ -108,7 +108,7 @@ struct SQLiteJournalTests {
 
     @Test(
         "J58, J63: a full disk breaks nothing: what was told is there, and it starts and goes on",
-        .enabled(if: mayMount), arguments: [19, 24, 30])
+        .enabled(if: mayMount), arguments: [20, 24])
     func realFullDisk(megabytes: Int) async throws {
         let home = TestDirectory()
         let script = """

@@ -36,14 +36,8 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
-    /// Which file `name` is; nil if there is none. *C*: `fstatat`.
-    func identity(of name: String) -> FileIdentity? {
-        var status = stat()
-        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            return nil
-        }
-        return FileIdentity(status)
-    }
+    /// Which file `name` is; nil if there is none. *C*: `statx`.
+    func identity(of name: String) -> FileIdentity? { FileIdentity(of: name, in: descriptor) }
 
     /// Removes the file `name`, if it is there. *C*: `unlinkat`.
     func remove(_ name: String) throws(JournalError) {

@@ -65,11 +65,19 @@ public final class DataDirectory: Sendable {
     static let lockName = "journal.lock"
 
     /// Whether the path still leads to the directory that was opened, and the lock that is held is
-    /// the one that others would find. *C*: `stat`, `fstatat`.
+    /// the one that others would find. *C*: `statx`.
     public var isInPlace: Bool {
-        var there = stat()
-        guard unsafe stat(path, &there) == 0, FileIdentity(there) == identity else { return false }
+        guard FileIdentity(at: path) == identity else { return false }
         return lock < 0 || identity(of: Self.lockName) == lockIdentity
+    }
+
+    /// The nanosecond since 1970 at which a name in the directory changed last; nil where the path
+    /// leads elsewhere. *C*: `statx`.
+    var changeTime: Int64? {
+        guard let there = FileIdentity.changing(at: path), there.identity == identity else {
+            return nil
+        }
+        return there.time
     }
 
     private static func absolute(_ path: String) -> String {
@@ -139,10 +147,7 @@ public final class DataDirectory: Sendable {
             guard failure.code == EWOULDBLOCK else { throw .system(failure) }
             throw .inUse(path: path, pid: holder)
         }
-        var there = stat()
-        guard unsafe fstatat(directory, lockName, &there, AT_SYMLINK_NOFOLLOW) == 0,
-            FileIdentity(there) == FileIdentity(of: lock)
-        else {
+        guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock) else {
             // because a file that was replaced between the two calls is no lock
             close(lock)
             return try Self.lock(in: directory, at: path, to: purpose)

@@ -23,6 +23,8 @@ final class JournalCommitter: Sendable {
     private let voice: JournalVoice
     private let start: JournalPosition
     private let instance: JournalInstance
+    /// Whether a commit is durable when it has returned.
+    private let isStrict: Bool
     // because noting it costs a page, a commit in so many rows does
     private static let notedRows: UInt64 = 256
 
@@ -38,6 +40,7 @@ final class JournalCommitter: Sendable {
         self.voice = voice
         mailbox = Mailbox { [bell] in bell.ring() }
         start = position
+        isStrict = durability == .strict
         database = try JournalFile.writer(in: directory, durability: durability)
         instance = try Self.check(position, in: database)
     }
@@ -102,6 +105,9 @@ final class JournalCommitter: Sendable {
             try tuning.faults.commit?(last)
             position = try gate.withLock { () throws(JournalError) in
                 try write(waiting, behind: position)
+            }
+            if !isStrict, waiting.contains(where: \.isDurable) {
+                try directory.synchronize(JournalFile.logName)
             }
             guard directory.isInPlace else { throw .moved(path: directory.path) }
             voice.appended(last)

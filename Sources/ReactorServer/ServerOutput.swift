@@ -40,6 +40,8 @@ public struct Batch: Sendable {
     public let deltas: ByteSlice
     /// What else the turn decided: ``TurnFact``s; empty where no history is kept.
     public let facts: [UInt8]
+    /// Whether a client was promised that it survives a power cut.
+    public let isDurable: Bool
 }
 
 /// An order from the server to its shell.
@@ -55,6 +57,8 @@ public enum ServerOutput: Sendable {
     case append(Batch)
     /// Tell the operator.
     case log(ServerEvent)
+    /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.
+    case inquire(Inquiry)
 }
 
 /// Something that an operator may want to know.

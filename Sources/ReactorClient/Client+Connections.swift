@@ -1,5 +1,3 @@
-public import ReactorCore
-
 // MARK: - The connection itself
 extension Client {
     /// How many connections the client has had: more than one say that what it owned by an earlier

@@ -9,9 +9,17 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String?
 
-    /// The configuration, and the root of the tree that it describes.
-    func read() throws(ConfigError) -> (settings: DaemonConfig, root: any Reactor) {
+    /// The configuration, and the root of the tree that it describes; `parent` is the program's own
+    /// command line.
+    func read(
+        _ parent: DaemonArguments<Program>
+    ) throws -> (settings: DaemonConfig, root: any Reactor) {
+        // because an option that the program has as well is taken for its own, wherever it stands
+        let config = parent.options.config ?? config
         let reactors = Program.reactors
+        if config == nil, reactors.needsConfig {
+            throw ValidationError("Missing expected argument '--config <file>'")
+        }
         let settings = try reactors.config(at: config)
         return (settings, try reactors.root(for: settings))
     }
@@ -24,12 +32,6 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         try OfflineHistory(
             of: settings, in: directory, environment: ProcessInfo.processInfo.environment,
             uid: geteuid())
-    }
-
-    func validate() throws {
-        if config == nil, Program.reactors.needsConfig {
-            throw ValidationError("Missing expected argument '--config <file>'")
-        }
     }
 }
 

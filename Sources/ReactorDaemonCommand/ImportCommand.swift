@@ -16,6 +16,7 @@ struct ImportCommand<Program: DaemonCommand>: ParsableCommand {
                 """)
     }
 
+    @ParentCommand var parent: DaemonArguments<Program>
     @OptionGroup var options: DaemonOptions<Program>
 
     @Argument(help: "The file of states; - is standard input.")
@@ -23,7 +24,7 @@ struct ImportCommand<Program: DaemonCommand>: ParsableCommand {
 
     mutating func run() throws {
         try DaemonVoice<Program>.run {
-            let (settings, root) = try options.read()
+            let (settings, root) = try options.read(parent)
             let logger = DaemonVoice<Program>.logger(settings.logLevel)
             let text = try read()
             let (count, revision) = try options.history(of: settings).importStates(

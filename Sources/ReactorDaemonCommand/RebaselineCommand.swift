@@ -15,11 +15,12 @@ struct RebaselineCommand<Program: DaemonCommand>: ParsableCommand {
                 """)
     }
 
+    @ParentCommand var parent: DaemonArguments<Program>
     @OptionGroup var options: DaemonOptions<Program>
 
     mutating func run() throws {
         try DaemonVoice<Program>.run {
-            let (settings, root) = try options.read()
+            let (settings, root) = try options.read(parent)
             let logger = DaemonVoice<Program>.logger(settings.logLevel)
             let (revision, row) = try options.history(of: settings).rebaseline(root, logger)
             try DaemonVoice<Program>.say([

@@ -15,6 +15,7 @@ struct ReplayCommand<Program: DaemonCommand>: ParsableCommand {
                 """)
     }
 
+    @ParentCommand var parent: DaemonArguments<Program>
     @OptionGroup var options: DaemonOptions<Program>
 
     @Argument(
@@ -32,7 +33,7 @@ struct ReplayCommand<Program: DaemonCommand>: ParsableCommand {
 
     mutating func run() throws {
         try DaemonVoice<Program>.run {
-            let (settings, root) = try options.read()
+            let (settings, root) = try options.read(parent)
             let history = try options.history(of: settings, in: directory)
             let (revision, value) = try history.value(of: root, at: until)
             try DaemonVoice<Program>.say([

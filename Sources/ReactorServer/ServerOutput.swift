@@ -41,7 +41,7 @@ public struct Batch: Sendable {
     /// What else the turn decided: ``TurnFact``s; empty where no history is kept.
     public let facts: [UInt8]
     /// Whether a client was promised that it survives a power cut.
-    public let isDurable: Bool
+    public var isDurable = false
 }
 
 /// An order from the server to its shell.

@@ -358,7 +358,7 @@ extension SimulatedWorld {
         case .close(let id):
             if let (link, client) = links[id] { close(link, client) }
         case .append(let batch): append(batch)
-        case .log: break
+        case .log, .inquire: break
         }
     }
 

@@ -139,7 +139,7 @@ private enum LogLine {
     static func item(_ path: String, _ name: String, _ embedded: WireEmbedded) -> WireValue {
         var map = WireMap()
         map["path"] = .text(path)
-        map[WireKey(name).text] = value(embedded)
+        map[WireKey(name)] = value(embedded)
         return .map(map)
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Logging
+public import Logging
 public import ReactorCore
 import ReactorJournal
 import ReactorServer

@@ -71,7 +71,8 @@ private struct LogRow {
     }
 
     private mutating func readDeltas(_ places: inout PlaceBook) throws {
-        let bytes = row.deltas.span
+        let deltas = row.deltas
+        let bytes = deltas.span
         var offset = 0
         while let header = try FrameHeader.decode(
             bytes, at: offset, frameBytesMax: Int(UInt32.max))

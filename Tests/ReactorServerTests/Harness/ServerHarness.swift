@@ -13,6 +13,7 @@ final class ServerHarness {
     private(set) var unappended: [UInt64] = []
     private(set) var batches: [Batch] = []
     private(set) var events: [ServerEvent] = []
+    private(set) var inquiries: [Inquiry] = []
     private var sockets: [ConnectionID: FakeSocket] = [:]
     private var lastID: UInt64 = 0
 
@@ -100,6 +101,7 @@ final class ServerHarness {
             unappended.append(batch.turn)
             if appendsAtOnce { append(1) }
         case .log(let event): events.append(event)
+        case .inquire(let inquiry): inquiries.append(inquiry)
         }
     }
 

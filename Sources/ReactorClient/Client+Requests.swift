@@ -81,7 +81,14 @@ extension Client {
     public func get(
         _ path: String
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
-        let bytes = try await answer(.get(path: path))
+        try await value(.get(path: path))
+    }
+
+    /// The answer to a question for a value.
+    func value(
+        _ question: Ask
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        let bytes = try await answer(question)
         return try Self.read(bytes) { (bytes, cursor) throws(WireError) in
             var items = try cursor.openArray(in: bytes)
             let revision = try cursor.element(Revision.self, 0, of: 3, in: bytes, &items)
@@ -128,7 +135,8 @@ extension Client {
         try await decoded(.limits)
     }
 
-    private func decoded<Value: WireCodable & Sendable>(
+    /// The answer to a question, decoded.
+    func decoded<Value: WireCodable & Sendable>(
         _ question: Ask
     ) async throws(ClientError) -> Value {
         let bytes = try await answer(question)

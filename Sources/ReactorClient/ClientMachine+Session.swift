@@ -17,6 +17,7 @@ extension ClientMachine {
     public func connected() {
         guard stage == .connecting else { return }
         stage = .greeting
+        connectionCount += 1
         closing = nil
         fault = nil
         markSequence = 0

@@ -15,6 +15,8 @@ public final class ClientMachine {
     public let options: ClientOptions
     /// What the daemon said when the connection at hand, or the last one, began.
     public internal(set) var welcome: Welcome?
+    /// How many sockets have been open so far, one after the other.
+    public internal(set) var connectionCount: UInt64 = 0
     /// Told of news about actions whose outcome was told before: ordinal and news.
     public var onNotice: ((UInt64, Notice) -> Void)?
     /// Told when the daemon turns out to have lost a part of its past: the revision that mirrors

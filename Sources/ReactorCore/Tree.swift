@@ -109,7 +109,7 @@ public final class Tree {
     /// The mounted nodes, parents before children, siblings in ascending order of their names.
     public func forEachNode(_ body: (AnyNode) -> Void) { Self.visit(root, body) }
 
-    private static func visit(_ node: AnyNode, _ body: (AnyNode) -> Void) {
+    static func visit(_ node: AnyNode, _ body: (AnyNode) -> Void) {
         body(node)
         for (_, child) in node.children.sorted(by: { $0.key < $1.key }) { visit(child, body) }
     }

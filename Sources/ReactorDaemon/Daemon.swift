@@ -34,12 +34,15 @@ public final class Daemon {
 
     /// Opens the socket and mounts `root`; nothing is served before ``run()``. `name` is what
     /// clients are told that they talk to. `whenOpen` is called once the reactors have begun, and
-    /// says who looks on and what comes in besides clients' actions: see `LiveReactor`.
+    /// says who looks on and what comes in besides clients' actions: see `LiveReactor`. `roots`
+    /// makes `root` once more, on any thread, for clients who ask how the past was; without it
+    /// they are refused.
     ///
     /// *Throws*: ``DaemonError`` with what is in the way and the remedy.
     public init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
         environment: [String: String], uid: UInt32, logger: Logger,
+        roots: (@Sendable () throws -> any Reactor)? = nil,
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
@@ -59,7 +62,7 @@ public final class Daemon {
                 let history = try History(data, environment: environment, uid: uid, logger)
                 shell = try ServerShell(
                     root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
-                    random: random)
+                    roots: roots, random: random)
             } else {
                 shell = ServerShell(
                     root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,
@@ -136,7 +139,7 @@ public final class Daemon {
             loop.close()
             throw failure
         }
-        shell.keeper?.close()
+        shell.close()
         loop.close()
         logger.notice("stopped")
     }

@@ -21,6 +21,10 @@ public enum DaemonError: Error, Sendable {
     case diskFailed(String)
     /// What is to be done with the open tree, by the daemon's author, was not done.
     case opening(String)
+    /// What was asked of the past is not there.
+    case past(String)
+    /// A file of states cannot be taken over.
+    case unusableImport(String)
 }
 
 extension DaemonError: CustomStringConvertible {
@@ -36,6 +40,7 @@ extension DaemonError: CustomStringConvertible {
         case .recovery(let error, let place): "\(place): \(error)"
         case .diskFailed(let text): "\(text); what clients were told is kept, start anew"
         case .opening(let text): "opening the tree: \(text)"
+        case .past(let text), .unusableImport(let text): text
         }
     }
 }
@@ -44,7 +49,7 @@ extension DaemonError {
     /// With what the process ends: a code of `sysexits.h`.
     public var exitCode: Int32 {
         switch self {
-        case .config: EX_DATAERR
+        case .config, .past, .unusableImport: EX_DATAERR
         case .socketPath, .loop, .opening, .noDataPlace: EX_UNAVAILABLE
         case .recovery: EX_CONFIG
         case .diskFailed: EX_IOERR

@@ -17,6 +17,8 @@ package final class ServerShell {
     let keeper: HistoryKeeper?
     /// Makes the server again of what was kept.
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
+    /// Who answers questions about the past, where there is one.
+    private let desk: HistoryDesk?
     private var links: [ConnectionID: Connection] = [:]
     private var lastConnection: UInt64 = 0
     // because a look at the clock for each write of a turn is one too many
@@ -38,6 +40,7 @@ package final class ServerShell {
         self.journal = journal
         keeper = nil
         recover = nil
+        desk = nil
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let tree = Tree(
@@ -47,10 +50,11 @@ package final class ServerShell {
     }
 
     /// Mounts `root` and puts it back to where `history` ends; what happens from here on is kept
-    /// there.
+    /// there. `roots` makes the reactors once more, for who asks how the past was.
     init(
         _ root: some Reactor, on loop: EventLoop, history: History, limits: ServerLimits,
-        name: String, ownerUID: UInt32?, random: @escaping () -> UInt64
+        name: String, ownerUID: UInt32?, roots: (@Sendable () throws -> any Reactor)? = nil,
+        random: @escaping () -> UInt64
     ) throws(DaemonError) {
         self.loop = loop
         let inbox = TreeInbox(waking: loop.handle)
@@ -78,6 +82,13 @@ package final class ServerShell {
         keeper.onMissed = { [unowned self] number, frames in
             server.answer(number, with: frames, at: loop.now)
         }
+        desk = try HistoryDesk(history, keeper, of: server, on: loop, roots: roots)
+    }
+
+    /// Ends what looks into the past, and lets the journal's files go.
+    func close() {
+        desk?.close()
+        keeper?.close()
     }
 
     /// Goes back to what was kept, because what came after it cannot be: everybody is cut, and comes
@@ -89,6 +100,7 @@ package final class ServerShell {
         links = [:]
         server = try recover(server)
         keeper?.serve(server)
+        desk?.serve(server)
         lastConnection = max(lastConnection, server.highestConnection)
         for link in former.values { link.close() }
     }
@@ -108,6 +120,7 @@ package final class ServerShell {
         journal.onAppended = { [unowned self] turn in
             server.appended(turn, at: loop.now)
             keeper?.noteAppended(turn)
+            desk?.noteAppended()
         }
         loop.onTurnEnd = { [unowned self] in endTurn() }
         // because what the reactors begin with is a part of the first turn, and nobody has come yet
@@ -130,6 +143,7 @@ package final class ServerShell {
         link.onClosed = { [unowned self] _ in
             links[id] = nil
             server.disconnect(id, at: loop.now)
+            desk?.forget(id)
         }
         link.resumeReading()
     }
@@ -175,13 +189,15 @@ extension ServerShell {
                 JournalBatch(
                     turn: batch.turn, epoch: batch.epoch, after: batch.after,
                     sequence: batch.sequence, bytes: batch.deltas.storage,
-                    range: batch.deltas.range, facts: batch.facts))
+                    range: batch.deltas.range, facts: batch.facts,
+                    isDurable: batch.isDurable))
         case .readHistory(let question):
             guard let keeper else {
                 return server.answer(question.number, with: nil, at: turnTime)
             }
             keeper.missed.ask(question)
         case .log(let event): onEvent(event)
+        case .inquire(let inquiry): desk?.take(inquiry)
         }
     }
 

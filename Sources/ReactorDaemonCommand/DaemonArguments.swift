@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import ReactorCore
 import ReactorDaemon
 
 /// The command line of a daemon, and what becomes of it.
@@ -9,9 +10,14 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         CommandConfiguration(
             commandName: Program.name,
             abstract: Program.abstract,
+            usage: """
+                \(Program.name) [--config <file>] [--socket <path>] [--check]
+                \(Program.name) <subcommand>
+                """,
             discussion: """
-                Clients are `reactorctl` and every program that uses the ReactorClient library or \
-                speaks the documented wire.
+                Without a subcommand it serves, until a signal ends it. Clients are `reactorctl` \
+                and every program that uses the ReactorClient library or speaks the documented \
+                wire. The subcommands look after the data of a daemon that does not run.
 
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
                 named in the log, and abandoned), or all is well with --check; 64 wrong usage; \
@@ -19,9 +25,50 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 else is needed of the system, cannot be had; 74 the disk failed, and what was told \
                 is kept; 78 the data directory holds something that cannot be gone on from.
                 """,
-            version: Program.version)
+            version: Program.version,
+            subcommands: [
+                DoctorCommand<Program>.self, ReplayCommand<Program>.self,
+                ImportCommand<Program>.self, RebaselineCommand<Program>.self,
+            ])
     }
 
+    @OptionGroup var options: ServeOptions
+
+    mutating func run() throws {
+        let reactors = Program.reactors
+        if options.config == nil, reactors.needsConfig {
+            throw ValidationError("Missing expected argument '--config <file>'")
+        }
+        try DaemonVoice<Program>.run {
+            var settings = try reactors.config(at: options.config)
+            if let socket = options.socket { settings.socket = socket }
+            let root = try reactors.root(for: settings)
+            if options.check { return try Self.check(settings, root) }
+            try Self.serve(settings, root)
+        }
+    }
+
+    private static func check(_ settings: DaemonConfig, _ root: any Reactor) throws {
+        try DaemonVoice<Program>.say([settings.summary])
+        guard settings.data != nil else { return }
+        let history = try OfflineHistory(
+            of: settings, environment: ProcessInfo.processInfo.environment, uid: geteuid())
+        try DaemonVoice<Program>.say(["start"] + history.forecast(of: root).map { "  " + $0 })
+    }
+
+    private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
+        let daemon = try Daemon(
+            root: root, config: settings, name: "\(Program.name) \(Program.version)",
+            environment: ProcessInfo.processInfo.environment, uid: geteuid(),
+            logger: DaemonVoice<Program>.logger(settings.logLevel),
+            roots: { [settings] in try Program.reactors.root(for: settings) },
+            whenOpen: Program.whenOpen)
+        try daemon.run()
+    }
+}
+
+/// What a daemon that serves is told.
+struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String?
 
@@ -30,46 +77,11 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         help: ArgumentHelp("Where to listen, instead of the configured place.", valueName: "path"))
     var socket: String?
 
-    @Flag(name: .long, help: "Read the configuration, say what it asks for, and end.")
+    @Flag(
+        name: .long,
+        help: """
+            Read the configuration, say what it asks for and what a start would do with the data, \
+            and end.
+            """)
     var check = false
-
-    mutating func run() throws {
-        let reactors = Program.reactors
-        if config == nil, reactors.needsConfig {
-            throw ValidationError("Missing expected argument '--config <file>'")
-        }
-        do {
-            var settings = try reactors.config(at: config)
-            if let socket { settings.socket = socket }
-            let root = try reactors.root(for: settings)
-            if check {
-                FileHandle.standardOutput.write(Data((settings.summary + "\n").utf8))
-                return
-            }
-            let daemon = try Daemon(
-                root: root, config: settings, name: "\(Program.name) \(Program.version)",
-                environment: ProcessInfo.processInfo.environment, uid: geteuid(),
-                logger: Self.logger(settings.logLevel), whenOpen: Program.whenOpen)
-            try daemon.run()
-        } catch let error as ConfigError {
-            throw Self.exit(65, "\(error)")
-        } catch let error as DaemonError {
-            throw Self.exit(error.exitCode, "\(error)")
-        }
-    }
-
-    private static func logger(_ level: Logger.Level) -> Logger {
-        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
-        var logger = Logger(label: Program.name)
-        logger.logLevel = level
-        return logger
-    }
-
-    /// Says why on standard error, in the form `reactord: …`, and yields the exit code.
-    private static func exit(_ code: Int32, _ text: String) -> ExitCode {
-        for line in text.split(separator: "\n") {
-            FileHandle.standardError.write(Data("\(Program.name): \(line)\n".utf8))
-        }
-        return ExitCode(code)
-    }
 }

@@ -30,7 +30,8 @@ import ReactorDaemon
 ///         tracker.connect(orders).keep()
 ///     }
 public protocol DaemonCommand: SendableMetatype {
-    /// Which reactors it serves. Read once, at start.
+    /// Which reactors it serves. Read at start, and on another thread whenever somebody asks how the
+    /// past was: makes them anew each time.
     static var reactors: DaemonReactors { get }
 
     /// Called once the reactors have begun, on the tree's isolation and before anybody is served; what

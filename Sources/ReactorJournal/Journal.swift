@@ -33,11 +33,14 @@ public struct JournalBatch: Equatable, Sendable {
     public var range: Range<Int>
     /// What the turn decided besides: actions, outcomes, sessions, structure.
     public var facts: [UInt8]
+    /// Whether it is to survive a power cut when ``Journal/onAppended`` tells of it, whatever the
+    /// journal makes of others.
+    public var isDurable: Bool
 
     /// Makes a batch of a turn's delta frames and of what else it decided.
     public init(
         turn: UInt64, epoch: UInt64, after: UInt64, sequence: UInt64, bytes: [UInt8],
-        range: Range<Int>, facts: [UInt8] = []
+        range: Range<Int>, facts: [UInt8] = [], isDurable: Bool = false
     ) {
         self.turn = turn
         self.epoch = epoch
@@ -46,5 +49,6 @@ public struct JournalBatch: Equatable, Sendable {
         self.bytes = bytes
         self.range = range
         self.facts = facts
+        self.isDurable = isDurable
     }
 }

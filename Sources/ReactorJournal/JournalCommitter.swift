@@ -24,6 +24,8 @@ final class JournalCommitter: Sendable {
     private let start: State
     private let instance: JournalInstance
     private let files: [(name: String, identity: FileIdentity?)]
+    /// Whether a commit is durable when it has returned.
+    private let isStrict: Bool
 
     init(
         _ directory: DataDirectory, durability: JournalDurability,
@@ -35,6 +37,7 @@ final class JournalCommitter: Sendable {
         self.upkeep = upkeep
         self.voice = voice
         mailbox = Mailbox { [bell] in bell.ring() }
+        isStrict = durability == .strict
         let identity = directory.identity(of: JournalFile.name)
         database = try JournalFile.writer(
             in: directory, durability: durability, busyMilliseconds: tuning.lockedMilliseconds)
@@ -127,6 +130,9 @@ final class JournalCommitter: Sendable {
         do throws(JournalError) {
             try tuning.faults.commit?(last)
             let position = try write(waiting, &state, notesFloor: isDue)
+            if !isStrict, waiting.contains(where: \.isDurable) {
+                try directory.synchronize(JournalFile.logName)
+            }
             try checkPlace(&state)
             state.position = position
             voice.appended(last)

@@ -39,3 +39,10 @@ public struct SnapshotHeader: Equatable, Sendable {
         return Checksum.of(part.span, behind: head)
     }
 }
+
+extension DataDirectory {
+    /// The file that the snapshot with this header is in.
+    public func file(of header: SnapshotHeader) -> String {
+        path(SnapshotHeader.name(header.position.number))
+    }
+}

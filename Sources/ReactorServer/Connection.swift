@@ -46,6 +46,8 @@ final class Connection {
     var inFlight = 0
     /// Actions of ``inFlight`` that the turn at hand carried out.
     var turnActions = 0
+    /// Questions about the past that wait for their answers.
+    var inquiryCount = 0
     var isWriting = false
     /// The last turn that had more for it than updates.
     var urgentTurn: UInt64 = 0

@@ -15,6 +15,8 @@ struct Desk: ~Copyable {
     var outcomes = WireWriter(capacity: 4_096)
     /// What the journal is told of the turn at hand besides its deltas: ``TurnFact``s.
     var facts = WireWriter()
+    /// Whether an action of the turn at hand asks to survive a power cut.
+    var isDurable = false
     /// Connections that the turn at hand has something for.
     var noted: [Connection] = []
     // because each turn needs such a list, and gives it back when its outputs have left
@@ -26,6 +28,12 @@ struct Desk: ~Copyable {
     var unflushed = Deque<Connection>()
     /// Orders for the shell.
     var outputs: [ServerOutput] = []
+
+    /// Whether the turn's batch is to survive a power cut; the next turn's is not.
+    mutating func takeDurable() -> Bool {
+        defer { isDurable = false }
+        return isDurable
+    }
 
     /// Takes the list of noted connections, and leaves the spare one in its place.
     mutating func takeNoted() -> [Connection] {

@@ -246,6 +246,15 @@ extension Server {
                         .conflict, "\(node.path) changed at revision \(actual), not \(expected)"))
             }
         }
+        if options.ack == .durable {
+            guard keepsHistory else {
+                throw .rejected(
+                    Rejection(
+                        .history, "the daemon keeps everything in memory, nothing is durable: "
+                            + "give it `data:`"))
+            }
+            desk.value.isDurable = true
+        }
         if let deadline = options.deadline,
             connection.heldFor >= UInt64(deadline) * 1_000_000
         {

@@ -44,7 +44,8 @@ extension Server {
         let deltas = turn.deltaBytes
         let batch = Batch(
             turn: turnNumber, epoch: turn.epoch, after: turnStart, sequence: turn.sequence,
-            deltas: ByteSlice(deltas, range: 0..<batchEnd), facts: facts)
+            deltas: ByteSlice(deltas, range: 0..<batchEnd), facts: facts,
+            isDurable: desk.value.takeDurable())
         for connection in noted { payOwed(connection) }
         let replies = takeReplies()
         let outcomes = finishOutcomes()

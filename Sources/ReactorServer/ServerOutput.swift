@@ -40,6 +40,8 @@ public struct Batch: Sendable {
     public let deltas: ByteSlice
     /// What else the turn decided: ``TurnFact``s; empty where no history is kept.
     public let facts: [UInt8]
+    /// Whether a client was promised that it survives a power cut.
+    public var isDurable = false
 }
 
 /// An order from the server to its shell.
@@ -58,6 +60,8 @@ public enum ServerOutput: Sendable {
     case readHistory(HistoryQuestion)
     /// Tell the operator.
     case log(ServerEvent)
+    /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.
+    case inquire(Inquiry)
 }
 
 /// Something that an operator may want to know.

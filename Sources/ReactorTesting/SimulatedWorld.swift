@@ -360,7 +360,7 @@ extension SimulatedWorld {
         case .append(let batch): append(batch)
         case .readHistory(let question):
             server.answer(question.number, with: nil, at: timeline.now)
-        case .log: break
+        case .log, .inquire: break
         }
     }
 

@@ -43,6 +43,10 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let tooLarge = FaultCode(rawValue: "TOO_LARGE")
     /// The journal has no room; reads go on.
     public static let diskFull = FaultCode(rawValue: "DISK_FULL")
+    /// The daemon keeps no history, or none that reaches as far or can be read.
+    public static let history = FaultCode(rawValue: "HISTORY")
+    /// Not for this user.
+    public static let forbidden = FaultCode(rawValue: "FORBIDDEN")
 }
 
 extension FaultCode: CustomStringConvertible {

@@ -36,13 +36,28 @@ public struct DispatchOptions: Equatable, Sendable {
     /// Name of the action's effects, scoped to node and session: those that run under it are
     /// cancelled first. An action may be left out, where that is all that is wanted.
     public var cancel: String?
+    /// What its outcome is to mean, if more than the daemon's own durability makes of it.
+    public var ack: AckLevel?
 
     /// Makes conditions; none hold where none are given.
-    public init(expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil) {
+    public init(
+        expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil,
+        ack: AckLevel? = nil
+    ) {
         self.expected = expected
         self.deadline = deadline
         self.cancel = cancel
+        self.ack = ack
     }
+}
+
+/// What an action has survived when its outcome is told.
+@WireCodable
+public enum AckLevel: String, CaseIterable, Sendable {
+    /// What the daemon's durability says.
+    case applied
+    /// A power cut: it is on the disk. Refused by a daemon that keeps no history.
+    case durable
 }
 
 /// Asks for a slice, now and at every change.
@@ -146,6 +161,20 @@ public enum Ask: Equatable, Sendable {
     case stats
     /// The daemon's limits: the answer is a map from name to number.
     case limits
+    /// The value of a slice as it was at a revision of the past: the answer is that to
+    /// ``get(path:)``.
+    case past(path: String, at: Revision)
+    /// A snapshot, of the revision at hand: the answer is a ``SnapshotMade``.
+    case snapshot
+    /// A copy of the history in a new directory of the daemon's machine, for the daemon's own user
+    /// and root: the answer is a ``BackupMade``.
+    case backup(to: String)
+    /// What happened at or below a node, from a revision on or behind a mark: the answer is a
+    /// ``LogPage``. One that would be empty waits for something to happen, if it is to.
+    case log(path: String, from: Revision? = nil, after: LogMark? = nil, waits: Bool = false)
+    /// The states of a node and all below it, as they were at one revision, by default the last
+    /// that is kept: the answer is a ``StatePage``.
+    case export(path: String, at: Revision? = nil, skip: UInt64 = 0)
 }
 
 /// Answer to ``Ask/describe(path:)``.

@@ -29,9 +29,8 @@ struct ActionStream {
         var bad: Failure?
         var rest: [UInt8] = []
         var line = 0
-        reading: while let chunk = try FileHandle.standardInput.read(upToCount: Self.chunkBytes),
-            !chunk.isEmpty
-        {
+        let input = InputChunks(byteCount: Self.chunkBytes)
+        reading: while let chunk = try input.next() {
             rest.append(contentsOf: chunk)
             guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
             bad = try await send(rest[..<end], &line, through: pipeline)
@@ -89,7 +88,7 @@ final class Tally: Sendable {
         var unknown: UInt64 = 0
         var last: Revision?
         var failure: Failure?
-        var isOutputClosed = false
+        var closed: Output.Closed?
     }
 
     init(isEach: Bool) { self.isEach = isEach }
@@ -114,18 +113,18 @@ final class Tally: Sendable {
             if counts.failure == nil || outcome == .unknown {
                 counts.failure = outcome.failure ?? counts.failure
             }
-            guard isEach, !counts.isOutputClosed else { return }
+            guard isEach, counts.closed == nil else { return }
             do throws(Output.Closed) {
                 try Output.line(outcome.json)
             } catch {
-                counts.isOutputClosed = true
+                counts.closed = error
             }
         }
     }
 
     /// *Throws*: when nobody reads the lines any more.
     func checkOutput() throws(Output.Closed) {
-        if counts.withLock({ $0.isOutputClosed }) { throw Output.Closed() }
+        if let closed = counts.withLock({ $0.closed }) { throw closed }
     }
 
     /// Why not all is well.
@@ -142,5 +141,29 @@ final class Tally: Sendable {
                 "revision": counts.last.map { .text($0.description) } ?? .null,
             ])
         }
+    }
+}
+
+/// Standard input as it comes.
+struct InputChunks {
+    private let byteCount: Int
+    private let isFile: Bool
+
+    /// Reads chunks of at most `byteCount` bytes of a file, and of anything else what is there.
+    init(byteCount: Int) {
+        self.byteCount = byteCount
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
+        isFile = link.map { $0.hasPrefix("/") && !$0.hasPrefix("/dev/") } ?? true
+    }
+
+    /// The next chunk, as soon as there is anything; nil at the end.
+    func next() throws -> Data? {
+        // because the reading of a whole chunk waits until it is whole, and the reading of what is
+        // there takes all of a file
+        let chunk =
+            isFile
+            ? try FileHandle.standardInput.read(upToCount: byteCount) ?? Data()
+            : FileHandle.standardInput.availableData
+        return chunk.isEmpty ? nil : chunk
     }
 }

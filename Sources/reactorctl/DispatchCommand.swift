@@ -30,7 +30,10 @@ struct DispatchCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "When an action's outcome is told: when it is applied, or when its effects are done.",
+            """
+            When an action's outcome is told: when it is applied; when it is on the disk, whatever \
+            the daemon's durability; or when its effects are done.
+            """,
             valueName: "what"))
     var wait = DispatchWait.applied
 
@@ -39,6 +42,9 @@ struct DispatchCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         if each, action != "-" { throw ValidationError("--each goes with - as the action") }
+        if action == "-", wait == .durable {
+            throw ValidationError("--wait durable goes with one action, not with -")
+        }
         if action == "-", ifRevision != nil {
             throw ValidationError("--if-revision goes with one action, not with -")
         }
@@ -59,10 +65,13 @@ struct DispatchCommand: AsyncParsableCommand {
         }
         let encoded = try text.encode(action)
         let (path, wait) = (path, wait)
-        let conditions = ifRevision.flatMap { Revision($0) }.map { DispatchOptions(expected: $0) }
+        let expected = ifRevision.flatMap { Revision($0) }
+        let ack: AckLevel? = wait == .durable ? .durable : nil
+        let conditions =
+            expected == nil && ack == nil ? nil : DispatchOptions(expected: expected, ack: ack)
         let outcome = try await Failure.explain(path) { () throws(ClientError) in
             switch wait {
-            case .applied: try await client.dispatch(path, encoded: encoded, conditions)
+            case .applied, .durable: try await client.dispatch(path, encoded: encoded, conditions)
             case .done: try await client.perform(path, encoded: encoded, conditions)
             }
         }
@@ -76,6 +85,8 @@ struct DispatchCommand: AsyncParsableCommand {
 enum DispatchWait: String, CaseIterable, ExpressibleByArgument {
     /// As soon as it is applied, or not.
     case applied
+    /// As soon as it is on the disk.
+    case durable
     /// When the effects that it asked for have ended.
     case done
 }

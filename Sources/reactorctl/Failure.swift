@@ -12,7 +12,9 @@ struct Failure: Error {
     static let badActionCode: Int32 = 65
     static let noPathCode: Int32 = 66
     static let unreachableCode: Int32 = 69
+    static let outputCode: Int32 = 74
     static let unknownCode: Int32 = 75
+    static let forbiddenCode: Int32 = 77
     static let timeoutCode: Int32 = 124
 
     init(_ code: Int32, _ text: String) {
@@ -31,8 +33,14 @@ struct Failure: Error {
                     + "start one with `reactord --config FILE`, or name its socket with --socket")
         case .refused(let refusal):
             let remedy = refusal.nearest.map { "; did you mean \($0)?" } ?? ""
-            let isPath = refusal.code == .notFound || refusal.code == .path
-            self.init(isPath ? Self.noPathCode : Self.usageCode, refusal.message + remedy)
+            let code: Int32 =
+                switch refusal.code {
+                case .notFound, .path, .history: Self.noPathCode
+                case .busy, .draining, .quota: Self.unknownCode
+                case .forbidden: Self.forbiddenCode
+                default: Self.usageCode
+                }
+            self.init(code, refusal.message + remedy)
         case .gone(let path):
             self.init(Self.noPathCode, "\(path) was removed")
         default:

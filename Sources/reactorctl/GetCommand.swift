@@ -14,15 +14,21 @@ struct GetCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Print the revision with the state.")
     var revision = false
 
+    @OptionGroup var past: PastOptions
+
     mutating func run() async throws {
         let client = try await connection.connect()
         let path = path
+        let wanted = past.revision(of: client)
         let (at, value) = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.get(path)
+            guard let wanted else { return try await client.get(path) }
+            return try await client.get(path, at: wanted)
         }
         client.close()
         guard let value else {
-            throw Failure(Failure.noPathCode, "nothing stands at \(path) now")
+            throw Failure(
+                Failure.noPathCode,
+                "nothing \(wanted == nil ? "stands at \(path) now" : "stood at \(path) then")")
         }
         if revision {
             try Output.line(stateLine(at, value))

@@ -76,12 +76,30 @@ struct HoldCommand: AsyncParsableCommand {
         let reply = outcome.replyValue
         let onSuccess = try Self.encode(onSuccess, "--on-success", reply, text)
         let onFailure = try Self.encode(onFailure, "--on-failure", reply, text)
+        let watch = Task { await Self.watch(client) }
         let code = try await runCommand(reply)
+        watch.cancel()
+        let isLost = await watch.value
         if let last = code == 0 ? onSuccess : onFailure {
             try await finish(last, code, client)
         }
         client.close()
-        throw ExitCode(code)
+        // because the command may have done what the lock was to keep it from
+        throw ExitCode(isLost && code == 0 ? Failure.unknownCode : code)
+    }
+
+    /// Looks whether the connection is still the one that the action came by, until it is cancelled;
+    /// says so once where it is not.
+    private static func watch(_ client: Client) async -> Bool {
+        while true {
+            try? await Task.sleep(for: .milliseconds(500))
+            if (try? await client.connectionCount()) != 1 { break }
+            if Task.isCancelled { return false }
+        }
+        Output.complain(
+            "the connection was lost while the command ran: what was acquired has been given back, "
+                + "and may have been another's")
+        return true
     }
 
     private func dispatch(

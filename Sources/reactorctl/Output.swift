@@ -4,8 +4,11 @@ import ReactorWire
 
 /// Where lines go: standard output for results, standard error for everything else.
 enum Output {
-    /// Standard output was closed by who read it.
-    struct Closed: Error {}
+    /// Standard output takes no more.
+    struct Closed: Error {
+        /// Why, unless who read it has seen enough.
+        var reason: String?
+    }
 
     /// Whether results go to a terminal.
     static let isTerminal = isatty(1) == 1
@@ -14,13 +17,22 @@ enum Output {
 
     /// Writes lines to standard output.
     ///
-    /// *Throws*: ``Closed`` when nobody reads it any more.
+    /// *Throws*: ``Closed`` when nobody reads it any more, or it cannot be written.
     static func line(_ text: String) throws(Closed) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
         } catch {
-            throw Closed()
+            throw Closed(reason: reason(for: error))
         }
+    }
+
+    private static func reason(for error: any Error) -> String? {
+        var error = error as NSError
+        while let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = cause }
+        guard error.domain == NSPOSIXErrorDomain,
+            let code = POSIXErrorCode(rawValue: Int32(error.code))
+        else { return "\(error)" }
+        return code == .EPIPE ? nil : POSIXError(code).localizedDescription
     }
 
     /// Calls `close` once nobody reads standard output any more, though nothing is written; for

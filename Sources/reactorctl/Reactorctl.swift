@@ -13,13 +13,15 @@ struct Reactorctl: AsyncParsableCommand {
             terminal.
 
             Exit codes: 0 done, 1 rejected, 2 wrong usage, 65 the action is not valid for that \
-            reactor, 66 no such path, 69 no daemon reachable, 75 outcome unknown, 124 timed out.
+            reactor, 66 no such path or revision, 69 no daemon reachable, 74 the output cannot be \
+            written, 75 outcome unknown or try again, 77 not for this user, 124 timed out.
             """,
         version: "0.1.0",
         subcommands: [
             DispatchCommand.self, GetCommand.self, WatchCommand.self, WaitCommand.self,
             HoldCommand.self, TreeCommand.self, DescribeCommand.self, StatsCommand.self,
-            PingCommand.self,
+            PingCommand.self, LogCommand.self, ExportCommand.self, SnapshotCommand.self,
+            BackupCommand.self,
         ])
 
     static func main() async {
@@ -33,9 +35,11 @@ struct Reactorctl: AsyncParsableCommand {
         } catch let failure as Failure {
             Output.complain(failure.text)
             Glibc.exit(failure.code)
-        } catch is Output.Closed {
+        } catch let closed as Output.Closed {
             // because who closed the pipe has seen enough
-            Glibc.exit(0)
+            guard let reason = closed.reason else { Glibc.exit(0) }
+            Output.complain("standard output cannot be written: \(reason)")
+            Glibc.exit(Failure.outputCode)
         } catch {
             finish(error)
         }

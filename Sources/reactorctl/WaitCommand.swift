@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ReactorClient
 import ReactorWire
 
@@ -33,12 +34,15 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let client = try await connection.connect()
         let wanted = try WireValue(json: equals)
         let limit = timeout.flatMap { DurationText.parse($0) }
-        let (path, limitText) = (path, timeout ?? "")
+        let (path, limitText, connection) = (path, timeout ?? "", connection)
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask { try await Self.reach(wanted, path, client) }
+            group.addTask {
+                let client = try await connection.connect()
+                defer { client.close() }
+                return try await Self.reach(wanted, path, client)
+            }
             if let limit {
                 group.addTask {
                     try await Task.sleep(for: limit)
@@ -46,13 +50,13 @@ struct WaitCommand: AsyncParsableCommand {
                 }
             }
             let isReached = try await group.next() ?? false
-            group.cancelAll()
             guard isReached else {
-                throw Failure(
-                    Failure.timeoutCode, "\(path) did not have that value within \(limitText)")
+                // because who connects does not hear that nobody waits any more
+                Output.complain("\(path) did not have that value within \(limitText)")
+                Foundation.exit(Failure.timeoutCode)
             }
+            group.cancelAll()
         }
-        client.close()
     }
 
     private static func reach(

@@ -100,6 +100,9 @@ extension FrameBody {
             ["increment": ["by": 5]] as WireValue),
         FrameBody("dispatch-cancel", DispatchOptions(cancel: "import")),
         FrameBody(
+            "dispatch-durable", DispatchOptions(ack: .durable),
+            ["increment": ["by": 5]] as WireValue),
+        FrameBody(
             "batch-conditions", DispatchOptions(expected: Revision(epoch: epoch, sequence: 42)),
             pairs),
         FrameBody("applied", 42 as UInt64),
@@ -150,12 +153,18 @@ extension FrameBody {
         Subscribed(start: start, reactor: "Counter", fingerprint: counter, sequence: sequence)
     }
 
+    private static let revision = Revision(epoch: epoch, sequence: 42)
     private static let questions = [
         FrameBody("ask-get", Ask.get(path: "/visits")),
         FrameBody("ask-describe", Ask.describe(path: "/visits")),
         FrameBody("ask-tree", Ask.tree),
         FrameBody("ask-stats", Ask.stats),
         FrameBody("ask-limits", Ask.limits),
+        FrameBody("ask-past", Ask.past(path: "/visits", at: revision)),
+        FrameBody("ask-snapshot", Ask.snapshot),
+        FrameBody("ask-backup", Ask.backup(to: "/var/backups/monday")),
+        FrameBody("ask-log", Ask.log(path: "/visits", from: revision)),
+        FrameBody("ask-export", Ask.export(path: "/")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]

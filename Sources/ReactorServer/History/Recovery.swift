@@ -53,12 +53,28 @@ public final class Recovery {
         // because deltas speak of nodes by the numbers of the daemon's start
         for case .layout(let places) in facts { try nodes.place(places) }
         try nodes.replay(row.deltas.span)
-        for fact in facts { replay(fact) }
+        for fact in facts {
+            if case .replaced(let saved) = fact { try nodes.restore(saved.span) }
+            replay(fact)
+        }
         if row.sequence != row.after {
             ring.append(
                 after: row.after, sequence: row.sequence, deltas: ByteSlice(row.deltas))
         }
         replayedCount += row.sequence - row.after
+    }
+
+    /// Replays what a turn did up to a sequence of its own, and no outcome of it: for who looks at
+    /// the past, and does not go on from there.
+    public func replay(_ row: HistoryRow, upTo sequence: UInt64) throws(RecoveryError) {
+        var row = row
+        var end = 0
+        while let header = try? FrameHeader.decode(
+            row.deltas.span, at: end, frameBytesMax: Int(UInt32.max)), header.number <= sequence
+        { end += FrameHeader.byteCount + Int(header.length) }
+        row.deltas.removeSubrange(min(end, row.deltas.count)...)
+        row.sequence = max(row.after, min(row.sequence, sequence))
+        try replay(row)
     }
 
     /// Takes note that a connection had this number.
@@ -81,7 +97,7 @@ public final class Recovery {
         case .evicted(let client): sessions.find(client: client).map { sessions.evict($0) }
         case .ownership(let fact): nodes.replay(fact)
         case .task(let fact): nodes.replay(fact)
-        case .layout: break
+        case .layout, .replaced: break
         }
     }
 

@@ -19,7 +19,10 @@ public final class ServerSnapshot {
     public var sequence: UInt64 { nodes.sequence }
     /// Whether nothing is left to gather.
     public private(set) var isComplete = false
-    private let server: Server
+    private let tree: Tree
+    // because these may be of a later time than the nodes
+    private let table: () -> SessionTable
+    private let connection: () -> UInt64
     private let nodes: TreeSnapshot
     /// Sessions that were not gathered, once the nodes are.
     private var sessions: ArraySlice<Session>?
@@ -28,9 +31,13 @@ public final class ServerSnapshot {
     /// Nodes, or sessions, that are looked at between two turns.
     static let countPerTurn = 512
 
-    init(_ server: Server) {
-        self.server = server
-        nodes = server.tree.beginSnapshot()
+    fileprivate init(
+        of tree: Tree, _ table: @escaping () -> SessionTable, connection: @escaping () -> UInt64
+    ) {
+        self.tree = tree
+        self.table = table
+        self.connection = connection
+        nodes = tree.beginSnapshot()
     }
 
     /// Gathers a bit more.
@@ -41,7 +48,7 @@ public final class ServerSnapshot {
             let saved = nodes.take()
             return saved.isEmpty ? [] : [Self.part(saved)]
         }
-        let waiting = sessions ?? server.sessions.stored[...]
+        let waiting = sessions ?? table().stored[...]
         if waiting.isEmpty {
             isComplete = true
             return rest()
@@ -66,11 +73,12 @@ public final class ServerSnapshot {
     }
 
     private func rest() -> [Part] {
-        let ownership = server.tree.copyOwnership()
-        let tasks = server.tree.copyTasks()
-        let (evicted, isWhole) = (server.sessions.evicted, !server.sessions.hasForgottenEvicted)
-        let client = server.sessions.lastNumber
-        let connection = server.highestConnection
+        let table = table()
+        let ownership = tree.copyOwnership()
+        let tasks = tree.copyTasks()
+        let (evicted, isWhole) = (table.evicted, !table.hasForgottenEvicted)
+        let client = table.lastNumber
+        let connection = connection()
         return [
             { SnapshotPart.ownership(ownership()).wireBytes() },
             { SnapshotPart.tasks(tasks()).wireBytes() },
@@ -82,7 +90,24 @@ public final class ServerSnapshot {
 
 extension Server {
     /// Begins a snapshot of what the turns so far have made; between two turns, one at a time.
-    public func beginSnapshot() -> ServerSnapshot { ServerSnapshot(self) }
+    public func beginSnapshot() -> ServerSnapshot {
+        ServerSnapshot(of: tree) {
+            self.sessions
+        } connection: {
+            self.highestConnection
+        }
+    }
+}
+
+extension Recovery {
+    /// Begins a snapshot of what was recovered; once it is finished, and before a server goes on.
+    public func beginSnapshot() -> ServerSnapshot {
+        ServerSnapshot(of: tree) {
+            self.sessions
+        } connection: {
+            self.lastConnection
+        }
+    }
 }
 
 extension Session {

@@ -30,6 +30,9 @@ public enum TurnFact: Equatable, Sendable {
     case task(TaskFact)
     /// The numbers of the static nodes, where a daemon starts.
     case layout([NodePlace])
+    /// States were put in the place of those at hand, by an import and no action: `nodes` are
+    /// `SavedNode`s, one behind the other. The row begins an epoch.
+    case replaced([UInt8])
 }
 
 /// Who sent actions, as the kernel says.

@@ -181,7 +181,7 @@ final class Rig {
                 drop(wire)
                 owner.machine.disconnected()
             case .append(let batch): server.appended(batch.turn, at: 0)
-            case .pauseReading, .resumeReading, .readHistory, .log: break
+            case .pauseReading, .resumeReading, .readHistory, .log, .inquire: break
             }
         }
         return !outputs.isEmpty

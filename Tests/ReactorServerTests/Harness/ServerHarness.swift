@@ -15,6 +15,7 @@ final class ServerHarness {
     private(set) var events: [ServerEvent] = []
     /// What the journal says of what clients missed; nothing, if nobody sets it.
     var past: ((HistoryQuestion) -> [UInt8]?)?
+    private(set) var inquiries: [Inquiry] = []
     private var sockets: [ConnectionID: FakeSocket] = [:]
     private var lastID: UInt64 = 0
 
@@ -103,6 +104,7 @@ final class ServerHarness {
             if appendsAtOnce { append(1) }
         case .readHistory(let question): server.answer(question.number, with: past?(question), at: now)
         case .log(let event): events.append(event)
+        case .inquire(let inquiry): inquiries.append(inquiry)
         }
     }
 

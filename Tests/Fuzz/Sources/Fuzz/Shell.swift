@@ -66,7 +66,7 @@ final class Shell {
             closed.insert(id)
             server.disconnect(id, at: 0)
         case .append(let batch): server.appended(batch.turn, at: 0)
-        case .pauseReading, .resumeReading, .readHistory, .log: break
+        case .pauseReading, .resumeReading, .readHistory, .log, .inquire: break
         }
     }
 }

@@ -1,0 +1,122 @@
+import Glibc
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+import ReactorThreads
+import ReactorWire
+
+/// Where a running daemon's questions about the past go, and their answers come from.
+///
+/// *Place*: beside the server in its shell. *Owner*: the loop's thread.
+final class HistoryDesk {
+    private var server: Server
+    private let keeper: HistoryKeeper
+    private let loop: EventLoop
+    private let archive: HistoryArchive
+    private let directory: DataDirectory
+    /// Questions that want a tree of their own, or copy everything, and wait.
+    private var heavyCount = 0
+
+    // because each takes as much memory as the tree does, or as much of the disk's time
+    /// Most questions of that kind at a time, from all clients; one is looked into, others wait.
+    static let heavyMax = 4
+
+    init(
+        _ history: History, _ keeper: HistoryKeeper, of server: Server, on loop: EventLoop,
+        roots: HistoryArchive.Roots?
+    ) throws(DaemonError) {
+        self.server = server
+        self.keeper = keeper
+        self.loop = loop
+        directory = history.directory
+        let handle = loop.handle
+        let told = Guarded<Confined<HistoryDesk>?>(nil)
+        do throws(WorkThreadError) {
+            archive = try HistoryArchive(
+                directory, dropped: history.config.dropped, limits: server.limits, roots: roots
+            ) { inquiry, result in
+                guard let desk = told.withLock({ $0 }) else { return }
+                _ = handle.post { desk.open().answer(inquiry, result) }
+            }
+        } catch {
+            throw .journal(
+                .system(SystemFailure(call: "pthread_create", path: "", code: error.code)))
+        }
+        told.withLock { $0 = Confined(self) }
+        release = { told.withLock { $0 = nil } }
+    }
+
+    // because the archive's thread would keep what keeps it
+    private var release: () -> Void = {}
+
+    /// Goes on with another server in the place of the one at hand.
+    func serve(_ server: Server) { self.server = server }
+
+    /// Takes a question.
+    func take(_ inquiry: Inquiry) {
+        switch inquiry.ask {
+        case .snapshot: snapshot(inquiry)
+        case .backup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0:
+            // because it holds the sessions' secrets
+            let text = "a backup is for uid \(geteuid()), the daemon's own, and for root"
+            refuse(inquiry, Refusal(.forbidden, text))
+        default:
+            guard inquiry.isHeavy else { return archive.take(inquiry) }
+            guard heavyCount < Self.heavyMax else {
+                let text = "\(heavyCount) questions about the past are being looked into"
+                return refuse(inquiry, Refusal(.busy, text + ", try again later"))
+            }
+            heavyCount += 1
+            archive.take(inquiry)
+        }
+    }
+
+    /// Answers a question that was not handed on.
+    private func refuse(_ inquiry: Inquiry, _ refusal: Refusal) {
+        server.answer(inquiry, with: .failure(refusal), at: loop.now)
+    }
+
+    private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
+        if inquiry.isHeavy { heavyCount -= 1 }
+        server.answer(inquiry, with: result, at: loop.now)
+    }
+
+    private func snapshot(_ inquiry: Inquiry) {
+        keeper.snapshot { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let header):
+                let position = header.position
+                let made = SnapshotMade(
+                    row: position.number,
+                    revision: Revision(epoch: position.epoch, sequence: position.sequence),
+                    file: directory.file(of: header))
+                answer(inquiry, .success(made.wireBytes()))
+            case .failure(let error):
+                answer(inquiry, .failure(Refusal(.history, "no snapshot was taken: \(error)")))
+            }
+        }
+    }
+
+    /// Takes note that the journal holds more than it did.
+    func noteAppended() { archive.noteAppended() }
+
+    /// Takes note that a connection has gone.
+    func forget(_ connection: ConnectionID) { archive.forget(connection) }
+
+    /// Ends what is under way.
+    func close() {
+        release()
+        archive.close()
+    }
+}
+
+extension Inquiry {
+    /// Whether it wants a tree of its own, or copies everything.
+    fileprivate var isHeavy: Bool {
+        switch ask {
+        case .past, .export, .backup: true
+        case .get, .describe, .tree, .stats, .limits, .snapshot, .log: false
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import ReactorJournal
+
+/// What is wrong with a data directory, in words for the operator.
+public struct HistoryDoctor {
+    /// One finding or fact per line.
+    public let lines: [String]
+    /// Whether a daemon would start from it.
+    public let isHealthy: Bool
+
+    /// Looks at the directory at `path`, changes nothing of it, and writes what is good into the new
+    /// directory `copy`, if one is named.
+    ///
+    /// *Throws*: where it is none, or in use, or the copy cannot be written.
+    public init(of path: String, salvagingInto copy: String? = nil) throws(DaemonError) {
+        do throws(JournalError) {
+            let doctor = try JournalDoctor(at: path)
+            let report = try doctor.examine()
+            var lines = report.findings.map { "damage: \($0)" }
+            lines += Self.facts(report)
+            if let copy {
+                let found = try doctor.salvage(into: copy)
+                lines.append(
+                    "salvaged into \(copy): rows \(found.start.number + 1) to "
+                        + "\(found.end.number)"
+                        + (found.snapshot.map { " and the snapshot of row \($0)" } ?? ""))
+            }
+            self.lines = lines
+            isHealthy = report.findings.isEmpty
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    private static func facts(_ report: JournalReport) -> [String] {
+        var lines: [String] = []
+        if let instance = report.instance { lines.append("journal \(instance)") }
+        if let first = report.first, let last = report.last {
+            let rows =
+                last.number == first.number
+                ? "no rows behind row \(first.number)"
+                : "rows \(first.number + 1) to \(last.number) are good"
+            lines.append("\(rows), up to sequence \(last.sequence)")
+        }
+        for number in report.snapshots { lines.append("the snapshot of row \(number) is good") }
+        if report.droppedByteCount > 0 {
+            lines.append(
+                "\(report.droppedByteCount) bytes of a commit that was cut off are dropped: "
+                    + "nobody was told of it")
+        }
+        return lines
+    }
+}

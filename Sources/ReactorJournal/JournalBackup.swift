@@ -1,0 +1,79 @@
+import GRDB
+
+/// A copy of a history that is a data directory itself, made while a journal goes on.
+///
+///     let backup = try JournalBackup(of: directory, into: "/backup/monday")
+///
+/// *Place*: `reactorctl backup`. Holds the newest good snapshot and all rows that are kept, up to
+/// one moment; every checksum of it was verified once it stood there. Behind its last row there is
+/// one more, of epoch 0: whoever starts from it begins another epoch, because what has happened
+/// since the copy was made is no part of it. *Owner*: any one thread, while the journal is written
+/// by another. *Cost*: reads and writes the whole history once, and reads the copy once.
+public struct JournalBackup: Equatable, Sendable {
+    /// Where the copy ends, before the row of epoch 0.
+    public let end: JournalPosition
+    /// The row of the snapshot in it, if there is one.
+    public let snapshot: UInt64?
+
+    /// Makes the directory `path` and fills it; removes it where that is not done to its end.
+    ///
+    /// *Throws*: where something stands at `path`, and what reading or writing meets.
+    public init(of directory: DataDirectory, into path: String) throws(JournalError) {
+        let other = try DataDirectory(making: path)
+        do throws(JournalError) {
+            // because a snapshot that is chosen before joins every later end of the journal
+            snapshot = try SnapshotShelf(directory).choose().snapshot?.header.position.number
+            if let snapshot { try directory.copy(SnapshotHeader.name(snapshot), into: other) }
+            end = try Self.copyRows(of: directory, into: other)
+            try Self.verify(other, snapshot)
+        } catch {
+            // because half a backup is none, and the reason matters more than what is left
+            try? other.removeAll()
+            throw error
+        }
+    }
+
+    private static let partialName = "journal.sqlite.partial"
+
+    private static func copyRows(
+        of directory: DataDirectory, into other: DataDirectory
+    ) throws(JournalError) -> JournalPosition {
+        let file = other.path(partialName)
+        let source = try JournalFile.reader(in: directory)
+        try source.run("copying") { db in
+            try db.execute(sql: "VACUUM INTO ?", arguments: [file])
+        }
+        let copy = try JournalDatabase(file, isReadOnly: false) { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+        }
+        let end = try copy.commit("marking") { db in
+            let meta = MetaTable(db, in: file)
+            let instance = try meta.instance()
+            let anchor = try meta.anchor(of: instance)
+            let table = BatchTable(db, in: file)
+            let number = try table.lastNumber() ?? anchor.number
+            let end = try JournalReader.position(number, anchor: anchor, db, file)
+            let mark = JournalBatch(
+                turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence, bytes: [],
+                range: 0..<0)
+            let last = try table.append(mark, behind: end, at: end.time)
+            try meta.setFloor(last.number, of: instance)
+            return end
+        }
+        // because closing the only connection leaves one file that holds everything
+        try copy.close()
+        try other.restrict(partialName)
+        try other.synchronize(partialName)
+        try other.rename(partialName, to: JournalFile.name)
+        return end
+    }
+
+    private static func verify(
+        _ directory: DataDirectory, _ snapshot: UInt64?
+    ) throws(JournalError) {
+        try JournalReader(directory).verifyRest()
+        let choice = try SnapshotShelf(directory).choose()
+        guard let error = choice.passedOver.first else { return }
+        throw error
+    }
+}

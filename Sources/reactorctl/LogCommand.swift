@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import ReactorClient
+import ReactorWire
+
+/// `reactorctl log`: prints who did what when.
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Print who did what when, as far back as the daemon keeps history.",
+        discussion: """
+            reactorctl log /visits
+            reactorctl log / --from 9f86d081884c7d65:42 --follow --json
+
+            An entry is a transaction at or below the path: its revision, time, user and process, \
+            the action and its outcome, and what changed. Actions that came to nothing have no \
+            revision; changes without an action are consequences of the one whose number they have.
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The reactor; what happened below it is printed as well.")
+    var path = "/"
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Begin with this revision: epoch:sequence, or a sequence of the present epoch.",
+            valueName: "revision"))
+    var from: String?
+
+    @Flag(name: .long, help: "Go on with what happens.")
+    var follow = false
+
+    @Flag(name: .long, help: "Print a line of JSON per entry, on a terminal too.")
+    var json = false
+
+    mutating func validate() throws {
+        guard let from, RevisionText.parse(from, epoch: 0) == nil else { return }
+        throw ValidationError("--from \(from): expected \(RevisionText.expectation)")
+    }
+
+    mutating func run() async throws {
+        let client = try await connection.connect()
+        if follow { Output.watchReader { Foundation.exit(0) } }
+        let first = from.flatMap { RevisionText.parse($0, epoch: client.welcome.epoch) }
+        let isJSON = json || !Output.isTerminal
+        var mark: LogMark?
+        repeat {
+            let (path, after, follow) = (path, mark, follow)
+            let page = try await Failure.explain(path) { () throws(ClientError) in
+                try await client.log(path, from: first, after: after, waits: follow)
+            }
+            if mark == nil { complain(page.begin, first) }
+            for entry in page.entries {
+                try Output.line(isJSON ? entry.json : entry.text)
+            }
+            mark = page.mark
+            if page.isEnd, !follow { break }
+        } while true
+        client.close()
+    }
+
+    private func complain(_ begin: Revision, _ first: Revision?) {
+        guard begin.sequence > 0, begin.sequence >= first?.sequence ?? 0 else { return }
+        Output.complain("what happened up to revision \(begin) is not kept any more")
+    }
+}
+
+extension LogEntry {
+    /// The entry as a line of JSON.
+    var json: String {
+        var fields: [(String, WireValue)] = []
+        if let revision { fields.append(("revision", .text(revision.description))) }
+        fields.append(("time", .text(timeText)))
+        if let caller {
+            fields.append(("uid", .number(UInt64(caller.uid))))
+            fields.append(("pid", .number(UInt64(max(0, caller.pid)))))
+        }
+        if origin != .daemon {
+            fields.append(("client", .number(origin.client)))
+            fields.append(("ordinal", .number(origin.ordinal)))
+        }
+        let items = actions.map { LogLine.item($0.path, "action", $0.action) }
+        if items.count == 1, let action = actions.first {
+            fields.append(("path", .text(action.path)))
+            fields.append(("action", LogLine.value(action.action)))
+        } else if !items.isEmpty {
+            fields.append(("actions", .array(items)))
+        }
+        if let outcome { fields += LogLine.fields(of: outcome) }
+        if !mutations.isEmpty {
+            fields.append((
+                "mutations",
+                .array(
+                    mutations.map {
+                        LogLine.item(
+                            $0.path, $0.isStructural ? "tree" : "mutation", $0.mutation)
+                    })
+            ))
+        }
+        if !replaced.isEmpty {
+            fields.append(("imported", .array(replaced.map { .text($0) })))
+        }
+        return LogLine.json(fields)
+    }
+
+    /// The entry as a person reads it.
+    var text: String {
+        var words = [revision.map { "\($0)" } ?? "-", timeText]
+        if let caller { words.append("uid \(caller.uid) pid \(caller.pid)") }
+        if caller == nil, origin != .daemon {
+            words.append("because of action \(origin.ordinal) of client \(origin.client)")
+        }
+        for action in actions { words.append("\(action.path) \(LogLine.value(action.action).json())") }
+        if let outcome, let text = LogLine.text(of: outcome) { words.append(text) }
+        if !replaced.isEmpty { words.append("imported \(replaced.joined(separator: " "))") }
+        let changes = mutations.map {
+            "\n    \($0.path) \(LogLine.value($0.mutation).json())"
+        }
+        return words.joined(separator: "  ") + changes.joined()
+    }
+
+    /// When it was, in ISO 8601 with milliseconds.
+    private var timeText: String {
+        let seconds = Double(time) / 1_000
+        return Date(timeIntervalSince1970: seconds).formatted(
+            .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(
+                separator: .omitted))
+    }
+}
+
+/// Pieces of an entry.
+private enum LogLine {
+    static func value(_ embedded: WireEmbedded) -> WireValue {
+        (try? embedded.decode(as: WireValue.self)) ?? .null
+    }
+
+    static func item(_ path: String, _ name: String, _ embedded: WireEmbedded) -> WireValue {
+        var map = WireMap()
+        map["path"] = .text(path)
+        map[WireKey(name)] = value(embedded)
+        return .map(map)
+    }
+
+    static func fields(of outcome: Outcome) -> [(String, WireValue)] {
+        switch outcome {
+        case .applied(_, let reply, _):
+            [("outcome", "applied")] + (reply.map { [("reply", value($0))] } ?? [])
+        case .accepted: [("outcome", "accepted")]
+        case .rejected(let code, let message):
+            [("outcome", "rejected"), ("code", .text(code)), ("message", .text(message))]
+        case .failed(let message): [("outcome", "failed"), ("message", .text(message))]
+        }
+    }
+
+    static func text(of outcome: Outcome) -> String? {
+        switch outcome {
+        case .applied, .accepted: nil
+        case .rejected(_, let message): "rejected: \(message)"
+        case .failed(let message): "failed: \(message)"
+        }
+    }
+
+    /// An object of fields that are known at run time, in their order.
+    static func json(_ fields: [(String, WireValue)]) -> String {
+        let pairs = fields.map { "\(WireValue.text($0.0).json()):\($0.1.json())" }
+        return "{" + pairs.joined(separator: ",") + "}"
+    }
+}

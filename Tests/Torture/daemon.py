@@ -29,6 +29,7 @@ class Daemon:
         self.log = os.path.join(home, "log")
         self.options = options or {}
         self.process = None
+        self.environment = {}
         self.write_config()
 
     def write_config(self):
@@ -37,13 +38,15 @@ class Daemon:
         with open(self.config, "w") as file:
             file.write("\n".join(lines) + "\n" + REACTORS)
 
-    def start(self, wait=True, wrapper=None):
+    def start(self, wait=True, wrapper=None, environment=None):
         """Starts a process; waits until it accepts, unless told not to; False if it ended."""
         words = self.wrapper if wrapper is None else wrapper
+        environment = {**os.environ, **self.environment, **(environment or {})}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*words, self.binary, "--config", self.config],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                env=environment,
             )
         return self.accepts() if wait else True
 

@@ -113,7 +113,7 @@ class Episode:
         """Lets everybody have all outcomes."""
         self.gate.is_draining = True
         deadline = time.monotonic() + 120
-        while any(w.unanswered or w.held or w.again for w in self.ledger.workers):
+        while not all(worker.is_idle for worker in self.ledger.workers):
             failure = self.gate.failure(self.clients)
             if failure:
                 raise failure

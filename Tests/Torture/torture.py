@@ -27,6 +27,8 @@ def main():
     kills.add_argument("--workers", type=int, default=4, help="clients that act at a time")
     kills.add_argument("--windows", default="1,4,16,64", help="actions on the way, one is drawn")
     kills.add_argument("--quick", action="store_true", help="less time between kills")
+    cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
+    cuts.add_argument("--count", type=int, default=100)
     arguments = parser.parse_args()
     home = arguments.home or tempfile.mkdtemp(prefix="torture-", dir="/tmp")
     os.makedirs(home, mode=0o700, exist_ok=True)
@@ -39,6 +41,10 @@ def main():
                 daemon, home, arguments.count, arguments.seed, quick=arguments.quick,
                 workers=arguments.workers,
                 windows=[int(text) for text in arguments.windows.split(",")])
+        elif arguments.command == "cuts":
+            import cuts as module
+
+            counts = module.run(daemon, home, arguments.count, arguments.seed)
     except Exception as error:
         traceback.print_exc()
         print(f"FAILED: {arguments.command} --seed {arguments.seed}: {error}; see {home}")

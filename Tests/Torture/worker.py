@@ -109,6 +109,7 @@ class Worker(threading.Thread):
         self.connection = None
         self.nonce_base = 0
         self.is_lossy = False
+        self.limit = None  # the ordinal behind which it waits to be allowed more
         self.unknown = []  # actions whose outcome was lost with the session
 
     # The life of a connection
@@ -198,9 +199,17 @@ class Worker(threading.Thread):
         self.actions[self.ordinal] = self.unanswered[self.ordinal] = action
         self.transmit(action)
 
+    @property
+    def is_draining(self):
+        return self.gate.is_draining or self.limit is not None and self.ordinal >= self.limit
+
+    @property
+    def is_idle(self):
+        return not (self.unanswered or self.held or self.again)
+
     def work(self):
         while not self.gate.has_ended:
-            if self.gate.is_draining and not self.unanswered and not self.held:
+            if self.is_draining and not self.unanswered and not self.held:
                 if self.again:
                     self.read_some()
                     continue
@@ -209,7 +218,7 @@ class Worker(threading.Thread):
                 self.connection.send(PING, number=9)
                 self.take(self.connection.receive())
                 continue
-            while len(self.unanswered) < self.window and (not self.gate.is_draining or self.held):
+            while len(self.unanswered) < self.window and (not self.is_draining or self.held):
                 self.act()
                 if self.random.random() < 0.1:
                     break
@@ -274,9 +283,10 @@ class Worker(threading.Thread):
         if upto <= self.confirmed:
             return
         self.confirmed = upto
-        self.connection.send(CONFIRM, number=upto)
         for ordinal in [o for o in self.actions if o <= upto]:
             self.settled(self.actions.pop(ordinal))
+        # because what cannot be sent is told by the next greeting
+        self.connection.send(CONFIRM, number=upto)
 
     def settled(self, action):
         """An action is history: told to whoever keeps the books."""

@@ -69,7 +69,7 @@ class CutEpisode(Episode):
         }
 
 
-def run(binary, home, count, seed):
+def run(binary, home, count, seed, lies=False):
     """`count` cuts upon `strict`, half as many upon `relaxed`; what was counted."""
     random, totals, number, begun = Random(seed), {}, 0, time.monotonic()
     cuts = 0
@@ -78,6 +78,7 @@ def run(binary, home, count, seed):
         episode = CutEpisode(
             binary, os.path.join(home, f"cuts-{number}"), seed * 1_000_003 + number, options,
             ballast=random.choice([0, 400]))
+        episode.disk.lies = lies
         end = min(count - cuts, 20)
         try:
             episode.begin()

@@ -41,6 +41,7 @@ class Stored:
 
     def __init__(self, bytes=b""):
         self.durable, self.pending = bytearray(bytes), Pending()
+        self.is_log = False
 
     def all(self):
         bytes = bytearray(self.durable)
@@ -76,6 +77,7 @@ class Disk:
 
     def __init__(self, directory, log):
         self.directory, self.log = directory, log
+        self.lies = False  # whether it says that it has what it may still forget
         self.load()
 
     def load(self):
@@ -88,6 +90,7 @@ class Disk:
             path = os.path.join(self.directory, name)
             with open(path, "rb") as file:
                 self.names[name] = Stored(file.read())
+            self.names[name].is_log = name.endswith(".sqlite-wal")
             self.files[os.stat(path).st_ino] = self.names[name]
 
     def listed(self):
@@ -117,6 +120,7 @@ class Disk:
     def take(self, kind, name, other, data, number, offset):
         if kind == CREATE:
             file = self.files[number] = Stored()
+            file.is_log = name.endswith(".sqlite-wal")
             self.pending.changes.append((CREATE, name, file))
         elif kind == RENAME:
             self.pending.changes.append((RENAME, name, other))
@@ -129,6 +133,8 @@ class Disk:
                 change_names(self.names, change)
         elif kind == BEGIN:
             self.files[number].pending.begin(offset)
+        elif kind == END and self.lies and self.files[number].is_log:
+            self.files[number].pending.begun.pop(offset)
         elif kind == END:
             file = self.files[number]
             for change in file.pending.end(offset):

@@ -29,6 +29,14 @@ def main():
     kills.add_argument("--quick", action="store_true", help="less time between kills")
     cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
     cuts.add_argument("--count", type=int, default=100)
+    cuts.add_argument("--lies", action="store_true", help="a canary: syncs do nothing, must fail")
+    calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
+    calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,ENOSPC,EINTR,short")
+    calls.add_argument("--durability", default="strict")
+    calls.add_argument("--step", type=int, default=1, help="only each so manieth call")
+    calls.add_argument("--first", type=int, default=1)
+    scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
+    scenarios.add_argument("--only", help="names, between commas")
     arguments = parser.parse_args()
     home = arguments.home or tempfile.mkdtemp(prefix="torture-", dir="/tmp")
     os.makedirs(home, mode=0o700, exist_ok=True)
@@ -44,7 +52,18 @@ def main():
         elif arguments.command == "cuts":
             import cuts as module
 
-            counts = module.run(daemon, home, arguments.count, arguments.seed)
+            counts = module.run(daemon, home, arguments.count, arguments.seed, arguments.lies)
+        elif arguments.command == "calls":
+            import calls as module
+
+            counts = module.run(
+                daemon, home, arguments.plans.split(","), arguments.seed, arguments.durability,
+                arguments.step, arguments.first)
+        elif arguments.command == "scenarios":
+            import scenarios as module
+
+            names = arguments.only.split(",") if arguments.only else None
+            counts = module.run(daemon, home, arguments.seed, names)
     except Exception as error:
         traceback.print_exc()
         print(f"FAILED: {arguments.command} --seed {arguments.seed}: {error}; see {home}")

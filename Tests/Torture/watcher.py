@@ -30,6 +30,7 @@ class Slice:
         self.path, self.mode = path, mode
         self.value, self.id, self.start = None, None, None
         self.last = 0  # number of its last delta
+        self.mark = 0  # the sequence up to which it is whole
         self.origins = {}  # of deltas that were seen: sequence by origin
         self.floor = 0  # sequence of its last snapshot, which tells no origins
 
@@ -99,6 +100,8 @@ class Watcher(threading.Thread):
             self.connection.close()
         # because what came after the last mark was not applied
         self.connection, self.pending = None, []
+        for slice in self.slices:
+            slice.id = None
 
     def subscribe(self):
         """Comes back with what it has."""
@@ -108,15 +111,16 @@ class Watcher(threading.Thread):
                 raise Violation(f"{self.name}: another epoch: {welcome}")
             for slice in self.slices:
                 slice.value, slice.origins, slice.last, slice.floor = None, {}, 0, 0
+                slice.mark = 0
             self.mark = 0
         if welcome["sequence"] < self.mark:
             raise Violation(f"{self.name}: the mark {self.mark} was told, now {welcome}")
         self.epoch = welcome["epoch"]
         self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
-        # because a mark that comes meanwhile says nothing of the slices that are still to come
-        asked = self.mark
         for number, slice in enumerate(self.slices, 10):
             body = {"path": slice.path, "mode": slice.mode, "patches": slice.mode == "value"}
+            # because a mark that came before says nothing of a slice that was still to come
+            asked = slice.mark
             if slice.value is not None:
                 body["from"] = [self.epoch, asked]
             self.connection.send(SUBSCRIBE, body, number=number)
@@ -151,6 +155,9 @@ class Watcher(threading.Thread):
                     if slice.id == update.id:
                         slice.apply(update)
             self.pending, self.mark = [], frame.number
+            for slice in self.slices:
+                if slice.id is not None:
+                    slice.mark = frame.number
 
     def compare(self):
         """While nobody acts: everything is sent, and it is what the daemon has."""

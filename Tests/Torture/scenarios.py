@@ -10,6 +10,7 @@ import time
 
 from daemon import Daemon
 from kills import Episode
+from shim import Shim
 from wire import Client
 from worker import Violation
 
@@ -262,6 +263,52 @@ def damaged_snapshot(scenario):
     daemon.kill(signal.SIGKILL)
 
 
+# What the harness itself stands on
+
+
+def traced(scenario):
+    """J48, J60: strace counts the calls that the shim counts, and an EIO that it injects ends with 74."""
+    if shutil.which("strace") is None:
+        return print("  (no strace)")
+    daemon = scenario.daemon()
+    shim, trace = Shim(daemon.home, daemon.data), os.path.join(scenario.home, "trace")
+    names = ["pwrite64", "write", "fsync", "fdatasync", "ftruncate", "renameat", "rename"]
+    known = ["pwrite", "write", "fsync", "fdatasync", "ftruncate", "rename"]
+    daemon.wrapper = ["strace", "-f", "-y", "-s", "0", "-o", trace, "-e", "trace=" + ",".join(names)]
+    expect(daemon.start(environment=shim.environment(calls=known)), daemon.tail())
+    count_up(daemon, 50)
+    terminate_traced(daemon)
+    with open(trace) as file:
+        lines = [line for line in file if daemon.data in line and "-shm" not in line]
+    counted = [line for line in lines if " resumed>" not in line]
+    expect(len(counted) == shim.count, f"strace saw {len(counted)} calls, the shim {shim.count}")
+    print(f"  {shim.count} calls counted by both")
+    for number in (3, 5, 9):
+        inject = f"inject=fdatasync:error=EIO:when={number}"
+        daemon.wrapper = ["strace", "-f", "-o", trace, "-e", "trace=fdatasync", "-e", inject]
+        daemon.start()
+        try:
+            told = count_up(daemon, 30)
+        except Exception:
+            told = None
+        status = daemon.process.wait(timeout=20)
+        expect(status == 74 and told is None, f"EIO at {number}: ended with {status}, told {told}")
+    daemon.wrapper = []
+    expect(daemon.start() and counted_at_least(daemon, 50), daemon.tail())
+    daemon.kill(signal.SIGTERM)
+
+
+def counted_at_least(daemon, least):
+    return counted(daemon) >= least
+
+
+def terminate_traced(daemon):
+    """Ends the daemon, whose parent is strace."""
+    with open(os.path.join(daemon.data, "journal.lock")) as lock:
+        os.kill(int(lock.read()), signal.SIGTERM)
+    expect(daemon.process.wait(timeout=20) == 0, daemon.tail())
+
+
 # J58, J59
 
 
@@ -328,7 +375,7 @@ def fill(scenario, mount):
 
 
 ALL = [stopped, terminated, killed_at_start, doubled, removed, unsafe, damaged_journal,
-       damaged_snapshot, starved]
+       damaged_snapshot, traced, starved]
 
 
 def run(binary, home, seed, names=None):

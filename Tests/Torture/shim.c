@@ -224,6 +224,14 @@ int open64(const char *path, int flags, ...) {
     return openat(AT_FDCWD, path, flags, mode);
 }
 
+// How much of a write is made. *Because* no sector is cut in two, neither by a death nor by a power cut.
+static size_t partOf(enum fate fate, size_t length, off64_t offset) {
+    if (fate == SHORT && length > 1) return length / 2;
+    if (fate != HALF) return length;
+    size_t half = length / 2, over = (offset + half) % 512;
+    return half > over ? half - over : length;
+}
+
 ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t offset) {
     REAL(pwrite64);
     char path[PATH_MAX];
@@ -232,7 +240,7 @@ ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t offset) {
     ssize_t result;
     THROUGH(
         "pwrite", name,
-        if ((fate == HALF || fate == SHORT) && length > 1) length /= 2;
+        length = partOf(fate, length, offset);
         result = real(file, bytes, length, offset),
         note(WRITE, numberOf(file), offset, NULL, NULL, bytes, result));
 }
@@ -247,7 +255,7 @@ ssize_t write(int file, const void *bytes, size_t length) {
     ssize_t result;
     THROUGH(
         "write", name,
-        if ((fate == HALF || fate == SHORT) && length > 1) length /= 2;
+        length = partOf(fate, length, lseek(file, 0, SEEK_CUR));
         result = real(file, bytes, length),
         note(
             WRITE, numberOf(file), lseek(file, 0, SEEK_CUR) - result, NULL, NULL, bytes, result));

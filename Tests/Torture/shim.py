@@ -1,6 +1,8 @@
 """The shim between a daemon and its data directory: built, and told what to do."""
 
+import atexit
 import os
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -22,8 +24,11 @@ class Shim:
 
     @staticmethod
     def build():
-        library = os.path.join(tempfile.mkdtemp(prefix="torture-shim-"), "shim.so")
-        words = ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-D_LARGEFILE64_SOURCE", "-o", library]
+        directory = tempfile.mkdtemp(prefix="torture-shim-")
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        library = os.path.join(directory, "shim.so")
+        compiler = next(filter(shutil.which, ["cc", "clang", "gcc"]), "cc")
+        words = [compiler, "-shared", "-fPIC", "-O2", "-Wall", "-D_LARGEFILE64_SOURCE", "-o", library]
         subprocess.run([*words, os.path.join(HERE, "shim.c"), "-ldl", "-lpthread"], check=True)
         return library
 

@@ -30,6 +30,8 @@ def main():
     cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
     cuts.add_argument("--count", type=int, default=100)
     cuts.add_argument("--lies", action="store_true", help="a canary: syncs do nothing, must fail")
+    images = commands.add_parser("images", parents=[common], help="the same upon a real ext4")
+    images.add_argument("--count", type=int, default=50)
     calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
     calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,ENOSPC,EINTR,short")
     calls.add_argument("--durability", default="strict")
@@ -53,6 +55,10 @@ def main():
             import cuts as module
 
             counts = module.run(daemon, home, arguments.count, arguments.seed, arguments.lies)
+        elif arguments.command == "images":
+            import images as module
+
+            counts = module.run(daemon, home, arguments.count, arguments.seed)
         elif arguments.command == "calls":
             import calls as module
 

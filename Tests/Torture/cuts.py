@@ -34,6 +34,7 @@ class CutEpisode(Episode):
 
     def cut(self):
         lost, made = self.disk.cut(self.random)
+        self.shim.boot()
         self.cuts += 1
         self.lossy += lost > 0
         self.lost, self.made = self.lost + lost, self.made + made
@@ -64,12 +65,13 @@ class CutEpisode(Episode):
     @property
     def counts(self):
         return super().counts | {
-            "cuts": self.cuts, "cuts that lost something": self.lossy, "only killed": self.only_killed,
+            "cuts": self.cuts, "cuts that lost something": self.lossy,
+            "only killed": self.only_killed,
             "pieces lost": self.lost, "pieces unsynchronized": self.made,
         }
 
 
-def run(binary, home, count, seed, lies=False):
+def run(binary, home, count, seed, lies=False, epochs=False):
     """`count` cuts upon `strict`, half as many upon `relaxed`; what was counted."""
     random, totals, number, begun = Random(seed), {}, 0, time.monotonic()
     cuts = 0
@@ -96,10 +98,12 @@ def run(binary, home, count, seed, lies=False):
         print(f"{cuts} cuts, {time.monotonic() - begun:.0f} s: {totals}", flush=True)
     for index in range(count // 2):
         path, episode_seed = os.path.join(home, f"relaxed-{index}"), seed * 7_000_003 + index
-        told, kept, lost = relaxed(binary, path, episode_seed)
+        told, kept, lost, is_new = relaxed(binary, path, episode_seed)
+        if epochs and kept < told and not is_new:
+            raise Violation(f"{told - kept} of {told} are gone, and the epoch is the same: {path}")
         for key, value in {"relaxed cuts": 1, "relaxed told": told, "relaxed kept": kept,
                            "relaxed cuts that took a tail": kept < told,
-                           "relaxed pieces lost": lost}.items():
+                           "relaxed epochs begun": is_new, "relaxed pieces lost": lost}.items():
             totals[key] = totals.get(key, 0) + value
         if index % 10 == 9:
             print(f"{index + 1} cuts of relaxed, {time.monotonic() - begun:.0f} s", flush=True)
@@ -110,7 +114,7 @@ def run(binary, home, count, seed, lies=False):
 
 
 def relaxed(binary, home, seed):
-    """One cut: how many actions were told, how many of them are there, and what the disk lost."""
+    """One cut: how many actions were told, are there; what the disk lost; if an epoch began."""
     episode = CutEpisode(
         binary, home, seed, {"durability": "relaxed", "snapshotBytes": "1MiB"}, workers=1, ballast=0,
         windows=[1, 16, 64])
@@ -125,10 +129,10 @@ def relaxed(binary, home, seed):
         episode.shim.kill(episode.daemon, episode.random.random() < 0.5)
         episode.gate.gather(episode.clients)
         episode.cut()
-        episode.daemon.environment = {}
+        episode.daemon.environment = episode.shim.environment()
         if not episode.daemon.start():
             raise Violation(f"does not start: {episode.daemon.tail()}")
-        state, _ = episode.ledger.state(episode.daemon.socket)
+        state, welcome = episode.ledger.state(episode.daemon.socket)
         kept = prefix(everything, state)
         told = sum(action.is_applied for action in everything)
         episode.gate.end()
@@ -138,7 +142,7 @@ def relaxed(binary, home, seed):
         episode.abandon()
         raise
     shutil.rmtree(home)
-    return told, min(kept, told), episode.lost
+    return told, min(kept, told), episode.lost, welcome["epoch"] != worker.epoch
 
 
 def act(worker):

@@ -1,7 +1,7 @@
 """What a disk may hold after a power cut, by the calls that were made on the files of a directory.
 
-A disk keeps what an `fsync` or `fdatasync` that returned was called for: every write to that file that
-was made before the call, and, for a directory, every name. Of all else it keeps what it likes: any
+A disk keeps what an `fsync` or `fdatasync` that returned was called for: every write to that file
+that was made before the call, and, for a directory, every name. Of all else it keeps what it likes: any
 subset of the pages or sectors that were written, in any order, the length of a file without its
 bytes, or the bytes without the last length. Names go by order: the file systems at hand (ext4, xfs,
 btrfs) keep names in a journal, so that a later rename is never there without an earlier one. A write

@@ -1,7 +1,7 @@
 """Power cuts upon a real file system: the image of a mounted ext4 is copied, and the copy mounted.
 
-Needs root. What the file system has not sent to its device at that moment is not in the copy; nothing
-is unmounted or synchronized before. Copying takes a moment in which nothing may be written: the
+Needs root. What the file system has not sent to its device at that moment is not in the copy;
+nothing is unmounted or synchronized before. Copying takes a moment in which nothing may be written: the
 daemon is killed first, and the file system waits five minutes before it commits by itself.
 """
 

@@ -267,7 +267,7 @@ def damaged_snapshot(scenario):
 
 
 def traced(scenario):
-    """J48, J60: strace counts the calls that the shim counts, and an EIO that it injects ends with 74."""
+    """J48, J60: strace counts what the shim counts, and an EIO that it injects ends with 74."""
     if shutil.which("strace") is None:
         return print("  (no strace)")
     daemon = scenario.daemon()

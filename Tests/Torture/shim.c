@@ -12,6 +12,7 @@
 // TORTURE_AT     at which call something happens, from 1 on
 // TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered; short: half is written
 // TORTURE_HIT    a file that is told which call it was
+// TORTURE_BOOT   a file that is read in the place of the number of the machine's boot
 // TORTURE_LOG    a file for every call in order, with its bytes, as `disk.py` reads it
 //
 // The index of the write-ahead log (`-shm`) is left out: it is made anew at every start.
@@ -183,6 +184,11 @@ static enum fate fateOf(const char *call, const char *name) {
     errno = error; \
     return result
 
+static const char *booted(const char *path) {
+    const char *other = getenv("TORTURE_BOOT");
+    return other && !strcmp(path, "/proc/sys/kernel/random/boot_id") ? other : path;
+}
+
 static int opened(int (*real)(int, const char *, int, ...), int at, const char *path, int flags, mode_t mode) {
     char buffer[PATH_MAX];
     const char *name = flags & (O_CREAT | O_TRUNC) ? insideAt(at, path, buffer) : NULL;
@@ -208,12 +214,12 @@ static int opened(int (*real)(int, const char *, int, ...), int at, const char *
 int openat(int at, const char *path, int flags, ...) {
     MODE
     REAL(openat);
-    return opened(real, at, path, flags, mode);
+    return opened(real, at, booted(path), flags, mode);
 }
 int openat64(int at, const char *path, int flags, ...) {
     MODE
     REAL(openat64);
-    return opened(real, at, path, flags, mode);
+    return opened(real, at, booted(path), flags, mode);
 }
 int open(const char *path, int flags, ...) {
     MODE

@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -19,8 +20,15 @@ class Shim:
         self.data = data
         self.count_path, self.hit_path = os.path.join(home, "count"), os.path.join(home, "hit")
         self.log = os.path.join(home, "calls")
+        self.boot_path = os.path.join(home, "boot")
+        self.boot()
         if Shim.library is None:
             Shim.library = self.build()
+
+    def boot(self):
+        """Another boot of the machine, as the processes that begin see it."""
+        with open(self.boot_path, "w") as file:
+            file.write(f"{uuid.uuid4()}\n")
 
     @staticmethod
     def build():
@@ -28,8 +36,9 @@ class Shim:
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         library = os.path.join(directory, "shim.so")
         compiler = next(filter(shutil.which, ["cc", "clang", "gcc"]), "cc")
-        words = [compiler, "-shared", "-fPIC", "-O2", "-Wall", "-D_LARGEFILE64_SOURCE", "-o", library]
-        subprocess.run([*words, os.path.join(HERE, "shim.c"), "-ldl", "-lpthread"], check=True)
+        words = [compiler, "-shared", "-fPIC", "-O2", "-Wall", "-D_LARGEFILE64_SOURCE", "-o"]
+        source = os.path.join(HERE, "shim.c")
+        subprocess.run([*words, library, source, "-ldl", "-lpthread"], check=True)
         return library
 
     def environment(self, at=0, do="", calls=None, file=None, errno=None, logs=False):
@@ -41,6 +50,7 @@ class Shim:
         told = {
             "LD_PRELOAD": self.library, "TORTURE_DIR": self.data, "TORTURE_COUNT": self.count_path,
             "TORTURE_HIT": self.hit_path, "TORTURE_AT": str(at), "TORTURE_DO": do,
+            "TORTURE_BOOT": self.boot_path,
         }
         if calls:
             told["TORTURE_CALLS"] = "," + ",".join(calls) + ","

@@ -30,6 +30,7 @@ def main():
     cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
     cuts.add_argument("--count", type=int, default=100)
     cuts.add_argument("--lies", action="store_true", help="a canary: syncs do nothing, must fail")
+    cuts.add_argument("--epochs", action="store_true", help="what lost a tail must say so")
     images = commands.add_parser("images", parents=[common], help="the same upon a real ext4")
     images.add_argument("--count", type=int, default=50)
     calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
@@ -54,7 +55,8 @@ def main():
         elif arguments.command == "cuts":
             import cuts as module
 
-            counts = module.run(daemon, home, arguments.count, arguments.seed, arguments.lies)
+            counts = module.run(
+                daemon, home, arguments.count, arguments.seed, arguments.lies, arguments.epochs)
         elif arguments.command == "images":
             import images as module
 

@@ -49,8 +49,9 @@ struct PythonClientTests {
 
     private static let folder = Bundle.module.bundlePath + "/Python/"
 
-    /// Starts Python with a script of the folder; fails with the remedy if it has no `cbor2`.
-    private static func python(
+    /// Starts Python with a script of the folder, or of any other if its path is absolute; fails
+    /// with the remedy if it has no `cbor2`.
+    static func python(
         _ arguments: [String], in directory: TestDirectory
     ) async throws -> ChildProcess {
         let own = Built.root + "/.build/python/bin/python3"
@@ -61,7 +62,7 @@ struct PythonClientTests {
         try #require(
             await probe.ended() == .exited(0),
             "\(isSetUp ? own : "python3") has no cbor2: run 'Config/setup tests'\n\(probe.errors)")
-        let script = folder + arguments[0]
+        let script = arguments[0].hasPrefix("/") ? arguments[0] : folder + arguments[0]
         return try ChildProcess(
             interpreter, first + ["-B", script] + arguments.dropFirst(), in: directory,
             name: "python")

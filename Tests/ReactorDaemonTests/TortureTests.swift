@@ -1,0 +1,34 @@
+import Foundation
+import TestPrograms
+import Testing
+
+/// A few rounds of what `Config/torture` does for hours.
+@Suite("Torture, in short", .timeLimit(.minutes(5)))
+struct TortureTests {
+    @Test("J48, P74, C85, C86: killed ten times, nothing told is lost and nothing is done twice")
+    func kills() async throws {
+        try await torture("kills", "--count", "10", "--quick")
+    }
+
+    @Test("J48: six power cuts take nothing from `strict`, three take a tail from `relaxed`")
+    func cuts() async throws {
+        try await torture("cuts", "--count", "6")
+    }
+
+    @Test("J51, J56, J64, J66: what is unsafe, damaged or in use is refused by name")
+    func refusals() async throws {
+        try await torture(
+            "scenarios", "--only", "doubled,unsafe,damaged_journal,damaged_snapshot")
+    }
+
+    private func torture(_ command: String, _ options: String...) async throws {
+        let directory = TestDirectory()
+        let script = Built.root + "/Tests/Torture/torture.py"
+        let python = try await PythonClientTests.python(
+            [script, command] + options
+                + ["--daemon", Built.product("reactord"), "--home", directory.path("torture")],
+            in: directory)
+        #expect(await python.ended() == .exited(0), "\(python.output)\n\(python.errors)")
+        #expect(python.output.contains("passed: \(command)"))
+    }
+}

@@ -1,0 +1,251 @@
+"""Every call that changes the disk: killed there, or failed, one after the other up to the last."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from kills import Episode
+from shim import Shim
+from wire import Client, Closed
+from worker import Violation
+
+WRITING = ["create", "pwrite", "write", "ftruncate", "posix_fallocate"]
+SYNCHRONIZING = ["fsync", "fdatasync"]
+# what happens at a call, at which calls, and with which error
+PLANS = {
+    "before": ("before", None, None),
+    "half": ("half", ["pwrite", "write"], None),
+    "after": ("after", None, None),
+    "EIO": ("fail", SYNCHRONIZING, errno.EIO),
+    "EIO-write": ("fail", ["pwrite", "write"], errno.EIO),
+    "ENOSPC": ("fail", WRITING, errno.ENOSPC),
+    "EINTR": ("fail", ["pwrite", "write", "ftruncate"], errno.EINTR),
+    "short": ("short", ["pwrite", "write"], None),
+}
+CYCLES_MAX = 400
+
+
+class CallEpisode(Episode):
+    """A daemon that starts, acts, takes a snapshot, trims, and ends; again and again."""
+
+    def __init__(self, binary, home, seed, durability):
+        options = {
+            "durability": durability, "snapshotBytes": "64MiB", "snapshotInterval": "1s",
+            "keepDuration": "0s", "keepBytes": "0",
+        }
+        super().__init__(
+            binary, home, seed, options, workers=2, ballast=0, windows=[1, 4])
+        for worker in self.ledger.workers:
+            worker.size, worker.limit = 60, 6
+        self.shim = Shim(home, self.daemon.data)
+
+    def drain_by_limit(self):
+        """Ends the life in which the clients came, in an orderly way."""
+        while not all(w.is_idle and w.is_draining for w in self.ledger.workers):
+            failure = self.gate.failure(self.clients)
+            if failure:
+                raise failure
+            time.sleep(0.005)
+        self.gate.close()
+        self.daemon.kill(signal.SIGTERM)
+        self.gate.gather(self.clients)
+
+    def cycle(self, number, plan, calls_of=None):
+        """One life of the daemon, with something at its call `number`.
+
+        How it ended, where that was, what it said, and whether it was told to end before.
+        """
+        do, calls, code = PLANS[plan]
+        size = os.path.getsize(self.daemon.log)
+        environment = self.shim.environment(number, do, calls, calls_of, code)
+        is_at_end = False
+        if self.daemon.start(environment=environment):
+            for worker in self.ledger.workers:
+                worker.limit = worker.ordinal + 6
+            self.gate.open()
+            self.follow(size)
+            self.gate.close()
+            is_at_end = self.shim.hit is None
+            if self.daemon.is_running():
+                self.daemon.kill(signal.SIGTERM)
+        status = self.daemon.process.wait()
+        self.gate.gather(self.clients)
+        with open(self.daemon.log, "rb") as log:
+            log.seek(size)
+            said = log.read().decode(errors="replace")
+        self.restart_and_compare()
+        return status, self.shim.hit, said, is_at_end
+
+    def follow(self, size):
+        """Waits until all is acted, and a snapshot is taken; where it is read-only, for its end."""
+        deadline, quiet = time.monotonic() + 20, None
+        was_full = False
+        before = set(self.snapshots_there())
+        while self.daemon.is_running():
+            failure = self.gate.failure(self.clients)
+            if failure:
+                raise failure
+            if time.monotonic() > deadline:
+                raise Violation(f"does not go on: {self.daemon.tail()}")
+            idle = all(w.is_idle and w.is_draining for w in self.ledger.workers)
+            with open(self.daemon.log, "rb") as log:
+                log.seek(size)
+                said = log.read()
+            if b"read-only until" in said:
+                was_full = True
+            if was_full and idle and not self.applied_again():
+                continue
+            is_done = set(self.snapshots_there()) != before or b"no snapshot was taken" in said
+            if idle and is_done:
+                # because trimming and a checkpoint follow the snapshot
+                quiet = quiet or time.monotonic() + 0.15
+                if time.monotonic() > quiet:
+                    return
+            time.sleep(0.005)
+
+    def applied_again(self):
+        """Whether an action was applied since it was asked last; allows one more if not."""
+        worker = self.ledger.workers[0]
+        before, worker.limit = worker.applied_count, worker.ordinal + 1
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end and worker.applied_count == before:
+            time.sleep(0.01)
+        return worker.applied_count > before
+
+    def snapshots_there(self):
+        return [name for name in os.listdir(self.daemon.data) if name.startswith("snapshot-")
+                and not name.endswith(".partial")]
+
+    def restart_and_compare(self):
+        if not self.daemon.start():
+            raise Violation(f"does not start: {self.daemon.tail()}")
+        self.compare()
+        self.daemon.kill(signal.SIGKILL)
+        for watcher in self.watchers:
+            watcher.lose()
+
+
+def judge(plan, status, hit, said, is_at_end):
+    """Whether a life ended as it must where this was hit."""
+    call, name = hit.split()
+    expected = {"before": -9, "half": -9, "after": -9, "EINTR": 0, "short": 0}
+    if plan in expected:
+        return status == expected[plan]
+    is_refused = "no snapshot was taken" in said
+    if plan == "EIO":
+        # because SQLite does not ask what became of a directory; and at the end all is told already
+        return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)
+    if plan == "EIO-write":
+        is_refused = is_refused or "could not be trimmed" in said
+        return status == 74 or status == 0 and (is_refused or is_at_end)
+    # because a daemon that cannot even start has nobody to be read-only for
+    if status == 74:
+        return "ready" not in said
+    is_told = "read-only until" in said or is_refused or "could not be trimmed" in said
+    # because what is grown beforehand, checkpointed or cleaned up can be done without
+    return status == 0 and (is_told or is_at_end or not name.startswith("snapshot-"))
+
+
+def sweep(binary, home, plan, seed, durability, first=1, step=1, calls_of=None):
+    """Goes through the calls of a life up to the last; what was met, by call and file."""
+    met, number, odd = {}, first, []
+    episode = None
+    begun = time.monotonic()
+    try:
+        while number < first + CYCLES_MAX * step:
+            if episode is None:
+                episode = CallEpisode(binary, home, seed + number, durability)
+                episode.begin()
+                episode.drain_by_limit()
+            status, hit, said, is_at_end = episode.cycle(number, plan, calls_of)
+            if hit is None:
+                if status != 0:
+                    raise Violation(f"ended with {status}: {said}")
+                break
+            call, name = hit.split()
+            name = "snapshot" if name.startswith("snapshot-") else name
+            place = (call, name, status)
+            met[place] = met.get(place, 0) + 1
+            if not judge(plan, status, hit, said, is_at_end):
+                odd.append(f"{plan} at call {number} ({hit}): ended with {status}: {said[-600:]}")
+            number += step
+            if (number - first) // step % 40 == 0:
+                episode.abandon()
+                shutil.rmtree(home)
+                episode = None
+    except BaseException:
+        print(f"plan {plan}, call {number}, hit {episode.shim.hit}, directory {home}")
+        episode.abandon()
+        raise
+    episode.abandon()
+    shutil.rmtree(home)
+    table = "; ".join(f"{call} {name} -> {status}: {count}"
+                      for (call, name, status), count in sorted(met.items()))
+    print(f"{plan} {durability}: {number - 1} calls, {time.monotonic() - begun:.0f} s: {table}",
+          flush=True)
+    return sum(met.values()), odd
+
+
+def births(binary, home, plan):
+    """The same for the calls by which a data directory is made."""
+    do, calls, code = PLANS[plan]
+    number, met, odd = 1, {}, []
+    while True:
+        episode = CallEpisode(binary, home, number, "strict")
+        daemon, shim = episode.daemon, episode.shim
+        daemon.start(environment=shim.environment(number, do, calls, None, code))
+        told = count_one(daemon)
+        status, hit = ended(daemon, told), shim.hit
+        daemon.start()
+        found = count_one(daemon)
+        again = ended(daemon, found)
+        if found is None or again != 0:
+            odd.append(f"{plan} at {hit}, ended with {status}, then {again}: {daemon.tail()}")
+        elif told is not None and found != told + 1:
+            odd.append(f"{plan} at {hit}: {told} was told, then {found}")
+        shutil.rmtree(home)
+        if hit is None:
+            break
+        met[status] = met.get(status, 0) + 1
+        number += 1
+    print(f"{plan}, making the directory: {number - 1} calls, ended with {met}", flush=True)
+    return number - 1, odd
+
+
+def ended(daemon, told):
+    """The exit status: its own where it told nothing, else upon a signal."""
+    if told is None:
+        try:
+            return daemon.process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            pass
+    return daemon.kill(signal.SIGTERM)
+
+
+def count_one(daemon):
+    """The count after one more, or None where that is not told."""
+    try:
+        client = Client(daemon.socket, "birth")
+        outcome = client.dispatch("/visits", {"increment": {"by": 1}})
+        count = client.get("/visits")["count"]
+        client.connection.close()
+        return count if "applied" in outcome else None
+    except (Closed, OSError):
+        return None
+
+
+def run(binary, home, plans, seed, durability="strict", step=1, first=1):
+    counts, odd = {}, []
+    for plan in plans:
+        counts[f"{plan} at birth"], births_odd = births(binary, os.path.join(home, "birth"), plan)
+        counts[plan], sweep_odd = sweep(
+            binary, os.path.join(home, "calls"), plan, seed, durability, first, step)
+        odd += births_odd + sweep_odd
+    for text in odd:
+        print(text)
+    if odd:
+        raise Violation(f"{len(odd)} ended otherwise than they should, the first: {odd[0]}")
+    return counts

@@ -1,0 +1,86 @@
+"""Power cuts upon a real file system: the image of a mounted ext4 is copied, and the copy mounted.
+
+Needs root. What the file system has not sent to its device at that moment is not in the copy;
+nothing is unmounted or synchronized before. Copying takes a moment in which nothing may be written: the
+daemon is killed first, and the file system waits five minutes before it commits by itself.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from random import Random
+
+from kills import Episode
+from worker import Violation
+
+
+class ImageEpisode(Episode):
+    """Daemons upon an ext4 in a file."""
+
+    def __init__(self, binary, home, seed, options):
+        super().__init__(binary, home, seed, options, ballast=200)
+        self.mount, self.image = os.path.join(home, "mount"), os.path.join(home, "image")
+        os.makedirs(self.mount)
+        with open(self.image, "wb") as file:
+            file.truncate(256 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
+        self.is_mounted = False
+        self.attach()
+        self.daemon.data = os.path.join(self.mount, "data")
+        self.daemon.write_config()
+        self.cuts = 0
+
+    def attach(self):
+        words = ["mount", "-o", "loop,commit=300", self.image, self.mount]
+        subprocess.run(words, check=True)
+        self.is_mounted = True
+
+    def detach(self):
+        if self.is_mounted:
+            subprocess.run(["umount", self.mount], check=True)
+            self.is_mounted = False
+
+    def kill(self, longest=0.3):
+        self.wait(longest)
+        self.gate.close()
+        if not self.daemon.is_running():
+            raise Violation(f"ended by itself: {self.daemon.tail()}")
+        self.daemon.kill(signal.SIGKILL)
+        copy = self.image + ".copy"
+        subprocess.run(["cp", "--sparse=always", self.image, copy], check=True)
+        self.gate.gather(self.clients)
+        self.detach()
+        os.rename(copy, self.image)
+        self.attach()
+        self.cuts += 1
+        self.restart()
+        self.compare()
+        self.gate.open()
+
+
+def run(binary, home, count, seed):
+    """`count` cuts upon `strict`."""
+    random, totals, cuts, begun = Random(seed), {}, 0, time.monotonic()
+    while cuts < count:
+        options = {"durability": "strict", "snapshotBytes": random.choice(["1MiB", "64MiB"]),
+                   "snapshotInterval": "1s", "keepDuration": "0s", "keepBytes": "0"}
+        episode = ImageEpisode(binary, os.path.join(home, f"image-{cuts}"), seed + cuts, options)
+        try:
+            episode.begin()
+            for _ in range(min(count - cuts, 25)):
+                episode.kill(1.5)
+            episode.finish()
+        except BaseException:
+            print(f"seed {seed}, directory {episode.home}, options {episode.options}")
+            episode.abandon()
+            episode.detach()
+            raise
+        episode.detach()
+        shutil.rmtree(episode.home)
+        cuts += episode.cuts
+        for key, value in {**episode.counts, "cuts of images": episode.cuts}.items():
+            totals[key] = totals.get(key, 0) + value
+        print(f"{cuts} cuts of images, {time.monotonic() - begun:.0f} s", flush=True)
+    return totals

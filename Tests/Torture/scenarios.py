@@ -1,0 +1,399 @@
+"""One misfortune each: what a daemon does when it is stopped, doubled, moved, damaged or starved."""
+
+import glob
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+from daemon import Daemon
+from kills import Episode
+from shim import Shim
+from wire import Client
+from worker import Violation
+
+
+def expect(is_so, words):
+    if not is_so:
+        raise Violation(words)
+
+
+class Scenario:
+    """A place to work in, and daemons there."""
+
+    def __init__(self, binary, home, seed):
+        self.binary, self.home, self.seed = binary, home, seed
+
+    def episode(self, **named):
+        options = {"durability": "strict", "snapshotBytes": "1MiB", "snapshotInterval": "1s",
+                   "keepDuration": "1h", "keepBytes": "1MiB"}
+        return Episode(self.binary, self.home, self.seed, options, **named)
+
+    def daemon(self, name="d", data=None):
+        return Daemon(self.binary, os.path.join(self.home, name), {"durability": "strict"}, data)
+
+    def filled(self, snapshots=0):
+        """A daemon that has ended, with a count of 50 and so many snapshots."""
+        daemon = self.daemon()
+        for index in range(max(1, snapshots)):
+            expect(daemon.start(), daemon.tail())
+            count_up(daemon, 50 if snapshots == 0 or index == snapshots - 1 else 5)
+            # because an orderly end takes a snapshot
+            daemon.kill(signal.SIGKILL if snapshots == 0 else signal.SIGTERM)
+        return daemon
+
+    def refused(self, daemon, code, *words):
+        """It must not start, with this status, and say these words."""
+        size = os.path.getsize(daemon.log) if os.path.exists(daemon.log) else 0
+        daemon.start(wait=False)
+        status = daemon.process.wait(timeout=20)
+        with open(daemon.log, "rb") as log:
+            log.seek(size)
+            said = log.read().decode(errors="replace")
+        expect(status == code, f"ended with {status}, expected {code}: {said}")
+        for word in words:
+            expect(word in said, f"does not say {word!r}: {said}")
+        return said
+
+
+def count_up(daemon, times):
+    client = Client(daemon.socket, "scenario")
+    for _ in range(times):
+        client.dispatch("/visits", {"increment": {"by": 1}})
+    count = client.get("/visits")["count"]
+    client.connection.close()
+    return count
+
+
+def counted(daemon):
+    client = Client(daemon.socket, "scenario")
+    count = client.get("/visits")["count"]
+    client.connection.close()
+    return count
+
+
+# P73, P74
+
+
+def stopped(scenario):
+    """P74: SIGSTOP for five seconds, then CONT: all goes on, nobody is cut."""
+    episode = scenario.episode()
+    episode.begin()
+    time.sleep(0.5)
+    resumed = [worker.resumed for worker in episode.ledger.workers]
+    episode.daemon.process.send_signal(signal.SIGSTOP)
+    time.sleep(5)
+    episode.daemon.process.send_signal(signal.SIGCONT)
+    applied = sum(w.applied_count for w in episode.ledger.workers)
+    episode.wait(2)
+    time.sleep(0.5)
+    expect(sum(w.applied_count for w in episode.ledger.workers) > applied, "does not go on")
+    expect(resumed == [w.resumed for w in episode.ledger.workers], "clients were cut")
+    episode.kill()
+    episode.finish()
+
+
+def terminated(scenario):
+    """P73: SIGTERM under full load ends with 0 within five seconds; a second one at once."""
+    for signals in (1, 2):
+        episode = scenario.episode(workers=6, windows=[64])
+        episode.begin()
+        time.sleep(1)
+        episode.gate.close()
+        begun = time.monotonic()
+        episode.daemon.process.send_signal(signal.SIGTERM)
+        if signals == 2:
+            episode.daemon.process.send_signal(signal.SIGTERM)
+        status = episode.daemon.process.wait(timeout=20)
+        seconds = time.monotonic() - begun
+        expect(status == 0, f"ended with {status}: {episode.daemon.tail()}")
+        expect(seconds < 5, f"took {seconds:.1f} s")
+        episode.gate.gather(episode.clients)
+        episode.restart()
+        episode.compare()
+        episode.gate.open()
+        episode.finish()
+
+
+def killed_at_start(scenario):
+    """J48: SIGKILL at any moment of a start and of its replay."""
+    episode = scenario.episode(ballast=2000)
+    episode.begin()
+    time.sleep(1)
+    episode.gate.close()
+    episode.daemon.kill()
+    episode.gate.gather(episode.clients)
+    for index in range(40):
+        episode.daemon.start(wait=False)
+        time.sleep(0.005 * index)
+        episode.daemon.kill()
+    episode.restart()
+    episode.compare()
+    episode.gate.open()
+    episode.finish()
+
+
+# J65, J66
+
+
+def doubled(scenario):
+    """J66: two daemons on one data directory: the second names the first, which is unhurt."""
+    first = scenario.filled()
+    expect(first.start(), first.tail())
+    second = scenario.daemon("e", data=first.data)
+    scenario.refused(second, 69, f"pid {first.process.pid}", first.data)
+    mount = os.path.join(scenario.home, "bound")
+    os.makedirs(mount, mode=0o700, exist_ok=True)
+    if subprocess.run(["mount", "--bind", first.data, mount], stderr=subprocess.DEVNULL).returncode:
+        print("  (no bind mount: not root)")
+    else:
+        try:
+            scenario.refused(scenario.daemon("f", data=mount), 69, f"pid {first.process.pid}")
+        finally:
+            subprocess.run(["umount", mount], check=True)
+    expect(count_up(first, 1) == 51, "the first is hurt")
+    first.kill(signal.SIGTERM)
+
+
+def removed(scenario):
+    """J65: the data directory is moved away, replaced or deleted: the end, nothing made anew."""
+    for how in ("moved", "replaced", "deleted"):
+        shutil.rmtree(scenario.home, ignore_errors=True)
+        daemon = scenario.filled()
+        expect(daemon.start(), daemon.tail())
+        away = daemon.data + ".away"
+        if how == "deleted":
+            shutil.rmtree(daemon.data)
+        else:
+            os.rename(daemon.data, away)
+        if how == "replaced":
+            os.mkdir(daemon.data, 0o700)
+        try:
+            told = count_up(daemon, 1)
+        except Exception:
+            told = None
+        status = daemon.process.wait(timeout=20)
+        expect(status == 74, f"{how}: ended with {status}: {daemon.tail()}")
+        expect(told is None, f"{how}: {told} was told")
+        found = os.listdir(daemon.data) if os.path.isdir(daemon.data) else None
+        expect(found == ([] if how == "replaced" else None), f"{how}: made anew: {found}")
+        if how == "moved":
+            os.rename(away, daemon.data)
+            expect(daemon.start(), daemon.tail())
+            expect(counted(daemon) in (50, 51), "what was told is lost")
+            daemon.kill(signal.SIGTERM)
+
+
+# J46's sisters for the data directory
+
+
+def unsafe(scenario):
+    """J64: a data directory that is open to others, a link, a file, or somebody else's."""
+    daemon = scenario.filled()
+    os.chmod(daemon.data, 0o755)
+    scenario.refused(daemon, 69, daemon.data, "755", "expected 700")
+    os.chmod(daemon.data, 0o700)
+    link = os.path.join(scenario.home, "link")
+    os.symlink(daemon.data, link)
+    scenario.refused(scenario.daemon("e", data=link), 69, "symbolic link")
+    file = os.path.join(scenario.home, "file")
+    open(file, "w").close()
+    scenario.refused(scenario.daemon("f", data=file), 69, "not a directory")
+    if os.geteuid() == 0:
+        os.chown(daemon.data, 4711, 0)
+        scenario.refused(daemon, 69, "uid 4711", "expected 0")
+        os.chown(daemon.data, 0, 0)
+    expect(daemon.start() and counted(daemon) == 50, daemon.tail())
+    daemon.kill(signal.SIGTERM)
+
+
+# J51, J56
+
+
+def rows_of(path):
+    """The numbers of the rows, and a place in the bytes of each."""
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        return database.execute("SELECT number, facts FROM batch ORDER BY number").fetchall()
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 0x10]))
+
+
+def damaged_journal(scenario):
+    """J51: a flipped bit in a row of the journal: refused with 78, naming the file and the row."""
+    daemon = scenario.filled(snapshots=1)
+    for path in glob.glob(os.path.join(daemon.data, "snapshot-*")):
+        os.unlink(path)
+    path = os.path.join(daemon.data, "journal.sqlite")
+    rows = rows_of(path)
+    with open(path, "rb") as file:
+        bytes = file.read()
+    places = [(number, bytes.find(facts)) for number, facts in rows if len(facts) > 20]
+    places = [place for place in places if place[1] > 0]
+    expect(len(places) > 10, f"only {len(places)} rows were found")
+    for number, at in (places[3], places[len(places) // 2], places[-1]):
+        flip(path, at + 10)
+        scenario.refused(daemon, 78, path, f"row {number}")
+        flip(path, at + 10)
+    expect(daemon.start() and counted(daemon) == 50, daemon.tail())
+    daemon.kill(signal.SIGTERM)
+
+
+def damaged_snapshot(scenario):
+    """J56: a damaged newest snapshot is passed over: the older one, and more rows."""
+    daemon = scenario.filled(snapshots=2)
+    snapshots = sorted(
+        glob.glob(os.path.join(daemon.data, "snapshot-*")),
+        key=lambda path: int("".join(c for c in os.path.basename(path) if c.isdigit())))
+    expect(len(snapshots) == 2, f"there is {snapshots}")
+    with sqlite3.connect(snapshots[1]) as database:
+        part = database.execute("SELECT bytes FROM part ORDER BY length(bytes) DESC").fetchone()[0]
+    with open(snapshots[1], "rb") as file:
+        at = file.read().find(part[:64]) + min(20, len(part) - 1)
+    flip(snapshots[1], at)
+    expect(daemon.start() and counted(daemon) == 55, daemon.tail())
+    expect("passed over" in daemon.tail(), f"says nothing of it: {daemon.tail()}")
+    daemon.kill(signal.SIGKILL)
+
+
+# What the harness itself stands on
+
+
+def traced(scenario):
+    """J48, J60: strace counts what the shim counts, and an EIO that it injects ends with 74."""
+    if shutil.which("strace") is None:
+        return print("  (no strace)")
+    daemon = scenario.daemon()
+    shim, trace = Shim(daemon.home, daemon.data), os.path.join(scenario.home, "trace")
+    names = ["pwrite64", "write", "fsync", "fdatasync", "ftruncate", "renameat", "rename"]
+    known = ["pwrite", "write", "fsync", "fdatasync", "ftruncate", "rename"]
+    daemon.wrapper = ["strace", "-f", "-y", "-s", "0", "-o", trace, "-e", "trace=" + ",".join(names)]
+    expect(daemon.start(environment=shim.environment(calls=known)), daemon.tail())
+    count_up(daemon, 50)
+    terminate_traced(daemon)
+    with open(trace) as file:
+        lines = [line for line in file if daemon.data in line and "-shm" not in line]
+    counted = [line for line in lines if " resumed>" not in line]
+    expect(len(counted) == shim.count, f"strace saw {len(counted)} calls, the shim {shim.count}")
+    print(f"  {shim.count} calls counted by both")
+    for number in (3, 5, 9):
+        inject = f"inject=fdatasync:error=EIO:when={number}"
+        daemon.wrapper = ["strace", "-f", "-o", trace, "-e", "trace=fdatasync", "-e", inject]
+        daemon.start()
+        try:
+            told = count_up(daemon, 30)
+        except Exception:
+            told = None
+        status = daemon.process.wait(timeout=20)
+        expect(status == 74 and told is None, f"EIO at {number}: ended with {status}, told {told}")
+    daemon.wrapper = []
+    expect(daemon.start() and counted_at_least(daemon, 50), daemon.tail())
+    daemon.kill(signal.SIGTERM)
+
+
+def counted_at_least(daemon, least):
+    return counted(daemon) >= least
+
+
+def terminate_traced(daemon):
+    """Ends the daemon, whose parent is strace."""
+    with open(os.path.join(daemon.data, "journal.lock")) as lock:
+        os.kill(int(lock.read()), signal.SIGTERM)
+    expect(daemon.process.wait(timeout=20) == 0, daemon.tail())
+
+
+# J58, J59
+
+
+def starved(scenario):
+    """J58, J59: a full disk makes it read-only; with room it goes on by itself."""
+    mount = os.path.join(scenario.home, "small")
+    os.makedirs(mount, exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", "size=96m,mode=0700", "tmpfs", mount]
+    if subprocess.run(words, stderr=subprocess.DEVNULL).returncode:
+        return print("  (no tmpfs: not root)")
+    try:
+        fill(scenario, mount)
+    finally:
+        subprocess.run(["umount", mount], check=True)
+
+
+def fill(scenario, mount):
+    daemon = scenario.daemon(data=os.path.join(mount, "data"))
+    expect(daemon.start(), daemon.tail())
+    client = Client(daemon.socket, "filler")
+    hog = os.path.join(mount, "hog")
+    told, codes, cuts = 0, set(), 0
+    with open(hog, "wb") as file:
+        while True:
+            try:
+                file.write(bytes(1 << 20))
+                file.flush()
+            except OSError:
+                break
+    for index in range(3000):
+        try:
+            entry = {"key": str(index), "value": "x" * 50_000}
+            outcome = client.dispatch("/kv", {"set": entry})
+        except Exception:
+            cuts += 1
+            expect(cuts == 1, f"cut {cuts} times: {daemon.tail()}")
+            expect(daemon.is_running(), f"ended: {daemon.tail()}")
+            client = Client(daemon.socket, "filler")
+            continue
+        if "applied" in outcome:
+            told += 1
+        else:
+            codes.add(outcome["rejected"]["code"])
+            if len(codes) == 1 and index % 5 == 0:
+                break
+    expect(codes == {"DISK_FULL"} and cuts == 1, f"codes {codes}, cut {cuts} times, told {told}")
+    found = len(client.get("/kv")["entries"])
+    expect(found == told, f"{told} were told, {found} are there")
+    time.sleep(2.5)
+    outcome = client.dispatch("/visits", {"increment": {"by": 1}})
+    expect(outcome.get("rejected", {}).get("code") == "DISK_FULL", f"without room: {outcome}")
+    os.unlink(hog)
+    begun = time.monotonic()
+    while "applied" not in client.dispatch("/visits", {"increment": {"by": 1}}):
+        expect(time.monotonic() < begun + 10, f"does not go on: {daemon.tail()}")
+        time.sleep(0.05)
+    print(f"  read-only after {told} of 50 kB, went on {time.monotonic() - begun:.1f} s after room")
+    daemon.kill(signal.SIGKILL)
+    expect(daemon.start(), daemon.tail())
+    found = len(Client(daemon.socket, "reader").get("/kv")["entries"])
+    expect(found == told, f"{told} were told, {found} are there after a restart")
+    expect(counted(daemon) == 1, "the count is lost")
+    daemon.kill(signal.SIGTERM)
+
+
+ALL = [stopped, terminated, killed_at_start, doubled, removed, unsafe, damaged_journal,
+       damaged_snapshot, traced, starved]
+
+
+def run(binary, home, seed, names=None):
+    failed = []
+    for scenario in ALL:
+        if names and scenario.__name__ not in names:
+            continue
+        place = os.path.join(home, scenario.__name__)
+        shutil.rmtree(place, ignore_errors=True)
+        os.makedirs(place, mode=0o700)
+        try:
+            scenario(Scenario(binary, place, seed))
+        except BaseException as error:
+            print(f"{scenario.__name__}: FAILED: {error!r}", flush=True)
+            failed.append(scenario.__name__)
+            continue
+        print(f"{scenario.__name__}: {scenario.__doc__}", flush=True)
+        shutil.rmtree(place)
+    if failed:
+        raise Violation(f"failed: {failed}")
+    return {"scenarios": len(names or ALL)}

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Real processes, killed and starved: torture.py COMMAND [OPTION...]; Config/torture runs all.
+
+Needs Python 3 with cbor2. Every command ends with status 0 and a line of numbers, or with the first
+promise that was not kept and the directory where its remains lie.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import traceback
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--daemon", default="reactord", help="the reactord to torture")
+    common.add_argument("--seed", type=int, default=1, help="for all that is left to chance")
+    common.add_argument("--home", help="a short path to work in; a temporary one by default")
+    commands = parser.add_subparsers(dest="command", required=True)
+    kills = commands.add_parser("kills", parents=[common], help="kill -9 at random moments")
+    kills.add_argument("--count", type=int, default=100)
+    kills.add_argument("--workers", type=int, default=4, help="clients that act at a time")
+    kills.add_argument("--windows", default="1,4,16,64", help="actions on the way, one is drawn")
+    kills.add_argument("--quick", action="store_true", help="less time between kills")
+    cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
+    cuts.add_argument("--count", type=int, default=100)
+    cuts.add_argument("--lies", action="store_true", help="a canary: syncs do nothing, must fail")
+    cuts.add_argument("--epochs", action="store_true", help="what lost a tail must say so")
+    images = commands.add_parser("images", parents=[common], help="the same upon a real ext4")
+    images.add_argument("--count", type=int, default=50)
+    calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
+    calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,ENOSPC,EINTR,short")
+    calls.add_argument("--durability", default="strict")
+    calls.add_argument("--step", type=int, default=1, help="only each so manieth call")
+    calls.add_argument("--first", type=int, default=1)
+    scenarios = commands.add_parser("scenarios", parents=[common], help="one misfortune each")
+    scenarios.add_argument("--only", help="names, between commas")
+    arguments = parser.parse_args()
+    home = arguments.home or tempfile.mkdtemp(prefix="torture-", dir="/tmp")
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    daemon = os.path.abspath(arguments.daemon)
+    try:
+        if arguments.command == "kills":
+            import kills as module
+
+            counts = module.run(
+                daemon, home, arguments.count, arguments.seed, quick=arguments.quick,
+                workers=arguments.workers,
+                windows=[int(text) for text in arguments.windows.split(",")])
+        elif arguments.command == "cuts":
+            import cuts as module
+
+            counts = module.run(
+                daemon, home, arguments.count, arguments.seed, arguments.lies, arguments.epochs)
+        elif arguments.command == "images":
+            import images as module
+
+            counts = module.run(daemon, home, arguments.count, arguments.seed)
+        elif arguments.command == "calls":
+            import calls as module
+
+            counts = module.run(
+                daemon, home, arguments.plans.split(","), arguments.seed, arguments.durability,
+                arguments.step, arguments.first)
+        elif arguments.command == "scenarios":
+            import scenarios as module
+
+            names = arguments.only.split(",") if arguments.only else None
+            counts = module.run(daemon, home, arguments.seed, names)
+    except Exception as error:
+        traceback.print_exc()
+        print(f"FAILED: {arguments.command} --seed {arguments.seed}: {error}; see {home}")
+        return 1
+    print(f"passed: {arguments.command} --seed {arguments.seed}: {counts}")
+    if not arguments.home:
+        os.rmdir(home) if not os.listdir(home) else None
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

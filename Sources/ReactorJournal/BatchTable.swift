@@ -11,39 +11,44 @@ struct BatchTable {
     }
 
     private static let columns = "number, epoch, after, sequence, time, deltas, facts, chain"
+    private static let insertion = "INSERT INTO batch(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
 
     /// Appends a row behind `position`, and answers where the next one stands.
     func append(
         _ batch: JournalBatch, behind position: JournalPosition, at time: Int64
     ) throws -> JournalPosition {
-        let number = position.number + 1
-        // because a clock may be set back, and a history does not go back
-        let time = max(time, position.time)
-        let chain = JournalRow.chain(
-            of: [number, batch.epoch, batch.after, batch.sequence, UInt64(bitPattern: time)],
-            batch.bytes.span.extracting(batch.range), batch.facts.span, behind: position.chain)
-        let insert = try db.cachedStatement(
-            sql: "INSERT INTO batch(\(Self.columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
-        insert.setUncheckedArguments([
-            Column.word(number), Column.word(batch.epoch), Column.word(batch.after),
-            Column.word(batch.sequence), time.databaseValue,
-            Column.bytes(batch.bytes[batch.range]), Column.bytes(batch.facts[...]),
-            Column.word(chain),
-        ])
-        try insert.execute()
-        return JournalPosition(
-            number: number, epoch: batch.epoch, sequence: batch.sequence, time: time, chain: chain)
+        guard batch.epoch != position.epoch || batch.after == position.sequence else {
+            throw damage(
+                position.number + 1, "a batch behind \(position.sequence)",
+                got: "one behind \(batch.after)")
+        }
+        var next = JournalPosition(
+            number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
+            // because a clock may be set back, and a history does not go back
+            time: max(time, position.time), chain: 0)
+        let deltas = batch.bytes.span.extracting(batch.range)
+        next.chain = JournalRow.chain(
+            of: next, after: batch.after, deltas, batch.facts.span, behind: position.chain)
+        try insert(next, after: batch.after, deltas, batch.facts.span)
+        return next
     }
 
     /// Puts a row back as it was.
     func insert(_ row: JournalRow) throws {
-        let insert = try db.cachedStatement(
-            sql: "INSERT INTO batch(\(Self.columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
-        try insert.execute(arguments: [
-            Column.word(row.number), Column.word(row.epoch), Column.word(row.after),
-            Column.word(row.sequence), row.time.databaseValue, Column.bytes(row.deltas[...]),
-            Column.bytes(row.facts[...]), Column.word(row.chain),
-        ])
+        try insert(row.position, after: row.after, row.deltas.span, row.facts.span)
+    }
+
+    private func insert(
+        _ position: JournalPosition, after: UInt64, _ deltas: Span<UInt8>, _ facts: Span<UInt8>
+    ) throws {
+        let insert = try BatchStatement(db, Self.insertion)
+        insert.bind(position.number, at: 1)
+        insert.bind(position.epoch, at: 2)
+        insert.bind(after, at: 3)
+        insert.bind(position.sequence, at: 4)
+        insert.bind(UInt64(bitPattern: position.time), at: 5)
+        insert.bind(position.chain, at: 8)
+        try insert.run(deltas, at: 6, facts, at: 7)
     }
 
     /// The rows behind the one numbered `number`, in order: at least one if there is any, then as
@@ -51,18 +56,20 @@ struct BatchTable {
     func rows(
         behind number: UInt64, rowsMax: Int, bytesMax: Int
     ) throws -> (rows: [JournalRow], damage: JournalError?) {
-        let select = try db.cachedStatement(
-            sql: "SELECT \(Self.columns) FROM batch WHERE number > ? ORDER BY number")
-        let cursor = try Row.fetchCursor(select, arguments: [Column.word(number)])
         var rows: [JournalRow] = []
         var bytes = 0
         do {
-            while rows.count < rowsMax, bytes < bytesMax, let row = try cursor.next() {
-                rows.append(try decode(row, expected: number + UInt64(rows.count) + 1))
-                bytes += rows[rows.count - 1].deltas.count + rows[rows.count - 1].facts.count
+            let select = try BatchStatement(
+                db, "SELECT \(Self.columns) FROM batch WHERE number > ? ORDER BY number")
+            defer { select.end() }
+            select.bind(number, at: 1)
+            while rows.count < rowsMax, bytes < bytesMax, try select.step() {
+                let row = try decode(select, expected: number + UInt64(rows.count) + 1)
+                bytes += row.deltas.count + row.facts.count
+                rows.append(row)
             }
         } catch {
-            let failure = JournalDatabase.failure(error, "reading", file, systemCode: db.logCode)
+            let failure = JournalDatabase.failure(error, "reading", file, systemCode: db.fileCode)
             return (rows, named(failure, row: number + UInt64(rows.count) + 1))
         }
         return (rows, nil)
@@ -71,31 +78,51 @@ struct BatchTable {
     /// Where the row behind the one numbered `number` stands, by what the row itself says; nil if
     /// there is no such row.
     func position(of number: UInt64) throws -> JournalPosition? {
-        let select = try db.cachedStatement(
-            sql: "SELECT number, epoch, sequence, time, chain FROM batch WHERE number = ?")
-        guard let row = try Row.fetchOne(select, arguments: [Column.word(number)]) else {
-            return nil
-        }
-        let words = (0..<5).compactMap { row.word($0) }
-        guard let position = JournalPosition(words: words) else {
+        let select = try BatchStatement(
+            db, "SELECT number, epoch, sequence, time, chain FROM batch WHERE number = ?")
+        defer { select.end() }
+        select.bind(number, at: 1)
+        guard try select.step() else { return nil }
+        guard let position = JournalPosition(words: (0..<5).compactMap { select.word($0) }) else {
             throw damage(number, "integers", got: "something else")
         }
         return position
     }
 
-    /// The greatest number of a row; nil if there is none.
-    func lastNumber() throws -> UInt64? {
-        try Row.fetchOne(db, sql: "SELECT max(number) FROM batch")?.word(0)
+    /// Which transactions the row numbered `number` holds, by what it says itself.
+    func transactions(
+        of number: UInt64
+    ) throws -> (epoch: UInt64, after: UInt64, sequence: UInt64) {
+        let select = try BatchStatement(
+            db, "SELECT epoch, after, sequence FROM batch WHERE number = ?")
+        defer { select.end() }
+        select.bind(number, at: 1)
+        guard try select.step() else {
+            throw damage(number, "row \(number)", got: "none")
+        }
+        guard let epoch = select.word(0), let after = select.word(1),
+            let sequence = select.word(2)
+        else { throw damage(number, "integers", got: "something else") }
+        return (epoch, after, sequence)
     }
 
-    private func decode(_ row: Row, expected: UInt64) throws -> JournalRow {
-        guard let number = row.word(0), let epoch = row.word(1), let after = row.word(2),
-            let sequence = row.word(3), let time = row.integer(4), let deltas = row.bytes(5),
-            let facts = row.bytes(6), let chain = row.word(7)
+    /// The greatest number of a row; nil if there is none.
+    func lastNumber() throws -> UInt64? {
+        let select = try BatchStatement(db, "SELECT max(number) FROM batch")
+        defer { select.end() }
+        return try select.step() ? select.word(0) : nil
+    }
+
+    private func decode(
+        _ select: BatchStatement, expected: UInt64
+    ) throws -> JournalRow {
+        guard let number = select.word(0), let epoch = select.word(1),
+            let after = select.word(2), let sequence = select.word(3), let time = select.word(4),
+            let deltas = select.bytes(5), let facts = select.bytes(6), let chain = select.word(7)
         else { throw damage(expected, "six integers and two blobs", got: "something else") }
         return JournalRow(
-            number: number, epoch: epoch, after: after, sequence: sequence, time: time,
-            deltas: deltas, facts: facts, chain: chain)
+            number: number, epoch: epoch, after: after, sequence: sequence,
+            time: Int64(bitPattern: time), deltas: deltas, facts: facts, chain: chain)
     }
 
     private func damage(_ row: UInt64, _ expected: String, got: String) -> JournalError {

@@ -3,7 +3,7 @@ import ReactorThreads
 
 /// Commits batches on the journal's thread, all that wait as one transaction.
 ///
-/// *Owner*: the journal's thread, but for ``mailbox``.
+/// *Owner*: the journal's thread, but for ``mailbox`` and ``isStopping``.
 final class JournalCommitter: Sendable {
     /// What the journal's thread is asked for.
     enum Order: Sendable {
@@ -17,29 +17,43 @@ final class JournalCommitter: Sendable {
     private let bell = Bell()
     private let directory: DataDirectory
     private let database: JournalDatabase
+    private let log: JournalLog
     private let tuning: JournalTuning
-    private let gate: Lock
     private let upkeep: JournalUpkeep
     private let voice: JournalVoice
-    private let start: JournalPosition
+    private let start: State
     private let instance: JournalInstance
-    // because noting it costs a page, a commit in so many rows does
-    private static let notedRows: UInt64 = 256
+    private let files: [(name: String, identity: FileIdentity?)]
 
     init(
         _ directory: DataDirectory, durability: JournalDurability,
-        after position: JournalPosition, tuning: JournalTuning, gate: Lock, upkeep: JournalUpkeep,
+        after position: JournalPosition, tuning: JournalTuning, upkeep: JournalUpkeep,
         voice: JournalVoice
     ) throws(JournalError) {
         self.directory = directory
         self.tuning = tuning
-        self.gate = gate
         self.upkeep = upkeep
         self.voice = voice
         mailbox = Mailbox { [bell] in bell.ring() }
-        start = position
-        database = try JournalFile.writer(in: directory, durability: durability)
+        let identity = directory.identity(of: JournalFile.name)
+        database = try JournalFile.writer(
+            in: directory, durability: durability, busyMilliseconds: tuning.lockedMilliseconds)
         instance = try Self.check(position, in: database)
+        log = JournalLog(
+            database: database, directory: directory, durability: durability, tuning: tuning)
+        var state = State(position: position)
+        do throws(JournalError) {
+            try log.begin()
+            state.isBegun = true
+        } catch {
+            guard error.isFull || error.isLocked else { throw error }
+        }
+        start = state
+        files = [
+            (JournalFile.name, identity),
+            (JournalFile.logName, directory.identity(of: JournalFile.logName)),
+        ]
+        try checkPlace()
     }
 
     /// Whether batches are taken, and if not why.
@@ -49,10 +63,18 @@ final class JournalCommitter: Sendable {
         case broken
     }
 
+    private struct State {
+        var position: JournalPosition
+        var mood = Mood.well
+        var isBegun = false
+        var isWaiting = false
+        /// When names in the directory had changed last when they were looked at.
+        var placeTime: Int64?
+    }
+
     /// Runs until it is told to stop.
     func run() {
-        var position = start
-        var mood = Mood.well
+        var state = start
         var orders: [Order] = []
         var isRunning = true
         while isRunning {
@@ -65,71 +87,127 @@ final class JournalCommitter: Sendable {
                     waiting.append(batch)
                     continue
                 case .resume:
-                    commit(&waiting, behind: &position, &mood)
-                    if mood == .full { mood = .well }
+                    commit(&waiting, &state)
+                    if state.mood == .full { state.mood = .well }
+                    upkeep.mailbox.post(.checkpoint)
                 case .stop: isRunning = false
                 }
             }
             orders.removeAll(keepingCapacity: true)
-            commit(&waiting, behind: &position, &mood)
+            commit(&waiting, &state)
         }
-        close(behind: position, mood)
+        close(state)
     }
 
     // because what cannot be noted is found out by those who read
-    private func close(behind position: JournalPosition, _ mood: Mood) {
-        if mood == .well, directory.isInPlace {
-            try? gate.withLock { () throws(JournalError) in
-                try database.commit("closing") { db in
-                    let meta = MetaTable(db, in: database.file)
-                    guard try meta.floor(of: instance) != position.number else { return }
-                    try meta.setFloor(position.number, of: instance)
-                }
+    private func close(_ state: State) {
+        guard directory.health.isGood else { return database.abandon() }
+        let end = Result { () throws(JournalError) in
+            guard state.mood == .well, state.isBegun else { return false }
+            try checkPlace()
+            try upkeep.gate.withLock { () throws(JournalError) in
+                try log.end(at: state.position.number, of: instance)
             }
+            return true
+        }
+        if case .success(true) = end { upkeep.isClosedCleanly.raise() }
+        if case .failure(let error) = end, error.isOfDisk {
+            _ = directory.health.breaks(by: error)
+            return database.abandon()
         }
         try? database.close()
     }
 
     // because what is not kept is dropped, `waiting` is empty afterwards in any case
-    private func commit(
-        _ waiting: inout [JournalBatch], behind position: inout JournalPosition, _ mood: inout Mood
-    ) {
+    private func commit(_ waiting: inout [JournalBatch], _ state: inout State) {
         defer { waiting.removeAll(keepingCapacity: true) }
-        guard mood == .well, let first = waiting.first?.turn, let last = waiting.last?.turn else {
-            return
-        }
+        guard state.mood == .well, let first = waiting.first?.turn, let last = waiting.last?.turn
+        else { return }
+        let isDue = upkeep.isDue(behind: waiting)
         do throws(JournalError) {
             try tuning.faults.commit?(last)
-            position = try gate.withLock { () throws(JournalError) in
-                try write(waiting, behind: position)
-            }
-            guard directory.isInPlace else { throw .moved(path: directory.path) }
+            let position = try write(waiting, &state, notesFloor: isDue)
+            try checkPlace(&state)
+            state.position = position
             voice.appended(last)
-            upkeep.committed(waiting.reduce(0) { $0 + $1.range.count + $1.facts.count })
+            if isDue { upkeep.mailbox.post(.checkpoint) }
         } catch {
-            mood = error.isFull ? .full : .broken
-            voice.failed(
-                error.isFull
-                    ? .full(turn: first, message: "\(error)")
-                    : .broken(turn: first, message: "\(error)"),
-                kept: position)
+            fail(error, first, &state)
         }
     }
 
+    private func fail(_ error: JournalError, _ turn: UInt64, _ state: inout State) {
+        guard !error.isFull else {
+            state.mood = .full
+            upkeep.mailbox.post(.checkpoint)
+            voice.failed(.full(turn: turn, message: "\(error)"), kept: state.position)
+            return
+        }
+        state.mood = .broken
+        // because it has been told where another thread found out
+        guard directory.health.breaks(by: error) else { return }
+        voice.failed(.broken(turn: turn, message: "\(error)"), kept: state.position)
+    }
+
+    /// Writes, however long another process holds the lock: nothing is written before it is ours.
     private func write(
-        _ batches: [JournalBatch], behind start: JournalPosition
+        _ batches: [JournalBatch], _ state: inout State, notesFloor: Bool
     ) throws(JournalError) -> JournalPosition {
+        let pageCount = log.pageCount(of: batches)
+        while true {
+            do throws(JournalError) {
+                let position = try upkeep.gate.withLock { () throws(JournalError) in
+                    try directory.health.check()
+                    if !state.isBegun {
+                        try log.begin()
+                        state.isBegun = true
+                    }
+                    return try database.commit("appending to", pageCount: pageCount) { db in
+                        try append(batches, behind: state.position, notesFloor, db)
+                    }
+                }
+                state.isWaiting = false
+                return position
+            } catch {
+                guard error.isLocked, !upkeep.isStopping.isUp else { throw error }
+                if !state.isWaiting { voice.alarm(.isLocked(file: database.file)) }
+                state.isWaiting = true
+            }
+        }
+    }
+
+    private func append(
+        _ batches: [JournalBatch], behind position: JournalPosition, _ notesFloor: Bool,
+        _ db: Database
+    ) throws -> JournalPosition {
         let time = tuning.now()
-        return try database.commit("appending to") { db in
-            let table = BatchTable(db, in: database.file)
-            var position = start
-            for batch in batches {
-                position = try table.append(batch, behind: position, at: time)
-            }
-            if position.number / Self.notedRows > start.number / Self.notedRows {
-                try MetaTable(db, in: database.file).setFloor(position.number, of: instance)
-            }
-            return position
+        let table = BatchTable(db, in: database.file)
+        var position = position
+        for batch in batches {
+            position = try table.append(batch, behind: position, at: time)
+        }
+        // because a checkpoint behind this takes the log's rows, and a chain has no end
+        if notesFloor {
+            try MetaTable(db, in: database.file).setFloor(position.number, of: instance)
+        }
+        return position
+    }
+
+    // because asking for one time costs less than asking for four names, it is asked first
+    private func checkPlace(_ state: inout State) throws(JournalError) {
+        guard let time = directory.changeTime else { throw .moved(path: directory.path) }
+        guard time != state.placeTime else { return }
+        try checkPlace()
+        // because two changes within a tick of the file system's clock may have the same time
+        let isOver = WallClock.milliseconds() - time / 1_000_000 > 100
+        state.placeTime = isOver ? time : nil
+    }
+
+    /// Refuses where the path leads to files by now that are not those that are written to.
+    private func checkPlace() throws(JournalError) {
+        guard directory.isInPlace else { throw .moved(path: directory.path) }
+        for file in files where directory.identity(of: file.name) != file.identity {
+            throw .moved(path: directory.path(file.name))
         }
     }
 

@@ -1,4 +1,5 @@
 import GRDB
+import ReactorThreads
 
 /// One connection to one file of SQLite's, whose errors are the room's.
 ///
@@ -8,9 +9,10 @@ struct JournalDatabase: Sendable {
     let file: String
     private let queue: DatabaseQueue
 
-    /// Opens `file`, which must be there unless `isNew`, and runs `setup` on the connection.
+    /// Opens `file`, and runs `setup` on the connection, which waits for other processes' locks for
+    /// `busyMilliseconds`.
     init(
-        _ file: String, isReadOnly: Bool, isNew: Bool = false,
+        _ file: String, isReadOnly: Bool, busyMilliseconds: Int = 5_000,
         setup: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws(JournalError) {
         self.file = file
@@ -18,8 +20,7 @@ struct JournalDatabase: Sendable {
         configuration.readonly = isReadOnly
         configuration.foreignKeysEnabled = false
         configuration.label = "journal"
-        // because what two connections of ours do at a time is settled by a lock of ours
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Double(busyMilliseconds) / 1_000)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cell_size_check = ON")
             try setup(db)
@@ -38,6 +39,12 @@ struct JournalDatabase: Sendable {
         }
     }
 
+    /// Keeps the connection as it is until the process ends, because closing it would write to a
+    /// disk that has failed.
+    func abandon() { Self.abandoned.withLock { $0.append(queue) } }
+
+    private static let abandoned = Guarded<[DatabaseQueue]>([])
+
     /// Takes the steps that the file has not taken yet.
     func migrate(by migrator: DatabaseMigrator) throws(JournalError) {
         do { try migrator.migrate(queue) } catch {
@@ -52,8 +59,7 @@ struct JournalDatabase: Sendable {
         do {
             return try queue.writeWithoutTransaction { db in
                 do { return try body(db) } catch let error as DatabaseError {
-                    // because the rollback below may ask the system for more
-                    throw Self.failure(error, purpose, file, systemCode: db.logCode)
+                    throw Self.failure(error, purpose, file, systemCode: db.commitCode)
                 }
             }
         } catch let error as JournalError {
@@ -63,11 +69,44 @@ struct JournalDatabase: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction, which is undone if it throws.
-    func commit<Result>(
+    /// Runs `body` in a transaction that only reads, so that all it sees belongs together.
+    func read<Result>(
         _ purpose: String, _ body: (Database) throws -> Result
     ) throws(JournalError) -> Result {
         try run(purpose) { db in
+            try db.cachedStatement(sql: "BEGIN").execute()
+            defer { if db.isInsideTransaction { try? db.rollback() } }
+            let result = try body(db)
+            try db.cachedStatement(sql: "COMMIT").execute()
+            return result
+        }
+    }
+
+    /// Moves what is in the log into the file, and answers how far the log reaches.
+    @discardableResult
+    func checkpoint(_ mode: Database.CheckpointMode) throws(JournalError) -> LogExtent {
+        try run("checkpointing") { db in
+            do {
+                let log = try db.checkpoint(mode)
+                return LogExtent(
+                    frameCount: log.walFrameCount,
+                    checkpointedFrameCount: log.checkpointedFrameCount)
+            } catch {
+                // because here it is the file that is written to
+                throw Self.failure(error, "checkpointing", file, systemCode: db.fileCode)
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction, which is undone if it throws, and for which the log's index
+    /// has room for `pageCount` pages more before anything is written.
+    func commit<Result>(
+        _ purpose: String, pageCount: Int = 0, _ body: (Database) throws -> Result
+    ) throws(JournalError) -> Result {
+        try run(purpose) { db in
+            if pageCount > 0, let extent = db.logExtent {
+                try db.reserveLogIndex(frameCount: extent.frameCount + pageCount, file)
+            }
             // because a statement that is made once costs less than one made for each commit
             try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
             do {
@@ -75,7 +114,7 @@ struct JournalDatabase: Sendable {
                 try db.cachedStatement(sql: "COMMIT").execute()
                 return result
             } catch {
-                let described = Self.failure(error, purpose, file, systemCode: db.logCode)
+                let described = Self.failure(error, purpose, file, systemCode: db.commitCode)
                 // because SQLite has undone it already where the disk failed
                 if db.isInsideTransaction { try? db.rollback() }
                 throw described

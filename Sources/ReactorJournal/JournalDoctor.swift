@@ -16,8 +16,7 @@ public struct JournalDoctor {
         note(in: &report) { _ throws(JournalError) in try JournalFile.check(in: directory) }
         guard report.findings.isEmpty else { return report }
         note(in: &report) { report throws(JournalError) in
-            report.droppedByteCount = try WriteAheadLog.check(
-                in: directory, isStrict: try JournalFile.isStrict(in: directory))
+            report.droppedByteCount = try JournalFile.checkLog(in: directory).droppedByteCount
         }
         note(in: &report) { report throws(JournalError) in
             let reader = try JournalReader(directory)
@@ -46,74 +45,106 @@ public struct JournalDoctor {
         guard try other.byteCount(of: JournalFile.name) == nil else {
             throw .foreign(file: other.path(JournalFile.name), found: "there is a journal already")
         }
-        let candidates = try starts()
-        var best: (start: JournalPosition, end: JournalPosition)?
-        for start in candidates {
-            let end = try reach(from: start)
-            if best.map({ end.number > $0.end.number }) ?? true { best = (start, end) }
+        let source = try source()
+        var best: Run?
+        for start in source.starts {
+            let run = try reach(from: start, source)
+            if best.map({ run.end.number > $0.end.number }) ?? true { best = run }
         }
         guard let best else {
             throw .missing(
                 file: directory.path(JournalFile.name), reason: "no part of it can be read")
         }
-        try copy(from: best.start, to: best.end, into: other)
-        let kept = candidates.map(\.number).filter {
-            $0 <= best.end.number && $0 >= best.start.number && isSnapshot($0)
-        }.max()
-        if let kept {
+        try copy(best, of: source.instance, into: other)
+        if let kept = best.snapshot {
             try directory.copy(SnapshotHeader.name(kept), into: other)
             try other.synchronize()
         }
-        return JournalSalvage(start: best.start, end: best.end, snapshot: kept)
+        return JournalSalvage(start: best.start, end: best.end, snapshot: best.snapshot)
     }
 
-    /// The first row and every good snapshot, the earliest first.
-    private func starts() throws(JournalError) -> [JournalPosition] {
-        let reader = try JournalReader(directory)
-        var starts: [JournalPosition] = []
-        for number in try SnapshotShelf(directory).numbers().reversed() {
+    /// What can be begun from.
+    private struct Source {
+        var instance: JournalInstance
+        /// The first row and every good snapshot, the earliest first.
+        var starts: [JournalPosition]
+        var snapshots: [UInt64: JournalPosition]
+    }
+
+    /// Good rows without a gap.
+    private struct Run {
+        var start: JournalPosition
+        var end: JournalPosition
+        /// The newest snapshot that says the same as they do.
+        var snapshot: UInt64?
+    }
+
+    private func source() throws(JournalError) -> Source {
+        var snapshots: [SnapshotHeader] = []
+        for number in try SnapshotShelf(directory).numbers() {
             guard let snapshot = try? SnapshotReader(directory, of: number),
-                (try? snapshot.verifyRest()) != nil, snapshot.header.instance == reader.instance
+                (try? snapshot.verifyRest()) != nil
             else { continue }
-            starts.append(snapshot.header.position)
+            snapshots.append(snapshot.header)
         }
+        // because a snapshot says as well which journal it is of, where that cannot be read
+        let reader = Result { () throws(JournalError) in try JournalReader(directory) }
+        guard let instance = (try? reader.get().instance) ?? snapshots.first?.instance else {
+            _ = try reader.get()
+            throw .missing(file: directory.path(JournalFile.name), reason: "it was to be read")
+        }
+        snapshots.removeAll { $0.instance != instance }
+        var starts = snapshots.map(\.position).sorted { $0.number < $1.number }
         // because rows behind a gap are of use only behind a snapshot
-        let isWhole = reader.anchor.number == 0 || starts.contains(reader.anchor)
-        return (isWhole ? [reader.anchor] : []) + starts.filter { $0 != reader.anchor }
+        if case .success(let reader) = reader, reader.anchor.number == 0 {
+            starts.insert(reader.anchor, at: 0)
+        }
+        return Source(
+            instance: instance, starts: starts,
+            snapshots: Dictionary(
+                uniqueKeysWithValues: snapshots.map(\.position).map { ($0.number, $0) }))
     }
 
-    /// Where the good rows behind `start` end; there, if there are none.
-    private func reach(from start: JournalPosition) throws(JournalError) -> JournalPosition {
-        guard let reader = try? JournalReader(directory, behind: start) else { return start }
-        do throws(JournalError) { try reader.verifyRest() } catch {
+    /// How far the good rows behind `start` reach; nowhere, if there are none.
+    private func reach(
+        from start: JournalPosition, _ source: Source
+    ) throws(JournalError) -> Run {
+        var run = Run(start: start, end: start, snapshot: nil)
+        if source.snapshots[start.number] == start { run.snapshot = start.number }
+        do throws(JournalError) {
+            let reader = try JournalReader(
+                directory, behindSnapshot: start, of: source.instance)
+            while let row = try reader.next() {
+                run.end = row.position
+                if source.snapshots[row.number] == row.position { run.snapshot = row.number }
+            }
+        } catch {
             guard case .damage = error else { throw error }
         }
-        return reader.position
+        return run
     }
 
     private func copy(
-        from start: JournalPosition, to end: JournalPosition, into other: DataDirectory
+        _ run: Run, of instance: JournalInstance, into other: DataDirectory
     ) throws(JournalError) {
-        let source = try JournalReader(directory)
         try JournalFile.make(
-            in: other, instance: source.instance, anchor: start, tuning: JournalTuning())
-        guard end.number > start.number else { return }
-        let reader = try JournalReader(directory, behind: start)
+            in: other, instance: instance, anchor: run.start, tuning: JournalTuning())
+        guard run.end.number > run.start.number else { return }
+        let reader = try JournalReader(directory, behindSnapshot: run.start, of: instance)
         let target = try JournalFile.writer(in: other, durability: .strict)
-        while reader.position.number < end.number {
+        while reader.position.number < run.end.number {
             var rows: [JournalRow] = []
-            while rows.count < JournalReader.chunkRowsMax, reader.position.number < end.number,
-                let row = try reader.next()
+            while rows.count < JournalReader.chunkRowsMax,
+                reader.position.number < run.end.number, let row = try reader.next()
             { rows.append(row) }
             try target.commit("salvaging into") { db in
                 for row in rows { try BatchTable(db, in: target.file).insert(row) }
             }
         }
+        try target.commit("salvaging into") { db in
+            try MetaTable(db, in: target.file).setFloor(run.end.number, of: instance)
+        }
         try target.close()
-    }
-
-    private func isSnapshot(_ number: UInt64) -> Bool {
-        (try? directory.byteCount(of: SnapshotHeader.name(number))) != nil
     }
 
     private func note(

@@ -4,8 +4,12 @@ public enum JournalError: Error, Equatable, Sendable {
     case unusableDirectory(path: String, DirectoryFault)
     /// Somebody else has locked the directory; nil where the lock does not say who.
     case inUse(path: String, pid: Int32?)
-    /// The path leads to another directory by now, or to none.
+    /// The path leads to another directory or file by now, or to none.
     case moved(path: String)
+    /// Rows were asked for that have been trimmed: those up to the one numbered so are gone.
+    case trimmed(file: String, upTo: UInt64)
+    /// There is no such transaction in the journal, and there never was.
+    case absent(file: String, epoch: UInt64, sequence: UInt64)
     /// There is no journal where one is expected.
     case missing(file: String, reason: String)
     /// The file is some other program's.
@@ -18,6 +22,21 @@ public enum JournalError: Error, Equatable, Sendable {
     case system(SystemFailure)
     /// SQLite refused a statement.
     case database(DatabaseFailure)
+
+    /// Whether somebody else holds a lock, which may pass.
+    var isLocked: Bool {
+        guard case .database(let failure) = self else { return false }
+        return [5, 6].contains(failure.code & 0xFF)
+    }
+
+    /// Whether a disk failed to read or write, which no second try mends.
+    var isOfDisk: Bool {
+        switch self {
+        case .database(let failure): failure.code & 0xFF == 10 && !failure.isFull
+        case .system(let failure): !failure.isFull
+        default: false
+        }
+    }
 
     /// Whether there was no room, which may pass.
     public var isFull: Bool {
@@ -95,7 +114,11 @@ extension JournalError: CustomStringConvertible {
                 + (pid.map { "pid \($0)" } ?? "another process")
                 + "; stop that process, or use another directory"
         case .moved(let path):
-            "data directory \(path) was removed or replaced while in use; nothing more is kept"
+            "\(path) was removed or replaced while in use; nothing more is kept"
+        case .trimmed(let file, let number):
+            "\(file) has been trimmed up to row \(number); begin from the present state"
+        case .absent(let file, let epoch, let sequence):
+            "\(file) has no transaction \(sequence) of epoch \(epoch); begin from the present state"
         case .missing(let file, let reason):
             "\(file) is missing, but \(reason); put it back, or move the directory away"
         case .foreign(let file, let found):

@@ -7,5 +7,6 @@ public enum JournalFailure: Error, Equatable, Sendable {
     case full(turn: UInt64, message: String)
     /// The disk failed, or is not the one it was: nothing of that turn and of later ones can be
     /// relied on, and nothing is tried again. The process is to end.
+    /// The turn is 0 where it was not a commit that found out.
     case broken(turn: UInt64, message: String)
 }

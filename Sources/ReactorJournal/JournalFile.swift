@@ -19,12 +19,32 @@ enum JournalFile {
             try checkIsNew(directory)
             try make(
                 in: directory, instance: .random(at: tuning.now()), anchor: nil, tuning: tuning)
-            return JournalOpening(isNew: true, droppedByteCount: 0)
+            return JournalOpening(
+                isNew: true, droppedByteCount: 0, mayHaveLostTail: false)
         }
         try check(in: directory)
-        let dropped = try WriteAheadLog.check(in: directory, isStrict: isStrict(in: directory))
+        let (mark, dropped) = try checkLog(in: directory)
         if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
-        return JournalOpening(isNew: false, droppedByteCount: dropped)
+        return JournalOpening(
+            isNew: false, droppedByteCount: dropped,
+            mayHaveLostTail: mark.mayHaveLostTail(at: tuning.boot()))
+    }
+
+    /// Looks at the log as it was left: how, and how many bytes of a torn commit are in it.
+    static func checkLog(
+        in directory: DataDirectory
+    ) throws(JournalError) -> (mark: JournalMark, droppedByteCount: Int) {
+        // because SQLite makes a log that is missing, it is looked for before
+        let isThere = try WriteAheadLog.isBegun(in: directory)
+        let database = try reader(in: directory)
+        let mark = try database.run("opening") { try MetaTable($0, in: database.file).mark() }
+        guard isThere || !mark.isOpen else {
+            throw .damage(
+                JournalDamage(
+                    file: directory.path(logName), row: nil,
+                    expected: "the log of a journal that was not closed", got: "none"))
+        }
+        return (mark, try WriteAheadLog.check(in: directory, isStrict: mark.isLogStrict))
     }
 
     /// Makes a journal that begins at `anchor`.
@@ -34,7 +54,7 @@ enum JournalFile {
     ) throws(JournalError) {
         let page = tuning.pageByteCount
         let file = directory.path(partialName)
-        let database = try JournalDatabase(file, isReadOnly: false, isNew: true) { db in
+        let database = try JournalDatabase(file, isReadOnly: false) { db in
             try db.execute(sql: "PRAGMA page_size = \(page); PRAGMA journal_mode = WAL")
         }
         try database.migrate(by: JournalSchema.migrator)
@@ -51,7 +71,8 @@ enum JournalFile {
         try directory.rename(partialName, to: name)
     }
 
-    /// Refuses a file that is not ours or newer than we are, and does not touch it.
+    /// Refuses a file that is not ours or newer than we are, and does not touch it. Only while the
+    /// process has no connection to it, because closing it again lets go of SQLite's locks.
     static func check(in directory: DataDirectory) throws(JournalError) {
         guard try directory.byteCount(of: name) != nil else {
             throw .missing(file: directory.path(name), reason: "it was to be read")
@@ -72,10 +93,16 @@ enum JournalFile {
 
     /// Opens a connection that writes.
     static func writer(
-        in directory: DataDirectory, durability: JournalDurability
+        in directory: DataDirectory, durability: JournalDurability, busyMilliseconds: Int = 5_000
     ) throws(JournalError) -> JournalDatabase {
+        // because SQLite would make a file that is missing
+        guard try directory.byteCount(of: name) != nil else {
+            throw .missing(file: directory.path(name), reason: "it was to be written to")
+        }
         let level = durability == .strict ? "FULL" : "NORMAL"
-        return try JournalDatabase(directory.path(name), isReadOnly: false) { db in
+        return try JournalDatabase(
+            directory.path(name), isReadOnly: false, busyMilliseconds: busyMilliseconds
+        ) { db in
             try db.execute(sql: "PRAGMA synchronous = \(level); PRAGMA cache_size = -4096")
         }
     }
@@ -85,16 +112,9 @@ enum JournalFile {
         return try database.run("opening") { try JournalFormat($0) }.format
     }
 
-    /// Whether each commit was made durable before the next began, as the last writer noted.
-    static func isStrict(in directory: DataDirectory) throws(JournalError) -> Bool {
-        let database = try reader(in: directory)
-        return try database.run("opening") { db in
-            try MetaTable(db, in: database.file).words("isStrict") != [0]
-        }
-    }
-
     private static func migrate(in directory: DataDirectory) throws(JournalError) {
         let database = try writer(in: directory, durability: .strict)
+        try database.run("migrating") { $0.setLogStays(true) }
         try database.migrate(by: JournalSchema.migrator)
         try database.close()
     }
@@ -114,4 +134,7 @@ public struct JournalOpening: Equatable, Sendable {
     public var isNew: Bool
     /// Bytes of a commit that was cut off, unacknowledged, and is dropped.
     public var droppedByteCount: Int
+    /// Whether a power cut may have taken rows that were acknowledged, which `relaxed` allows: what
+    /// others have seen of them is of no history that goes on, so a new epoch is to begin.
+    public var mayHaveLostTail: Bool
 }

@@ -22,7 +22,7 @@ public final class JournalReader {
     /// Most bytes of rows that are fetched at a time, but for one row of any size.
     static let chunkBytesMax = 1 << 20
 
-    private let database: JournalDatabase
+    let database: JournalDatabase
     private let floor: UInt64
     private var rows: ArraySlice<JournalRow> = []
     private var failure: JournalError?
@@ -32,10 +32,16 @@ public final class JournalReader {
     public convenience init(
         _ directory: DataDirectory, behind position: JournalPosition? = nil
     ) throws(JournalError) {
-        try self.init(directory) {
-            position ?? $0
-        } at: {
-            position?.number ?? $0.number
+        try self.init(directory) { place in
+            guard let position else { return place.anchor }
+            let found = try place.position(of: position.number)
+            guard found == position else {
+                throw JournalError.damage(
+                    JournalDamage(
+                        file: place.table.file, row: position.number, expected: "\(position)",
+                        got: "\(found)"))
+            }
+            return position
         }
     }
 
@@ -43,32 +49,61 @@ public final class JournalReader {
     public convenience init(
         _ directory: DataDirectory, behind number: UInt64
     ) throws(JournalError) {
-        try self.init(directory) { _ in
-            nil
-        } at: { _ in
-            number
+        try self.init(directory) { try $0.position(of: number) }
+    }
+
+    /// Starts at the row that holds the first transaction behind `sequence`, behind the last row if
+    /// there is none yet.
+    ///
+    /// *Throws*: ``JournalError/trimmed(file:upTo:)`` where that transaction is gone, and
+    /// ``JournalError/absent(file:epoch:sequence:)`` where the journal never knew `sequence`.
+    /// *Cost*: reads a few dozen rows' numbers; no more for a longer journal.
+    public convenience init(
+        _ directory: DataDirectory, ofEpoch epoch: UInt64, after sequence: UInt64
+    ) throws(JournalError) {
+        try self.init(directory) { place in
+            let last = try place.table.lastNumber() ?? place.anchor.number
+            let search = JournalSearch(table: place.table, anchor: place.anchor, last: last)
+            return try place.position(of: search.row(before: sequence, of: epoch))
+        }
+    }
+
+    /// Starts behind `position`, which a whole snapshot of the journal `instance` has named, though
+    /// the row may be gone.
+    init(
+        _ directory: DataDirectory, behindSnapshot position: JournalPosition,
+        of instance: JournalInstance
+    ) throws(JournalError) {
+        database = try JournalFile.reader(in: directory)
+        self.instance = instance
+        self.position = position
+        anchor = position
+        floor = 0
+    }
+
+    /// What is asked where to start.
+    private struct Place {
+        let table: BatchTable
+        let anchor: JournalPosition
+
+        func position(of number: UInt64) throws -> JournalPosition {
+            try JournalReader.position(number, anchor: anchor, table.db, table.file)
         }
     }
 
     private init(
-        _ directory: DataDirectory, expecting: (JournalPosition) -> JournalPosition?,
-        at number: (JournalPosition) -> UInt64
+        _ directory: DataDirectory, from start: (Place) throws -> JournalPosition
     ) throws(JournalError) {
-        try JournalFile.check(in: directory)
+        // because the file is not opened by other means than SQLite's here: closing it would let
+        // go of all locks that the process has on it
         let database = try JournalFile.reader(in: directory)
         let file = database.file
-        (instance, anchor, position, floor) = try database.run("opening") { db in
+        (instance, anchor, position, floor) = try database.read("opening") { db in
             let meta = MetaTable(db, in: file)
             let instance = try meta.instance()
             let anchor = try meta.anchor(of: instance)
-            let number = number(anchor)
-            let found = try Self.position(number, anchor: anchor, db, file)
-            if let expected = expecting(anchor), expected != found {
-                throw JournalError.damage(
-                    JournalDamage(
-                        file: file, row: number, expected: "\(expected)", got: "\(found)"))
-            }
-            return (instance, anchor, found, try meta.floor(of: instance))
+            let place = Place(table: BatchTable(db, in: file), anchor: anchor)
+            return (instance, anchor, try start(place), try meta.floor(of: instance))
         }
         self.database = database
     }
@@ -76,7 +111,8 @@ public final class JournalReader {
     /// The next row; nil behind the last.
     ///
     /// *Throws*: ``JournalError/damage(_:)`` at the first row that is not what was written, and
-    /// then again whenever it is asked.
+    /// then again whenever it is asked; ``JournalError/trimmed(file:upTo:)`` where the next row has
+    /// been trimmed since.
     public func next() throws(JournalError) -> JournalRow? {
         if rows.isEmpty {
             if let failure { throw failure }
@@ -108,10 +144,7 @@ public final class JournalReader {
     ) throws -> JournalPosition {
         if number == anchor.number { return anchor }
         guard number > anchor.number else {
-            throw JournalError.damage(
-                JournalDamage(
-                    file: file, row: number, expected: "a row that is kept",
-                    got: "a journal that was trimmed up to row \(anchor.number)"))
+            throw JournalError.trimmed(file: file, upTo: anchor.number)
         }
         let table = BatchTable(db, in: file)
         guard let position = try table.position(of: number) else {
@@ -134,13 +167,24 @@ public final class JournalReader {
     }
 
     private func fetch() throws(JournalError) {
-        let found = try database.run("reading") { db in
-            try BatchTable(db, in: database.file).rows(
+        let found = try database.read("reading") { db in
+            let found = try BatchTable(db, in: database.file).rows(
                 behind: position.number, rowsMax: Self.chunkRowsMax,
                 bytesMax: Self.chunkBytesMax)
+            if found.rows.first?.number != position.number + 1 { try checkKept(db) }
+            return found
         }
         rows = found.rows[...]
         // because the rows before the bad one are good
         failure = found.damage
+    }
+
+    // because what was trimmed since is gone by right
+    private func checkKept(_ db: Database) throws {
+        let meta = MetaTable(db, in: database.file)
+        guard let anchor = try? meta.anchor(of: instance), anchor.number > position.number else {
+            return
+        }
+        throw JournalError.trimmed(file: database.file, upTo: anchor.number)
     }
 }

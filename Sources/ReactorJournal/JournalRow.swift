@@ -26,17 +26,20 @@ public struct JournalRow: Equatable, Sendable {
     /// What ``chain`` has to be behind the row before.
     func expectedChain(behind previous: UInt64) -> UInt64 {
         Self.chain(
-            of: [number, epoch, after, sequence, UInt64(bitPattern: time)], deltas.span, facts.span,
-            behind: previous)
+            of: position, after: after, deltas.span, facts.span, behind: previous)
     }
 
-    /// The checksum of a row: of its words and the two lengths, then of the deltas, then of the
-    /// facts, each seeded with the one before.
+    /// The checksum of a row: of its words (number, epoch, after, sequence, time) and the two
+    /// lengths, then of the deltas, then of the facts, each seeded with the one before.
     static func chain(
-        of words: [UInt64], _ deltas: Span<UInt8>, _ facts: Span<UInt8>, behind previous: UInt64
+        of position: JournalPosition, after: UInt64, _ deltas: Span<UInt8>, _ facts: Span<UInt8>,
+        behind previous: UInt64
     ) -> UInt64 {
-        let head = Checksum.of(
-            words + [UInt64(deltas.count), UInt64(facts.count)], behind: previous)
+        let words: InlineArray<7, UInt64> = [
+            position.number, position.epoch, after, position.sequence,
+            UInt64(bitPattern: position.time), UInt64(deltas.count), UInt64(facts.count),
+        ]
+        let head = Checksum.of(words, behind: previous)
         return Checksum.of(facts, behind: Checksum.of(deltas, behind: head))
     }
 

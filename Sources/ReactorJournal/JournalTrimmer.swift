@@ -7,12 +7,14 @@ import ReactorThreads
 /// on is deleted: a snapshot that stands for it may be needed to prove what it was.
 struct JournalTrimmer {
     let database: JournalDatabase
+    let directory: DataDirectory
     let gate: Lock
     let tuning: JournalTuning
 
-    /// Deletes rows up to the one numbered `number`, but for what `retention` keeps.
+    /// Deletes rows up to the one numbered `number`, but for what `retention` keeps; ends early
+    /// when `goesOn`, asked behind each few, says no.
     func trim(
-        behind number: UInt64, keeping retention: JournalRetention
+        behind number: UInt64, keeping retention: JournalRetention, while goesOn: () -> Bool
     ) throws(JournalError) -> JournalTrim {
         let file = database.file
         var (instance, anchor) = try database.run("trimming") { db in
@@ -22,23 +24,30 @@ struct JournalTrimmer {
         }
         let end = try limit(number, anchor, retention)
         var count = 0
-        while anchor.number < end {
+        var isRunning = true
+        while isRunning, anchor.number < end {
             let next = try verify(behind: anchor, upTo: end)
             // because commits wait meanwhile, it is a few rows at a time
             try gate.withLock { () throws(JournalError) in
-                try database.commit("trimming") { db in
+                try directory.health.check()
+                try database.commit("trimming", pageCount: Self.pagesMax) { db in
                     try db.execute(
                         sql: "DELETE FROM batch WHERE number <= ?",
                         arguments: [Column.word(next.number)])
-                    try MetaTable(db, in: file).set(
-                        "anchor", to: next.words, behind: instance.seed)
+                    let meta = MetaTable(db, in: file)
+                    try meta.setFloorToEnd(of: instance)
+                    try meta.set("anchor", to: next.words, behind: instance.seed)
                 }
             }
             count += Int(next.number - anchor.number)
             anchor = next
+            isRunning = goesOn()
         }
         return JournalTrim(rowCount: count, anchor: anchor)
     }
+
+    /// Most pages that one transaction writes, those of deleted blobs being merely let go.
+    private static let pagesMax = 2_048
 
     private func verify(
         behind anchor: JournalPosition, upTo end: UInt64
@@ -73,11 +82,13 @@ struct JournalTrimmer {
             guard let last = try table.lastNumber(), let newest = try table.position(of: last)
             else { return anchor.number }
             var end = min(number, last)
-            let oldest = newest.time - retention.duration.milliseconds
-            let aged = try Row.fetchOne(
-                db, sql: "SELECT number FROM batch WHERE time >= ? ORDER BY number LIMIT 1",
-                arguments: [oldest])
-            if retention.duration > .zero, let first = aged?.word(0) { end = min(end, first - 1) }
+            if retention.duration > .zero {
+                let oldest = newest.time.subtractingSaturated(retention.duration.milliseconds)
+                let aged = try Row.fetchOne(
+                    db, sql: "SELECT number FROM batch WHERE time >= ? ORDER BY number LIMIT 1",
+                    arguments: [oldest])
+                if let first = aged?.word(0) { end = min(end, first - 1) }
+            }
             if retention.byteCount > 0 {
                 end = min(end, try oversize(db, retention.byteCount, anchor))
             }
@@ -106,6 +117,16 @@ struct JournalTrimmer {
 
 extension Duration {
     fileprivate var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        let (whole, overflows) = components.seconds.multipliedReportingOverflow(by: 1_000)
+        let (sum, overflowsToo) = whole.addingReportingOverflow(
+            components.attoseconds / 1_000_000_000_000_000)
+        return overflows || overflowsToo ? .max : sum
+    }
+}
+
+extension Int64 {
+    fileprivate func subtractingSaturated(_ other: Int64) -> Int64 {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other > 0 ? .min : .max) : difference
     }
 }

@@ -3,14 +3,20 @@ struct JournalTuning: Sendable {
     /// Size of a page of the database.
     var pageByteCount = 4_096
     /// How long the write-ahead log is made beforehand; a commit into a file that does not grow
-    /// costs the disk less.
-    var grownByteCount = 16 << 20
+    /// costs the disk less. Its 4,062 frames are those that the log's index has room for at once.
+    var grownByteCount = 32 + 4_062 * (4_096 + 24)
     /// After how many bytes of commits a checkpoint is made.
     var checkpointByteCount = 1 << 20
     /// From which length on the log is made to begin anew, which holds a commit up for a moment.
     var restartByteCount = 12 << 20
     /// Most rows that one transaction of trimming deletes, so that no commit waits for long.
     var trimmedRowsMax = 64
+    /// How many transactions of trimming a checkpoint is made behind.
+    var trimsPerCheckpoint = 16
+    /// How long a commit waits for another process's lock before that is told; it waits on.
+    var lockedMilliseconds = 1_000
+    /// Which start of the machine it is.
+    var boot: @Sendable () -> BootID = BootID.current
     /// What the clock says, in milliseconds since 1970.
     var now: @Sendable () -> Int64 = WallClock.milliseconds
     /// What a test plants.
@@ -24,6 +30,8 @@ struct JournalFaults: Sendable {
     var commit: (@Sendable (UInt64) throws(JournalError) -> Void)?
     /// Asked on the upkeep's thread before each checkpoint.
     var checkpoint: (@Sendable () throws(JournalError) -> Void)?
+    /// Asked on the upkeep's thread between two transactions of trimming.
+    var trim: (@Sendable () -> Void)?
     /// Asked on a snapshot's thread before each step, by its name.
     var snapshot: (@Sendable (String) throws(JournalError) -> Void)?
 }

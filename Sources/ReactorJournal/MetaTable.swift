@@ -43,6 +43,18 @@ struct MetaTable {
             arguments: [key.databaseValue, Column.bytes(bytes[...])])
     }
 
+    /// How it is being written, or was left.
+    func mark() throws -> JournalMark {
+        guard let words = try words(JournalMark.key) else { return .new }
+        guard let mark = JournalMark(words: words) else {
+            throw damage(JournalMark.key, "three words", got: "\(words)")
+        }
+        return mark
+    }
+
+    /// Notes how it is being written, or left.
+    func setMark(_ mark: JournalMark) throws { try set(JournalMark.key, to: mark.words) }
+
     /// Which journal it belongs to.
     func instance() throws -> JournalInstance {
         guard let words = try words("instance"), let instance = JournalInstance(words: words)
@@ -62,6 +74,12 @@ struct MetaTable {
     /// was.
     func floor(of instance: JournalInstance) throws -> UInt64 {
         try words("floor", behind: instance.seed)?.first ?? 0
+    }
+
+    /// Notes that the last row of all is there.
+    func setFloorToEnd(of instance: JournalInstance) throws {
+        guard let last = try BatchTable(db, in: file).lastNumber() else { return }
+        try setFloor(last, of: instance)
     }
 
     /// Notes that the row numbered `number` is there.

@@ -1,3 +1,4 @@
+import GRDB
 import ReactorThreads
 
 /// The journal on disk: SQLite in a data directory, committed on a thread of its own.
@@ -21,9 +22,17 @@ public final class SQLiteJournal: Journal {
         get { ears.onFailed }
         set { ears.onFailed = newValue }
     }
+    /// Told what is in the way and loses nothing; on the owner's thread.
+    public var onAlarm: ((JournalAlarm) -> Void)? {
+        get { ears.onAlarm }
+        set { ears.onAlarm = newValue }
+    }
+    /// Which SQLite it writes with, such as "3.40.1".
+    public static var libraryVersion: String { Database.libraryVersion }
     /// Number of the row of the last batch that was taken over.
     public var lastNumber: UInt64 { ears.last.number }
 
+    private let directory: DataDirectory
     private let ears: JournalEars
     private let committer: JournalCommitter
     private let upkeep: JournalUpkeep
@@ -52,14 +61,16 @@ public final class SQLiteJournal: Journal {
         after position: JournalPosition, tuning: JournalTuning,
         deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) throws(JournalError) {
+        try directory.health.check()
+        self.directory = directory
         ears = JournalEars(last: position)
         let voice = JournalVoice(ears: Confined(ears), deliver: deliver)
-        let gate = Lock()
         upkeep = try JournalUpkeep(
-            directory, durability: durability, tuning: tuning, gate: gate, voice: voice)
+            directory, durability: durability, tuning: tuning, voice: voice)
         committer = try JournalCommitter(
-            directory, durability: durability, after: position, tuning: tuning, gate: gate,
-            upkeep: upkeep, voice: voice)
+            directory, durability: durability, after: position, tuning: tuning, upkeep: upkeep,
+            voice: voice)
+        directory.health.listen { voice.broke($0) }
         do {
             threads.append(try WorkThread(name: "journal") { [committer] in committer.run() })
             threads.append(try WorkThread(name: "journal-upkeep") { [upkeep] in upkeep.run() })
@@ -72,6 +83,8 @@ public final class SQLiteJournal: Journal {
     deinit { close() }
 
     public func append(_ batch: JournalBatch) {
+        // because a history without what was dropped cannot go on with what came behind it
+        guard !ears.isFailed else { return }
         precondition(
             batch.epoch != ears.last.epoch || batch.after == ears.last.sequence,
             "batch of turn \(batch.turn) starts after \(batch.after), expected "
@@ -85,7 +98,11 @@ public final class SQLiteJournal: Journal {
         committer.mailbox.post(.batch(batch))
     }
 
-    public func resume() { committer.mailbox.post(.resume) }
+    public func resume() {
+        guard ears.isFull else { return }
+        ears.isFull = false
+        committer.mailbox.post(.resume)
+    }
 
     /// Deletes rows that a snapshot of row `number` stands for, but for what `retention` keeps.
     ///
@@ -94,18 +111,32 @@ public final class SQLiteJournal: Journal {
         behind number: UInt64, keeping retention: JournalRetention,
         onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
     ) {
-        upkeep.mailbox.post(.trim(behind: number, retention, Confined(onTrimmed)))
+        upkeep.mailbox.post(.trim(.row(number), retention, Parcel(onTrimmed)))
+    }
+
+    /// Removes snapshots that are not needed any more, and the rows that each of those kept stands
+    /// for, but for what `retention` keeps.
+    ///
+    /// What is kept is verified before anything goes, on the journal's own threads. `onTrimmed` is
+    /// told on the owner's.
+    public func trimBehindSnapshots(
+        keeping retention: JournalRetention,
+        onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
+    ) {
+        upkeep.mailbox.post(.trim(.snapshots, retention, Parcel(onTrimmed)))
     }
 
     /// Commits what waits, and returns when the file is closed; what is to be told is delivered.
     public func close() {
         guard !threads.isEmpty else { return }
+        upkeep.isStopping.raise()
         // because the upkeep's connection closes last, and leaves one file that holds everything
         committer.mailbox.post(.stop)
         threads.first?.join()
         upkeep.mailbox.post(.stop)
         threads.dropFirst().first?.join()
         threads = []
+        directory.health.listen(nil)
     }
 }
 
@@ -113,6 +144,12 @@ public final class SQLiteJournal: Journal {
 final class JournalEars {
     var onAppended: ((UInt64) -> Void)?
     var onFailed: ((JournalFailure) -> Void)?
+    var onAlarm: ((JournalAlarm) -> Void)?
+    /// Whether batches are dropped until the owner resumes.
+    var isFull = false
+    /// Whether batches are dropped for ever.
+    var isBroken = false
+    var isFailed: Bool { isFull || isBroken }
     /// Where the next batch stands; its chain and time are the committer's.
     var last: JournalPosition
 
@@ -131,15 +168,27 @@ struct JournalVoice: Sendable {
     /// `kept` is where the journal goes on.
     func failed(_ failure: JournalFailure, kept: JournalPosition) {
         deliver { [ears] in
-            ears.open().last = kept
-            ears.open().onFailed?(failure)
+            let ears = ears.open()
+            ears.last = kept
+            switch failure {
+            case .full: ears.isFull = true
+            case .broken: ears.isBroken = true
+            }
+            ears.onFailed?(failure)
         }
     }
 
     /// Says that the disk failed where no batch was at hand.
     func broke(_ error: JournalError) {
         deliver { [ears] in
-            ears.open().onFailed?(.broken(turn: 0, message: "\(error)"))
+            let ears = ears.open()
+            ears.isBroken = true
+            ears.onFailed?(.broken(turn: 0, message: "\(error)"))
         }
+    }
+
+    /// Says what is in the way.
+    func alarm(_ alarm: JournalAlarm) {
+        deliver { [ears] in ears.open().onAlarm?(alarm) }
     }
 }

@@ -10,6 +10,16 @@ public struct SnapshotHeader: Equatable, Sendable {
     /// The name of the snapshot of row `number`.
     static func name(_ number: UInt64) -> String { "snapshot-\(number).sqlite" }
 
+    /// What a file is called while it is half a snapshot; no two have the same name.
+    static func partialName(_ number: UInt64) -> String {
+        "snapshot-\(number).partial-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+    }
+
+    /// Whether the file called `name` is half a snapshot.
+    static func isPartial(_ name: String) -> Bool {
+        name.hasPrefix("snapshot-") && name.contains(".partial")
+    }
+
     /// The row that the file called `name` is of; nil if it is no snapshot's.
     static func number(of name: String) -> UInt64? {
         guard name.hasPrefix("snapshot-"), name.hasSuffix(".sqlite") else { return nil }

@@ -15,22 +15,32 @@ public struct SnapshotShelf: Sendable {
 
     /// Removes what a crash left half-written; only while no snapshot is being written.
     public func removeOrphans() throws(JournalError) {
-        for name in try directory.names() where name.hasPrefix("snapshot-") {
-            if name.hasSuffix(".partial") || name.hasSuffix(".partial-journal") {
-                try directory.remove(name)
-            }
+        for name in try directory.names() where SnapshotHeader.isPartial(name) {
+            try directory.remove(name)
         }
     }
 
-    /// Removes all but the newest; answers the row of the oldest that is left, behind which the
-    /// journal may be trimmed, or nil if there are not as many as are kept.
+    /// Removes all but the newest that are whole; answers the row of the oldest that is left,
+    /// behind which the journal may be trimmed. Nil, and nothing is removed, if there are not as
+    /// many as are kept.
+    ///
+    /// One that is damaged counts for nothing, however new it is. *Cost*: reads what it keeps.
     @discardableResult
     public func removeOlder(keeping count: Int = keptCount) throws(JournalError) -> UInt64? {
-        let numbers = try numbers()
-        for number in numbers.dropFirst(count) {
-            try directory.remove(SnapshotHeader.name(number))
+        let journal = try JournalReader(directory)
+        var kept: [UInt64] = []
+        var rest: [UInt64] = []
+        for number in try numbers() {
+            if kept.count < count, try fault(of: number, in: journal) == nil {
+                kept.append(number)
+            } else {
+                rest.append(number)
+            }
         }
-        return numbers.count < count ? nil : numbers.prefix(count).last
+        guard kept.count == count else { return nil }
+        for number in rest { try directory.remove(SnapshotHeader.name(number)) }
+        try directory.synchronize()
+        return kept.last
     }
 
     /// What there is to start from.
@@ -49,17 +59,11 @@ public struct SnapshotShelf: Sendable {
         let journal = try JournalReader(directory)
         var passedOver: [JournalError] = []
         for number in try numbers() {
-            do throws(JournalError) {
-                let reader = try SnapshotReader(directory, of: number)
-                try reader.verifyRest()
-                try check(reader, joins: journal)
+            if let fault = try fault(of: number, in: journal) {
+                passedOver.append(fault)
+            } else {
                 return Choice(
                     snapshot: try SnapshotReader(directory, of: number), passedOver: passedOver)
-            } catch {
-                guard case .damage(let damage) = error,
-                    damage.file == directory.path(SnapshotHeader.name(number))
-                else { throw error }
-                passedOver.append(error)
             }
         }
         guard journal.anchor.number == 0 else {
@@ -69,6 +73,23 @@ public struct SnapshotShelf: Sendable {
                     reason: "the journal begins behind row \(journal.anchor.number)")
         }
         return Choice(snapshot: nil, passedOver: passedOver)
+    }
+
+    /// What is wrong with the file of the snapshot of row `number` itself; nil if nothing is.
+    ///
+    /// *Throws*: what is wrong with anything else: the journal, or the disk.
+    private func fault(
+        of number: UInt64, in journal: JournalReader
+    ) throws(JournalError) -> JournalError? {
+        do throws(JournalError) {
+            let reader = try SnapshotReader(directory, of: number)
+            try reader.verifyRest()
+            try check(reader, joins: journal)
+            return nil
+        } catch {
+            guard error.isOf(directory.path(SnapshotHeader.name(number))) else { throw error }
+            return error
+        }
     }
 
     /// Refuses a whole snapshot that is not of this journal, or newer than it.
@@ -90,5 +111,20 @@ public struct SnapshotShelf: Sendable {
                     got: "row \(position.number)"))
         }
         _ = try JournalReader(directory, behind: position)
+    }
+}
+
+extension JournalError {
+    /// Whether it is what a file holds that is wrong, and not the disk that it lies on.
+    fileprivate func isOf(_ file: String) -> Bool {
+        switch self {
+        case .damage(let damage): damage.file == file
+        case .foreign(let foreign, _): foreign == file
+        case .newerFormat(let newer, _, _): newer == file
+        // because those are SQLite's codes for no memory, a disk that failed, and no descriptor
+        case .database(let failure):
+            failure.file == file && ![7, 10, 14].contains(failure.code & 0xFF)
+        default: false
+        }
     }
 }

@@ -17,7 +17,7 @@ struct SnapshotTask: Sendable {
     let bell: Bell
     let waiting: Guarded<Int>
 
-    private var partialName: String { "snapshot-\(number).partial" }
+    let partialName: String
 
     /// Runs until the snapshot has its name, has failed or is cancelled; nil for the last.
     func run() -> Result<SnapshotHeader, JournalError>? {
@@ -35,11 +35,10 @@ struct SnapshotTask: Sendable {
     }
 
     private func write() throws(JournalError) -> SnapshotHeader? {
-        try directory.remove(partialName)
         let instance = try instance()
         let file = directory.path(partialName)
         try tuning.faults.snapshot?("open")
-        let database = try JournalDatabase(file, isReadOnly: false, isNew: true) { db in
+        let database = try JournalDatabase(file, isReadOnly: false) { db in
             // because a file that nobody knows yet needs no way back
             try db.execute(
                 sql: """
@@ -105,9 +104,17 @@ struct SnapshotTask: Sendable {
 
     private func name() throws(JournalError) {
         try tuning.faults.snapshot?("synchronize")
+        try directory.health.check()
         // because a journal in `relaxed` may not have made the row durable that this is of
         if try directory.byteCount(of: JournalFile.logName) != nil {
-            try directory.synchronize(JournalFile.logName)
+            do throws(JournalError) {
+                try tuning.faults.snapshot?("log")
+                try directory.synchronize(JournalFile.logName)
+            } catch {
+                // because what the disk has refused once no second try makes durable
+                if error.isOfDisk { directory.health.report(error) }
+                throw error
+            }
         }
         try directory.synchronize(partialName)
         try tuning.faults.snapshot?("rename")

@@ -40,14 +40,18 @@ public final class SnapshotWriter {
         let bell = Bell()
         mailbox = Mailbox { bell.ring() }
         waiting = Guarded(0)
-        let onFinished = Confined(onFinished)
+        let onFinished = Parcel(onFinished)
         let task = SnapshotTask(
             directory: directory, number: number, tuning: tuning, mailbox: mailbox, bell: bell,
-            waiting: waiting)
+            waiting: waiting, partialName: SnapshotHeader.partialName(number))
         do {
             _ = try WorkThread(name: "snapshot") {
-                guard let result = task.run() else { return }
-                deliver { onFinished.open()(result) }
+                let result = task.run()
+                // because what it holds is the owner's, it is let go there in any case
+                deliver {
+                    let onFinished = onFinished.take()
+                    if let result { onFinished?(result) }
+                }
             }
         } catch {
             throw .system(SystemFailure(call: "pthread_create", path: "", code: error.code))

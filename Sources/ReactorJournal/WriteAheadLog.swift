@@ -21,6 +21,15 @@ struct WriteAheadLog {
     private static let headerByteCount = 32
     private static let frameHeaderByteCount = 24
 
+    /// Whether there is a log that has been begun: it has a header.
+    static func isBegun(in directory: DataDirectory) throws(JournalError) -> Bool {
+        guard try directory.byteCount(of: JournalFile.logName) ?? 0 >= headerByteCount else {
+            return false
+        }
+        let header = try directory.read(JournalFile.logName, at: 0, count: headerByteCount)
+        return header.contains { $0 != 0 }
+    }
+
     /// Answers how many bytes of a torn commit SQLite is going to drop.
     ///
     /// *Throws*: ``JournalDamage`` naming the bad frame, where more than a torn commit is behind
@@ -66,27 +75,35 @@ struct WriteAheadLog {
         var lastEnd = 0
         var previous: Frame?
         for index in 0..<frameCount {
-            let frame = try frame(index)
-            guard frame.salts == salts else {
+            var frame = try frame(index)
+            let isNext = adds(frame, from: sum)
+            guard frame.salts == salts || bad == nil && isNext else {
                 // because frames of an older round begin here, unless ours go on behind
                 if bad == nil { bad = index }
                 previous = nil
                 continue
             }
             lastEnd = index + 1
-            let follows = previous.map { adds(frame, from: $0.sum) } ?? (index == 0)
-            if bad == nil, adds(frame, from: sum) {
+            // because it may be the checksum that was flipped, the one that is right counts as well
+            if bad == nil { frame.rightSum = computed(frame, from: sum) }
+            if bad == nil, isNext, frame.salts == salts {
                 sum = frame.sum
                 if frame.isCommit { wholeEnd = index + 1 }
             } else {
                 if bad == nil { bad = index }
-                if isStrict, follows, let previous, previous.isCommit, index > bad ?? 0 {
+                if isStrict, index > bad ?? 0, let previous, previous.isCommit,
+                    follows(frame, previous)
+                {
                     throw damage(at: bad ?? 0)
                 }
             }
             previous = frame
         }
         return max(0, lastEnd - wholeEnd) * (pageByteCount + Self.frameHeaderByteCount)
+    }
+
+    private func follows(_ frame: Frame, _ previous: Frame) -> Bool {
+        adds(frame, from: previous.sum) || previous.rightSum.map { adds(frame, from: $0) } ?? false
     }
 
     private func damage(at index: Int) -> JournalError {
@@ -103,6 +120,8 @@ struct WriteAheadLog {
         let salts: [UInt8]
         let sum: (UInt32, UInt32)
         let bytes: [UInt8]
+        /// What ``sum`` should be, where all before is good.
+        var rightSum: (UInt32, UInt32)?
     }
 
     private func offset(of index: Int) -> Int {
@@ -119,9 +138,14 @@ struct WriteAheadLog {
     }
 
     private func adds(_ frame: Frame, from start: (UInt32, UInt32)) -> Bool {
-        var sum = Self.sum(frame.bytes[..<8], from: start, isBigEndian)
-        sum = Self.sum(frame.bytes[Self.frameHeaderByteCount...], from: sum, isBigEndian)
-        return sum == frame.sum
+        computed(frame, from: start) == frame.sum
+    }
+
+    private func computed(
+        _ frame: Frame, from start: (UInt32, UInt32)
+    ) -> (UInt32, UInt32) {
+        let sum = Self.sum(frame.bytes[..<8], from: start, isBigEndian)
+        return Self.sum(frame.bytes[Self.frameHeaderByteCount...], from: sum, isBigEndian)
     }
 
     private static func sum(

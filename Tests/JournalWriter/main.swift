@@ -4,7 +4,7 @@ import ReactorThreads
 
 // journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT [END]]
 //
-// Goes on with the journal in DIRECTORY until ROWS rows are in it, each with BYTES bytes of deltas
+// Says behind which row it goes on with the journal in DIRECTORY, and does until ROWS rows are in it, each with BYTES bytes of deltas
 // at most, and writes the sequence of what is appended to standard output, one a line, at once.
 // With LIMIT, no file may grow beyond so many bytes, 0 for any. With END, it is killed by SIGKILL
 // when so many rows are appended, whatever its threads are at. Ends with 0, with 74 if the journal
@@ -20,19 +20,20 @@ let rowCount = UInt64(arguments[3]) ?? 0
 let byteCount = Int(arguments[4]) ?? 0
 let killedRow = arguments.count > 6 ? UInt64(arguments[6]) ?? .max : .max
 
+func say(_ line: String) {
+    var line = line + "\n"
+    line.withUTF8 { _ = unsafe write(1, $0.baseAddress, $0.count) }
+}
+
 let bell = Bell()
 let mailbox = Mailbox<@Sendable () -> Void> { bell.ring() }
 let directory = try DataDirectory(at: arguments[1])
 try SQLiteJournal.prepare(directory)
 let end = try JournalReader(directory).verifyRest()
+say("behind \(end.number)")
 let journal = try SQLiteJournal(
     directory, durability: JournalDurability(rawValue: arguments[2]) ?? .strict, after: end,
     deliver: { mailbox.post($0) })
-
-func say(_ line: String) {
-    var line = line + "\n"
-    line.withUTF8 { _ = unsafe write(1, $0.baseAddress, $0.count) }
-}
 
 var appended = end.number
 journal.onAppended = {

@@ -17,4 +17,15 @@ enum Checksum {
             unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed)
         }
     }
+
+    /// The same of words that are not on the heap.
+    static func of<let count: Int>(
+        _ words: InlineArray<count, UInt64>, behind seed: UInt64
+    ) -> UInt64 {
+        var words = words
+        for index in words.indices { words[index] = words[index].littleEndian }
+        return unsafe words.span.withUnsafeBytes {
+            unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed)
+        }
+    }
 }

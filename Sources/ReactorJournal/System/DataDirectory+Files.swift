@@ -36,6 +36,9 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
+    /// Which file `name` is; nil if there is none. *C*: `statx`.
+    func identity(of name: String) -> FileIdentity? { FileIdentity(of: name, in: descriptor) }
+
     /// Removes the file `name`, if it is there. *C*: `unlinkat`.
     func remove(_ name: String) throws(JournalError) {
         guard unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }

@@ -13,7 +13,11 @@ public final class DataDirectory: Sendable {
     /// The path it was opened by, absolute.
     public let path: String
     let descriptor: Int32
+    /// Whether what is written into it can be relied on.
+    let health = JournalHealth()
     private let lock: Int32
+    private let identity: FileIdentity?
+    private let lockIdentity: FileIdentity?
 
     /// What the caller is going to do with the directory.
     enum Purpose {
@@ -35,15 +39,17 @@ public final class DataDirectory: Sendable {
         at path: String, to purpose: Purpose, fileSystem: Int? = nil
     ) throws(JournalError) {
         self.path = Self.absolute(path)
-        if purpose == .own, unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw .system(.now("mkdir", path))
-        }
+        let isMade = unsafe purpose == .own && mkdir(path, 0o700) == 0
+        if purpose == .own, !isMade, errno != EEXIST { throw .system(.now("mkdir", path)) }
         try Self.checkKind(of: path)
         descriptor = try Self.open(path)
+        identity = FileIdentity(of: descriptor)
         // because a class that throws half-made is not deinitialised
         do throws(JournalError) {
             try Self.checkSafety(of: descriptor, at: path, fileSystem: fileSystem)
+            if isMade { try Self.synchronizeParent(of: descriptor, at: path) }
             lock = try Self.lock(in: descriptor, at: path, to: purpose)
+            lockIdentity = FileIdentity(of: lock)
         } catch {
             close(descriptor)
             throw error
@@ -58,12 +64,20 @@ public final class DataDirectory: Sendable {
     /// The name of the file that is locked.
     static let lockName = "journal.lock"
 
-    /// Whether the path still leads to the directory that was opened. *C*: `stat`, `fstat`.
+    /// Whether the path still leads to the directory that was opened, and the lock that is held is
+    /// the one that others would find. *C*: `statx`.
     public var isInPlace: Bool {
-        var ours = stat()
-        var there = stat()
-        return unsafe fstat(descriptor, &ours) == 0 && stat(path, &there) == 0
-            && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino
+        guard FileIdentity(at: path) == identity else { return false }
+        return lock < 0 || identity(of: Self.lockName) == lockIdentity
+    }
+
+    /// The nanosecond since 1970 at which a name in the directory changed last; nil where the path
+    /// leads elsewhere. *C*: `statx`.
+    var changeTime: Int64? {
+        guard let there = FileIdentity.changing(at: path), there.identity == identity else {
+            return nil
+        }
+        return there.time
     }
 
     private static func absolute(_ path: String) -> String {
@@ -133,21 +147,38 @@ public final class DataDirectory: Sendable {
             guard failure.code == EWOULDBLOCK else { throw .system(failure) }
             throw .inUse(path: path, pid: holder)
         }
-        guard purpose == .own else { return lock }
-        let text = Array("\(getpid())\n".utf8)
-        guard ftruncate(lock, 0) == 0, unsafe pwrite(lock, text, text.count, 0) == text.count else {
-            let failure = SystemFailure.now("pwrite", file)
+        guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock) else {
+            // because a file that was replaced between the two calls is no lock
             close(lock)
-            throw .system(failure)
+            return try Self.lock(in: directory, at: path, to: purpose)
+        }
+        if purpose == .own {
+            // because the pid is for people, a disk that has no room for it is no reason to stop;
+            // its width is the same always, so that it takes none
+            let digits = String(getpid())
+            let text = Array((String(repeating: " ", count: 11 - digits.count) + digits).utf8)
+            _ = unsafe pwrite(lock, text + [UInt8(ascii: "\n")], text.count + 1, 0)
         }
         return lock
+    }
+
+    // because a directory whose name is lost is lost with all that is in it
+    private static func synchronizeParent(
+        of descriptor: Int32, at path: String
+    ) throws(JournalError) {
+        let parent = unsafe openat(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // because a parent that may be written and not read can be made durable by its owner alone
+        guard parent >= 0 else { return }
+        defer { close(parent) }
+        guard fsync(parent) == 0 else { throw .system(.now("fsync", path + "/..")) }
     }
 
     private static func holder(in descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
-        let digits = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+        let digits = bytes[..<count].drop { $0 == UInt8(ascii: " ") }
+            .prefix { $0 != UInt8(ascii: "\n") }
         return Int32(String(decoding: digits, as: UTF8.self))
     }
 }

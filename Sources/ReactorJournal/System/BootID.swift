@@ -1,0 +1,38 @@
+import Glibc
+
+/// Which start of the machine it is: what was written and not made durable may be gone behind the
+/// next.
+struct BootID: Equatable, Sendable {
+    /// The 128 bits; 0 where the system does not say.
+    let high: UInt64, low: UInt64
+
+    /// Whether both are known, and the same.
+    func isSame(as other: BootID) -> Bool { self == other && (high != 0 || low != 0) }
+
+    /// The one that is running. *C*: `open`, `read` of `/proc/sys/kernel/random/boot_id`.
+    static func current() -> BootID {
+        let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return BootID(high: 0, low: 0) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(file, &bytes, bytes.count)
+        return BootID(text: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+    }
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads 32 hexadecimal digits, whatever stands between them.
+    init(text: String) {
+        let digits = text.compactMap(\.hexDigitValue).map(UInt64.init)
+        guard digits.count == 32 else {
+            self.init(high: 0, low: 0)
+            return
+        }
+        self.init(
+            high: digits[..<16].reduce(0) { $0 << 4 | $1 },
+            low: digits[16...].reduce(0) { $0 << 4 | $1 })
+    }
+}

@@ -70,6 +70,22 @@ struct DataDirectoryTests {
         #expect(!directory.isInPlace)
     }
 
+    @Test("J66: a lock file that was replaced is noticed")
+    func replacedLock() throws {
+        let directory = try DataDirectory(at: home.path("data"))
+        unsafe unlink(home.path("data/journal.lock"))
+        #expect(!directory.isInPlace)
+        let other = try DataDirectory(at: home.path("data"))
+        #expect(!directory.isInPlace && other.isInPlace)
+    }
+
+    @Test("J66: the pid in the lock file takes the same room always")
+    func pid() throws {
+        _ = try DataDirectory(at: home.path("data"))
+        let text = home.read("data/journal.lock")
+        #expect(text.count == 12 && text.hasSuffix("\(getpid())\n"))
+    }
+
     @Test("a file grows with zeros behind what it holds")
     func grow() throws {
         let directory = try DataDirectory(at: home.path("data"))

@@ -83,6 +83,73 @@ struct JournalDoctorTests {
         #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
     }
 
+    @Test("J51: a rotten row that a snapshot is of costs none of those behind it")
+    func ownRow() throws {
+        let rig = try patient()
+        try rig.flip("the deltas of row 15the")
+        rig.letGo()
+        let other = JournalRig(in: rig.home, name: "salvaged")
+        let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
+        #expect(salvage.start.number == 15 && salvage.end.number == 20 && salvage.snapshot == 15)
+        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        let journal = try other.open()
+        other.append(1, to: journal)
+        journal.close()
+        #expect(try other.rows().map(\.number) == Array(16...21))
+    }
+
+    @Test(
+        "J51: where what says which journal it is has rotted, the snapshots say it",
+        arguments: ["instance", "anchor"])
+    func rottenMeta(key: String) throws {
+        let rig = try patient()
+        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
+            try $0.execute(sql: "UPDATE meta SET value = x'00' WHERE key = '\(key)'")
+        }
+        rig.letGo()
+        let other = JournalRig(in: rig.home, name: "salvaged")
+        let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
+        #expect(salvage.start.number == 5 && salvage.end.number == 20 && salvage.snapshot == 15)
+        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+    }
+
+    @Test("J54: a snapshot of another end of the same journal is left where it is")
+    func otherEnd() throws {
+        let rig = try patient()
+        let fork = JournalRig(in: rig.home, name: "fork")
+        _ = try fork.directory()
+        for name in [JournalFile.name, "snapshot-5.sqlite"] {
+            try fork.set(name, to: rig.bytes(of: name))
+        }
+        try DatabaseQueue(path: fork.path + "/journal.sqlite").write {
+            try $0.execute(sql: "DELETE FROM batch WHERE number > 5")
+            try $0.execute(sql: "DELETE FROM meta WHERE key = 'floor'")
+        }
+        let journal = try fork.open()
+        fork.append(10, to: journal, padding: 1)
+        _ = try SnapshotWriterTests.write(journal, fork).get()
+        journal.close()
+        try rig.set("snapshot-15.sqlite", to: fork.bytes(of: "snapshot-15.sqlite"))
+        rig.letGo()
+        let other = JournalRig(in: rig.home, name: "salvaged")
+        let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
+        #expect(salvage.end.number == 20 && salvage.snapshot == 5)
+        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+    }
+
+    @Test("J55: what was salvaged knows where it ends")
+    func floor() throws {
+        let rig = try patient()
+        rig.letGo()
+        let other = JournalRig(in: rig.home, name: "salvaged")
+        _ = try JournalDoctor(at: rig.path).salvage(into: other.path)
+        _ = try other.directory()
+        try DatabaseQueue(path: other.path + "/journal.sqlite").write {
+            try $0.execute(sql: "DELETE FROM batch WHERE number > 18")
+        }
+        #expect(failure { _ = try other.rows() }?.damage?.row == 19)
+    }
+
     @Test("nothing is salvaged into a directory that holds a journal")
     func occupied() throws {
         let (rig, other) = (try patient(), try JournalRig.closed(1))

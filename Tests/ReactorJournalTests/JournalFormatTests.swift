@@ -15,11 +15,12 @@ struct JournalFormatTests {
         let file = rig.path + "/" + JournalFile.name
         #expect(
             failure { _ = try rig.open() } == .newerFormat(file: file, format: 2, known: 1))
+        #expect(rig.bytes(of: JournalFile.name) == bytes)
+        #expect(try rig.directory().names() == names)
         #expect(
             failure { _ = try JournalReader(rig.directory()) }
                 == .newerFormat(file: file, format: 2, known: 1))
         #expect(rig.bytes(of: JournalFile.name) == bytes)
-        #expect(try rig.directory().names() == names)
     }
 
     @Test("J54: another program's database, and a file that is none, are refused")
@@ -47,6 +48,16 @@ struct JournalFormatTests {
         journal.close()
         #expect(try rig.rows().count == 2)
         #expect(try !rig.directory().names().contains(half))
+    }
+
+    @Test("J54: nobody who writes makes a journal that is missing")
+    func writer() throws {
+        let rig = try JournalRig.closed(1)
+        try rig.directory().remove(JournalFile.name)
+        #expect(throws: JournalError.self) {
+            try JournalFile.writer(in: rig.directory(), durability: .strict)
+        }
+        #expect(try rig.directory().names() == ["journal.lock"])
     }
 
     @Test("J54: a journal that is gone is not taken for one that never was")

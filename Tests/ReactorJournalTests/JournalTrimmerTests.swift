@@ -6,16 +6,6 @@ import Testing
 
 @Suite("trimming")
 struct JournalTrimmerTests {
-    private func trim(
-        _ journal: SQLiteJournal, _ rig: JournalRig, behind number: UInt64,
-        keeping retention: JournalRetention = JournalRetention()
-    ) -> Result<JournalTrim, JournalError>? {
-        var result: Result<JournalTrim, JournalError>?
-        journal.trim(behind: number, keeping: retention) { result = $0 }
-        rig.run { result != nil }
-        return result
-    }
-
     @Test("rows behind a snapshot go, a few at a time, and the chain goes on from the last of them")
     func trims() throws {
         let rig = JournalRig()
@@ -24,10 +14,10 @@ struct JournalTrimmerTests {
         rig.append(40, to: journal)
         let last = try rig.rows()[29].position
         #expect(
-            trim(journal, rig, behind: 30) == .success(JournalTrim(rowCount: 30, anchor: last)))
-        #expect(trim(journal, rig, behind: 20) == .success(JournalTrim(rowCount: 0, anchor: last)))
+            rig.trim(journal, behind: 30) == .success(JournalTrim(rowCount: 30, anchor: last)))
+        #expect(rig.trim(journal, behind: 20) == .success(JournalTrim(rowCount: 0, anchor: last)))
         #expect(try rig.rows().map(\.number) == Array(31...40))
-        #expect(trim(journal, rig, behind: 99).flatMap { try? $0.get().rowCount } == 10)
+        #expect(rig.trim(journal, behind: 99).flatMap { try? $0.get().rowCount } == 10)
         rig.append(2, to: journal)
         journal.close()
         let again = try rig.open()
@@ -48,11 +38,11 @@ struct JournalTrimmerTests {
         }
         let journal = try rig.open()
         rig.append(20, to: journal)
-        let aged = trim(
-            journal, rig, behind: 20, keeping: JournalRetention(duration: .seconds(5)))
+        let aged = rig.trim(
+            journal, behind: 20, keeping: JournalRetention(duration: .seconds(5)))
         #expect(aged.flatMap { try? $0.get().rowCount } == 14)
         // because each row has about 40 bytes
-        let sized = trim(journal, rig, behind: 20, keeping: JournalRetention(byteCount: 100))
+        let sized = rig.trim(journal, behind: 20, keeping: JournalRetention(byteCount: 100))
         #expect(sized.flatMap { try? $0.get().anchor.number } == 18)
         journal.close()
     }
@@ -66,7 +56,7 @@ struct JournalTrimmerTests {
         try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
             try $0.execute(sql: "UPDATE batch SET facts = x'00' WHERE number = 11")
         }
-        guard case .failure(let error)? = trim(journal, rig, behind: 20) else {
+        guard case .failure(let error)? = rig.trim(journal, behind: 20) else {
             Issue.record("a rotten row was deleted")
             return
         }
@@ -89,5 +79,65 @@ struct JournalTrimmerTests {
         journal.close()
         #expect(rig.failures.isEmpty)
         #expect(try rig.rows().first?.number == 61)
+    }
+
+    @Test("what is kept for ever is kept, however long that is")
+    func forever() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(5, to: journal)
+        let kept = rig.trim(
+            journal, behind: 5, keeping: JournalRetention(duration: .seconds(Int64.max)))
+        #expect(kept.flatMap { try? $0.get().rowCount } == 0)
+        journal.close()
+    }
+
+    @Test("trimming ends early when it is told to, and says how far it came")
+    func stops() throws {
+        let rig = try JournalRig.closed(20)
+        rig.tuning.trimmedRowsMax = 3
+        let trimmer = JournalTrimmer(
+            database: try JournalFile.writer(in: rig.directory(), durability: .strict),
+            directory: try rig.directory(), gate: Lock(), tuning: rig.tuning)
+        var count = 0
+        let trim = try trimmer.trim(behind: 20, keeping: JournalRetention()) {
+            count += 1
+            return count < 2
+        }
+        #expect(trim.rowCount == 6 && trim.anchor.number == 6)
+    }
+
+    @Test("trimming empties the log as it goes")
+    func checkpoints() throws {
+        let rig = JournalRig()
+        rig.tuning.trimmedRowsMax = 1
+        rig.tuning.trimsPerCheckpoint = 4
+        let count = Guarded(0)
+        rig.tuning.faults.checkpoint = { () throws(JournalError) in count.withLock { $0 += 1 } }
+        let journal = try rig.open()
+        rig.append(40, to: journal)
+        #expect(rig.trim(journal, behind: 40).flatMap { try? $0.get().rowCount } == 40)
+        journal.close()
+        #expect(count.withLock { $0 } >= 10)
+    }
+
+    @Test("a reader that is overtaken by trimming is told so, and that it is no damage")
+    func overtaken() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        for _ in 1...600 { rig.hand(journal) }
+        rig.run { rig.turns.last == 600 }
+        let reader = try JournalReader(rig.directory())
+        #expect(try reader.next()?.number == 1)
+        _ = rig.trim(journal, behind: 590)
+        let file = rig.path + "/journal.sqlite"
+        let error = failure { try reader.verifyRest() }
+        #expect(error == .trimmed(file: file, upTo: 590))
+        #expect(reader.position.number < 590)
+        #expect(
+            failure { _ = try JournalReader(rig.directory(), behind: 3) }
+                == .trimmed(file: file, upTo: 590))
+        #expect(try JournalReader(rig.directory(), behind: 590).next()?.number == 591)
+        journal.close()
     }
 }

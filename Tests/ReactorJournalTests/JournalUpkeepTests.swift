@@ -1,3 +1,4 @@
+import GRDB
 import ReactorThreads
 import Testing
 
@@ -43,5 +44,96 @@ struct JournalUpkeepTests {
         journal.close()
         #expect(rig.failures.isEmpty)
         #expect(try rig.rows().last?.number == rig.turns.last)
+    }
+
+    @Test("what the log's index says is what SQLite says")
+    func extent() throws {
+        let rig = try JournalRig.closed(3)
+        let database = try JournalFile.writer(in: rig.directory(), durability: .strict)
+        let begin = try database.run("looking") { $0.logExtent }
+        #expect(begin == LogExtent(frameCount: 0, checkpointedFrameCount: 0))
+        for number in 1...5 {
+            try database.commit("writing") {
+                try $0.execute(sql: "PRAGMA user_version = \(number)")
+            }
+        }
+        var extent = try database.run("looking") { $0.logExtent }
+        #expect(extent == LogExtent(frameCount: 5, checkpointedFrameCount: 0))
+        let log = try database.checkpoint(.passive)
+        extent = try database.run("looking") { $0.logExtent }
+        #expect(extent == log && log == LogExtent(frameCount: 5, checkpointedFrameCount: 5))
+    }
+
+    @Test("the log's index has its room before a commit, and more than one region of it")
+    func reserved() throws {
+        let rig = try JournalRig.closed(1)
+        let database = try JournalFile.writer(in: rig.directory(), durability: .strict)
+        _ = try database.run("looking") { $0.logExtent }
+        #expect(try rig.directory().byteCount(of: "journal.sqlite-shm") == 32_768)
+        try database.commit("writing", pageCount: 4_061) { _ in }
+        #expect(try rig.directory().byteCount(of: "journal.sqlite-shm") == 32_768)
+        try database.commit("writing", pageCount: 4_062) { _ in }
+        #expect(try rig.directory().byteCount(of: "journal.sqlite-shm") == 65_536)
+    }
+
+    @Test("a reader that stays holds up no commit, and is told of once")
+    func held() throws {
+        let rig = JournalRig()
+        rig.tuning.checkpointByteCount = 4_000
+        rig.tuning.restartByteCount = 40_000
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; SELECT * FROM batch")
+            rig.append(80, to: journal, padding: 2_000)
+            rig.run { !rig.alarms.isEmpty }
+            try db.execute(sql: "ROLLBACK")
+        }
+        guard case .logIsRead = try #require(rig.alarms.first) else {
+            Issue.record("\(rig.alarms)")
+            return
+        }
+        journal.close()
+        #expect(rig.alarms.count == 1 && rig.failures.isEmpty)
+        #expect(try rig.rows().count == 82)
+    }
+
+    @Test("J60: a disk that fails a checkpoint is written to by nobody any more")
+    func failed() throws {
+        let rig = JournalRig()
+        rig.tuning.checkpointByteCount = 4_000
+        let broken = JournalError.database(
+            DatabaseFailure(
+                file: "f", purpose: "checkpointing", code: 1_034, systemCode: 5, message: "m"))
+        rig.tuning.faults.checkpoint = { () throws(JournalError) in throw broken }
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        rig.run { !rig.failures.isEmpty }
+        #expect(rig.failures == [.broken(turn: 0, message: "\(broken)")])
+        let files = [JournalFile.name, JournalFile.logName]
+        let before = files.map { rig.bytes(of: $0) }
+        rig.hand(journal)
+        journal.append(
+            JournalBatch(turn: 9, epoch: 9, after: 0, sequence: 1, bytes: [], range: 0..<0))
+        #expect(throws: JournalError.self) { try rig.directory().health.check() }
+        journal.close()
+        #expect(files.map { rig.bytes(of: $0) } == before)
+        #expect(rig.turns == [1] && rig.failures.count == 1)
+    }
+
+    @Test("J55: how far rows reached is in the file with them, by each checkpoint")
+    func floor() throws {
+        let rig = JournalRig()
+        rig.tuning.checkpointByteCount = 5 * 4_000
+        let journal = try rig.open()
+        rig.append(5, to: journal)
+        let database = try JournalFile.reader(in: rig.directory())
+        let floor = try database.run("looking") { db in
+            let meta = MetaTable(db, in: "f")
+            return try meta.floor(of: meta.instance())
+        }
+        #expect(floor == 5)
+        journal.close()
     }
 }

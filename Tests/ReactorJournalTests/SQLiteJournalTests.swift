@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ReactorThreads
 import TestPrograms
 import Testing
@@ -79,6 +80,150 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().count == 50)
     }
 
+    @Test(
+        "J59: a file that may not grow holds up checkpoints, and the log takes on until it is full")
+    func limitedFile() async throws {
+        let home = TestDirectory()
+        let writer = try ChildProcess(
+            Built.product("journal-writer"),
+            [home.path("data"), "relaxed", "1000000", "9000", "17000000"], in: home,
+            name: "ledger")
+        #expect(await writer.ended() == .exited(28), "\(writer.errors)")
+        let acknowledged = writer.output.split(separator: "\n").compactMap { UInt64($0) }
+        let rig = JournalRig(in: home)
+        _ = try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
+        #expect(try rig.rows().last?.number == acknowledged.last)
+    }
+
+    /// Whether a file system of a test's own can be had.
+    static let mayMount: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test(
+        "J58, J63: a full disk breaks nothing: what was told is there, and it starts and goes on",
+        .enabled(if: mayMount), arguments: [20, 24])
+    func realFullDisk(megabytes: Int) async throws {
+        let home = TestDirectory()
+        let script = """
+            mkdir "$1/disk" && mount -t tmpfs -o size=\(megabytes)m none "$1/disk" || exit 99
+            d="$1/disk/data"
+            "$2" "$d" strict 1000000 9000 >"$1/ledger"; echo "filled $?"
+            grep -E '^[0-9]+$' "$1/ledger" | tail -n 1
+            "$2" "$d" strict 0 0; echo "started $?"
+            mount -o remount,size=64m "$1/disk"
+            "$2" "$d" strict 100000 100; echo "went on $?"
+            """
+        let shell = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "unshare", "-m", "sh", "-c", script, "sh", home.path,
+                Built.product("journal-writer"),
+            ],
+            in: home, name: "shell")
+        _ = await shell.ended()
+        let lines = shell.output.split(separator: "\n").filter { UInt64($0) == nil }
+        let told = home.read("ledger").split(separator: "\n").compactMap { UInt64($0) }.last ?? 0
+        #expect(lines.first == "filled 28", "\(home.read("ledger").suffix(400))")
+        #expect(lines.dropFirst().first == "behind \(told)")
+        #expect(lines.contains("started 0") && lines.last == "went on 0", "\(shell.errors)")
+        #expect(told > 2_000)
+    }
+
+    @Test("another program that looks at the file takes no lock and no log away")
+    func lookedAt() async throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(3, to: journal)
+        // because it is readers of this process that might let go of what the journal holds
+        #expect(try rig.rows().count == 3)
+        let log = try rig.directory().identity(of: JournalFile.logName)
+        let script = """
+            import sqlite3, sys
+            other = sqlite3.connect(sys.argv[1])
+            print(other.execute("SELECT count(*) FROM batch").fetchone()[0])
+            other.close()
+            """
+        let looker = try ChildProcess(
+            "/usr/bin/env", ["python3", "-c", script, rig.path + "/journal.sqlite"], in: rig.home,
+            name: "looker")
+        #expect(await looker.ended() == .exited(0), "\(looker.errors)")
+        #expect(looker.output == "3\n")
+        #expect(try rig.directory().identity(of: JournalFile.logName) == log)
+        rig.append(2, to: journal)
+        journal.close()
+        #expect(rig.failures.isEmpty)
+        #expect(try rig.rows().count == 5)
+    }
+
+    @Test("a lock that another process holds is waited for, told once, and loses nothing")
+    func locked() throws {
+        let rig = JournalRig()
+        rig.tuning.lockedMilliseconds = 5
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            rig.hand(journal)
+            rig.run { !rig.alarms.isEmpty }
+            rig.hand(journal)
+            try db.execute(sql: "ROLLBACK")
+        }
+        rig.run { rig.turns.last == 4 }
+        journal.close()
+        #expect(rig.alarms == [.isLocked(file: rig.path + "/journal.sqlite")])
+        #expect(try rig.rows().count == 4 && rig.failures.isEmpty)
+    }
+
+    @Test("a lock that another process holds does not keep a journal from being closed")
+    func lockedAtEnd() throws {
+        let rig = JournalRig()
+        rig.tuning.lockedMilliseconds = 5
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            rig.hand(journal)
+            rig.run { !rig.alarms.isEmpty }
+            journal.close()
+            try db.execute(sql: "ROLLBACK")
+        }
+        rig.run { !rig.failures.isEmpty }
+        #expect(rig.turns == [1, 2] && rig.failures.count == 1)
+    }
+
+    @Test("J58: what is handed over while there is no room is no part of the history")
+    func between() throws {
+        let rig = JournalRig()
+        let isFull = Guarded(true)
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            if turn == 3, isFull.withLock({ $0 }) { throw Self.full }
+        }
+        let journal = try rig.open()
+        journal.resume()
+        rig.append(3, to: journal)
+        for sequence in 4...6 as ClosedRange<UInt64> {
+            journal.append(
+                JournalBatch(
+                    turn: sequence, epoch: 7, after: sequence * 2, sequence: sequence * 2 + 2,
+                    bytes: [], range: 0..<0))
+        }
+        #expect(journal.lastNumber == 2)
+        isFull.withLock { $0 = false }
+        journal.resume()
+        rig.append(2, to: journal)
+        journal.close()
+        #expect(try rig.rows().map(\.sequence) == [2, 4, 6, 8] && rig.failures.count == 1)
+    }
+
     @Test("J58: no room drops that turn and all later ones until the owner resumes")
     func fullDisk() throws {
         let rig = JournalRig()
@@ -151,6 +296,24 @@ struct SQLiteJournalTests {
         #expect(rig.turns == [1, 2])
         journal.close()
         #expect(!FileManager.default.fileExists(atPath: rig.path))
+    }
+
+    @Test(
+        "J65: nothing is acknowledged into a file that another one has replaced",
+        arguments: [JournalFile.name, JournalFile.logName, "journal.lock"])
+    func replaced(name: String) throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        let bytes = rig.bytes(of: name)
+        try rig.directory().remove(name)
+        try rig.set(name, to: bytes)
+        rig.append(1, to: journal)
+        let moved = JournalError.moved(
+            path: name == "journal.lock" ? rig.path : rig.path + "/" + name)
+        #expect(rig.failures == [.broken(turn: 3, message: "\(moved)")])
+        #expect(rig.turns == [1, 2])
+        journal.close()
     }
 
     @Test("J67: a clock that goes back leaves times that do not")

@@ -34,7 +34,7 @@ struct SnapshotShelfTests {
         #expect(try shelf.choose().snapshot?.header.position.number == 9)
         #expect(try shelf.removeOlder() == 6)
         #expect(try shelf.numbers() == [9, 6])
-        try rig.set("snapshot-12.partial", to: [1])
+        try rig.set("snapshot-12.partial-0a", to: [1])
         try shelf.removeOrphans()
         #expect(
             try rig.directory().names().filter { !$0.contains(".sqlite-") }
@@ -55,6 +55,52 @@ struct SnapshotShelfTests {
         try rig.set("snapshot-3.sqlite", to: [])
         choice = try shelf.choose()
         #expect(choice.snapshot == nil && choice.passedOver.count == 3)
+    }
+
+    @Test(
+        "J56: whatever is wrong with a snapshot's file, the one before is taken",
+        arguments: [0, 17, 18, 19, 30, 45, 60, 63, 71, 100, 101, 105, 4_096, 8_192])
+    func everyByte(offset: Int) throws {
+        let rig = try shelf()
+        let name = "snapshot-9.sqlite"
+        let bytes = rig.bytes(of: name)
+        for bit in 0..<8 as Range<UInt8> {
+            var flipped = bytes
+            flipped[offset] ^= 1 << bit
+            try rig.set(name, to: flipped)
+            let choice = try SnapshotShelf(rig.directory()).choose()
+            #expect([6, 9].contains(choice.snapshot?.header.position.number), "bit \(bit)")
+        }
+        for count in [0, 50, 100, 4_096, bytes.count - 1] {
+            try rig.set(name, to: Array(bytes[..<count]))
+            #expect(
+                try SnapshotShelf(rig.directory()).choose().snapshot?.header.position.number == 6)
+        }
+    }
+
+    @Test("J56: a damaged snapshot does not count as one that is kept")
+    func counted() throws {
+        let rig = try shelf()
+        let shelf = try SnapshotShelf(rig.directory())
+        try rig.flip("part 2 of", in: "snapshot-9.sqlite")
+        #expect(try shelf.removeOlder() == 3)
+        #expect(try shelf.numbers() == [6, 3])
+        try rig.flip("part 2 of", in: "snapshot-6.sqlite")
+        #expect(try shelf.removeOlder() == nil)
+        #expect(try shelf.numbers() == [6, 3])
+    }
+
+    @Test("a journal is trimmed as far as its snapshots allow")
+    func behind() throws {
+        let rig = try shelf()
+        let journal = try rig.open()
+        var result: Result<JournalTrim, JournalError>?
+        journal.trimBehindSnapshots(keeping: JournalRetention()) { result = $0 }
+        rig.run { result != nil }
+        journal.close()
+        #expect(try result?.get().rowCount == 6)
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [9, 6])
+        #expect(try rig.rows().map(\.number) == [7, 8, 9, 10])
     }
 
     @Test("J56: where the first rows are gone and no snapshot stands for them, it is refused")

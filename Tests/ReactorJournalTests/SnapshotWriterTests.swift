@@ -78,8 +78,69 @@ struct SnapshotWriterTests {
         rig.append(1, to: journal)
         journal.close()
         #expect(try SnapshotShelf(rig.directory()).numbers() == [1])
-        #expect(try rig.directory().names().allSatisfy { !$0.hasSuffix(".partial") })
+        #expect(try rig.directory().names().allSatisfy { !SnapshotHeader.isPartial($0) })
         #expect(try rig.rows().count == 3)
+    }
+
+    @Test("J60: a log that cannot be made durable breaks the journal, not the snapshot alone")
+    func brokenLog() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        let broken = JournalError.system(SystemFailure(call: "fsync", path: "p", code: 5))
+        rig.tuning.faults.snapshot = { at throws(JournalError) in if at == "log" { throw broken } }
+        #expect(try Self.write(journal, rig) == .failure(broken))
+        #expect(rig.failures == [.broken(turn: 0, message: "\(broken)")])
+        rig.hand(journal)
+        #expect(try Self.write(journal, rig) == .failure(broken), "it is tried again")
+        journal.close()
+        #expect(rig.turns == [1] && rig.failures.count == 1)
+    }
+
+    @Test("two snapshots of one row are in no way of each other")
+    func twice() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        var results: [Result<SnapshotHeader, JournalError>] = []
+        let writers = try (0..<2).map { _ in
+            try SnapshotWriter(
+                rig.directory(), of: 0, tuning: rig.tuning, deliver: rig.deliver
+            ) { results.append($0) }
+        }
+        for part in Self.parts(9) { for writer in writers { writer.append(part) } }
+        for writer in writers { writer.finish() }
+        rig.run { results.count == 2 }
+        #expect(results.allSatisfy { (try? $0.get().partCount) == 9 })
+        journal.close()
+        try SnapshotReader(rig.directory(), of: 0).verifyRest()
+    }
+
+    private final class Witness {}
+
+    @Test("what a callback holds is let go on the owner's thread, after a cancel too")
+    func handedBack() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        var jobs: [@Sendable () -> Void] = []
+        let mailbox = Mailbox<@Sendable () -> Void> {}
+        let bell = Bell()
+        var witness: Witness? = Witness()
+        weak let seen = witness
+        let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void = { job in
+            mailbox.post(job)
+            bell.ring()
+        }
+        let writer = try SnapshotWriter(
+            rig.directory(), of: 0, tuning: rig.tuning, deliver: deliver
+        ) { [witness] _ in withExtendedLifetime(witness) {} }
+        witness = nil
+        writer.cancel()
+        bell.wait()
+        #expect(seen != nil)
+        mailbox.drain(into: &jobs)
+        for job in jobs { job() }
+        #expect(seen == nil)
+        journal.close()
     }
 
     @Test("a snapshot that is cancelled leaves nothing")

@@ -1,3 +1,4 @@
+import GRDB
 import Testing
 
 @testable import ReactorJournal
@@ -84,6 +85,68 @@ struct WriteAheadLogTests {
         try image.set(JournalFile.logName, to: log)
         let damage = failure { _ = try prepare(image) }?.damage
         #expect(damage?.file == image.path + "/journal.sqlite-wal")
+    }
+
+    @Test(
+        "J52: a flipped bit in the last commit but one is damage, wherever in its frame it is",
+        arguments: [1, 5, 9, 14, 17, 22, 24, 400, 4_000])
+    func lastButOne(offset: Int) throws {
+        let image = try crashed()
+        var log = image.bytes(of: JournalFile.logName)
+        log[log.count - 2 * Self.frame + offset] ^= 1
+        try image.set(JournalFile.logName, to: log)
+        let damage = failure { _ = try prepare(image) }?.damage
+        #expect(damage?.file == image.path + "/journal.sqlite-wal")
+    }
+
+    @Test("J52: a lost tail that strict commits have overwritten is no damage")
+    func stricter() throws {
+        let image = try crashed(.relaxed)
+        var log = image.bytes(of: JournalFile.logName)
+        log[log.count - 7 * Self.frame + 100] ^= 1
+        try image.set(JournalFile.logName, to: log)
+        image.tuning.grownByteCount = 0
+        let other = try image.hold()
+        let journal = try image.open(.strict)
+        image.append(1, to: journal)
+        let next = try image.image("next")
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        journal.close()
+        _ = try prepare(next)
+        #expect(try next.rows().map(\.number) == Array(1...4))
+    }
+
+    @Test(
+        "J53: a log that is gone, empty or zeros though nobody closed the journal is damage",
+        arguments: [nil, 0, 32, 9_000] as [Int?])
+    func lost(byteCount: Int?) throws {
+        let image = try crashed()
+        try image.forgetCaches()
+        if let byteCount {
+            try image.set(JournalFile.logName, to: [UInt8](repeating: 0, count: byteCount))
+        }
+        for _ in 1...2 {
+            let damage = failure { _ = try prepare(image) }?.damage
+            #expect(damage?.file == image.path + "/journal.sqlite-wal" && damage?.got == "none")
+        }
+    }
+
+    @Test("a journal that nobody could close cleanly keeps its log")
+    func keptLog() throws {
+        let rig = JournalRig()
+        rig.tuning.faults.commit = { turn throws(JournalError) in
+            throw .database(
+                DatabaseFailure(file: "f", purpose: "p", code: 13, systemCode: 0, message: "m"))
+        }
+        let journal = try rig.open()
+        rig.append(1, to: journal)
+        journal.close()
+        #expect(try rig.directory().byteCount(of: JournalFile.logName) ?? 0 > 0)
+        rig.tuning.faults.commit = nil
+        let again = try rig.open()
+        rig.append(1, to: again)
+        again.close()
+        #expect(try rig.directory().byteCount(of: JournalFile.logName) == nil)
     }
 
     @Test("J52: where commits do not wait for the disk, the same is a tail that was lost")

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ReactorThreads
 import TestPrograms
 
@@ -11,6 +12,7 @@ final class JournalRig {
     var tuning = JournalTuning()
     private(set) var turns: [UInt64] = []
     private(set) var failures: [JournalFailure] = []
+    private(set) var alarms: [JournalAlarm] = []
     private let bell = Bell()
     private let mailbox: Mailbox<@Sendable () -> Void>
     private var held: DataDirectory?
@@ -47,6 +49,7 @@ final class JournalRig {
             directory, durability: durability, after: end, tuning: tuning, deliver: deliver)
         journal.onAppended = { [unowned self] in turns.append($0) }
         journal.onFailed = { [unowned self] in failures.append($0) }
+        journal.onAlarm = { [unowned self] in alarms.append($0) }
         return journal
     }
 
@@ -93,6 +96,17 @@ final class JournalRig {
 
     static func facts(_ number: UInt64) -> [UInt8] { Array("the facts of row \(number)".utf8) }
 
+    /// Trims through the journal, and waits for it.
+    func trim(
+        _ journal: SQLiteJournal, behind number: UInt64,
+        keeping retention: JournalRetention = JournalRetention()
+    ) -> Result<JournalTrim, JournalError>? {
+        var result: Result<JournalTrim, JournalError>?
+        journal.trim(behind: number, keeping: retention) { result = $0 }
+        run { result != nil }
+        return result
+    }
+
     /// All rows, verified.
     func rows() throws -> [JournalRow] {
         let reader = try JournalReader(directory())
@@ -109,6 +123,16 @@ final class JournalRig {
             try image.set(file, to: bytes(of: file))
         }
         return image
+    }
+
+    /// A connection that reads, as another process's might, until it rolls back.
+    func hold() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(
+            path: path + "/" + JournalFile.name, configuration: configuration)
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN; SELECT * FROM batch") }
+        return other
     }
 
     func bytes(of file: String) -> [UInt8] {

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import ReactorJournal
+
+@Suite("how a journal was left")
+struct JournalMarkTests {
+    private static let first = BootID(text: "01234567-0000-0000-0000-000000000001")
+    private static let second = BootID(text: "01234567-0000-0000-0000-000000000002")
+
+    @Test("the system's text is 128 bits, and anything else is not known")
+    func boot() {
+        let boot = BootID(text: "a1b2c3d4-0000-1111-2222-33334444ffff\n")
+        #expect(boot == BootID(high: 0xA1B2_C3D4_0000_1111, low: 0x2222_3333_4444_FFFF))
+        #expect(BootID(text: "a1b2") == BootID(high: 0, low: 0))
+        #expect(!BootID(text: "").isSame(as: BootID(text: "")))
+        #expect(BootID.current().isSame(as: .current()))
+    }
+
+    @Test("it comes back from its words")
+    func words() {
+        for bits in 0..<8 {
+            let mark = JournalMark(
+                isOpen: bits & 1 != 0, durability: bits & 2 != 0 ? .strict : .relaxed,
+                isLogStrict: bits & 4 != 0, boot: BootID(high: 5, low: 6))
+            #expect(JournalMark(words: mark.words) == mark)
+        }
+        #expect(JournalMark(words: [8, 0, 0]) == nil && JournalMark(words: [1]) == nil)
+    }
+
+    /// Opens what a journal has left, on another start of the machine or the same.
+    private func opening(
+        _ durability: JournalDurability, isClosed: Bool, isRebooted: Bool
+    ) throws -> JournalOpening {
+        let rig = JournalRig()
+        rig.tuning.boot = { Self.first }
+        let journal = try rig.open(durability)
+        rig.append(3, to: journal)
+        let image = try rig.image("image")
+        journal.close()
+        let left = isClosed ? rig : image
+        left.tuning.boot = { isRebooted ? Self.second : Self.first }
+        return try JournalFile.prepare(in: left.directory(), tuning: left.tuning)
+    }
+
+    @Test(
+        "J48: only relaxed, not closed, and the machine started anew, may have lost acknowledged rows",
+        arguments: [JournalDurability.strict, .relaxed], [false, true])
+    func mayHaveLost(durability: JournalDurability, isClosed: Bool) throws {
+        for isRebooted in [false, true] {
+            let opening = try opening(durability, isClosed: isClosed, isRebooted: isRebooted)
+            #expect(
+                opening.mayHaveLostTail == (durability == .relaxed && !isClosed && isRebooted))
+        }
+    }
+}

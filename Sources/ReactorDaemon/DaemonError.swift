@@ -55,7 +55,7 @@ extension DaemonError {
         case .diskFailed: EX_IOERR
         case .journal(let error):
             switch error {
-            case .damage, .foreign, .missing, .newerFormat: EX_CONFIG
+            case .damage, .foreign, .missing, .newerFormat, .trimmed, .absent: EX_CONFIG
             case .unusableDirectory, .inUse: EX_UNAVAILABLE
             case .moved, .system, .database: EX_IOERR
             }

@@ -65,7 +65,9 @@ enum JournalFile {
                 "anchor", to: (anchor ?? .beginning(seed: instance.seed)).words,
                 behind: instance.seed)
         }
-        // because closing the only connection leaves one file that holds everything
+        // because closing leaves one file that holds everything only if nothing fails on the way, and does
+        // not say whether
+        _ = try database.run("checkpointing") { try $0.checkpoint(.truncate) }
         try database.close()
         try directory.synchronize(partialName)
         try directory.rename(partialName, to: name)

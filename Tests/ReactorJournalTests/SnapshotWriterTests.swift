@@ -126,12 +126,12 @@ struct SnapshotWriterTests {
         let bell = Bell()
         var witness: Witness? = Witness()
         weak let seen = witness
+        let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void = { job in
+            mailbox.post(job)
+            bell.ring()
+        }
         let writer = try SnapshotWriter(
-            rig.directory(), of: 0, tuning: rig.tuning,
-            deliver: { job in
-                mailbox.post(job)
-                bell.ring()
-            }
+            rig.directory(), of: 0, tuning: rig.tuning, deliver: deliver
         ) { [witness] _ in withExtendedLifetime(witness) {} }
         witness = nil
         writer.cancel()

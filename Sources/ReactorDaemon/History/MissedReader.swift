@@ -30,9 +30,12 @@ final class MissedReader {
             while true {
                 bell.wait()
                 for order in mailbox.drain() {
-                    guard case .question(let question) = order else { return }
-                    let frames = Self.frames(of: question, in: directory)
-                    _ = loop.post { onAnswer.open()(question.number, frames) }
+                    switch order {
+                    case .stop: return
+                    case .question(let question):
+                        let frames = Self.frames(of: question, in: directory)
+                        _ = loop.post { onAnswer.open()(question.number, frames) }
+                    }
                 }
             }
         }

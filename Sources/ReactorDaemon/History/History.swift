@@ -12,6 +12,10 @@ final class History {
     private(set) var position: JournalPosition
     /// The row that the newest snapshot is of, if there is one.
     private(set) var snapshotNumber: UInt64?
+    /// What was found when the journal was opened.
+    let opening: JournalOpening
+    /// The last row when the daemon began.
+    private var firstNumber: UInt64?
     /// Bytes of rows behind that.
     private(set) var replayedByteCount = 0
     private let logger: Logger
@@ -32,11 +36,25 @@ final class History {
         do throws(JournalError) {
             if config.directory == nil { Self.makeParents(of: path) }
             directory = try DataDirectory(at: path)
-            try SQLiteJournal.prepare(directory)
+            opening = try SQLiteJournal.prepare(directory)
             try SnapshotShelf(directory).removeOrphans()
             position = try JournalReader(directory).position
         } catch {
             throw .journal(error)
+        }
+        tell(opening)
+    }
+
+    private func tell(_ opening: JournalOpening) {
+        if opening.droppedByteCount > 0 {
+            logger.notice(
+                "dropped a commit that was cut off; nobody was told of it",
+                metadata: ["bytes": "\(opening.droppedByteCount)"])
+        }
+        if opening.mayHaveLostTail {
+            logger.warning(
+                "the machine stopped while durability was relaxed: the last of the history may be "
+                    + "lost, a new epoch begins")
         }
     }
 
@@ -68,7 +86,12 @@ final class History {
             try replay(row, recovery)
         }
         position = reader.position
-        let isNew = position.number == 0
+        let first = firstNumber ?? position.number
+        firstNumber = first
+        // because rows that were lost may have been seen: what others hold of them is of no history that
+        // goes on. Once a row of the new epoch is kept, it is the one to go on with
+        let isNew =
+            position.number == 0 || opening.mayHaveLostTail && position.number == first
         do throws(RecoveryError) {
             return try recovery.finish(
                 epoch: isNew ? epoch : position.epoch, sequence: position.sequence)

@@ -49,6 +49,7 @@ final class HistoryKeeper {
         } catch {
             throw .journal(error)
         }
+        journal.onAlarm = { [unowned self] alarm in logger.warning("\(alarm)") }
         journal.onFailed = { [unowned self] failure in
             switch failure {
             case .broken(_, let message): onBroken(message)

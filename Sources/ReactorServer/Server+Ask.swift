@@ -28,6 +28,8 @@ extension Server {
         case .tree: treeEntries().encode(into: &value)
         case .stats: counters().encode(into: &value)
         case .limits: limits.named.encode(into: &value)
+        case .checksum(let path, let mode):
+            return self.ask(header, path, mode, of: connection)
         }
         reply(to: connection) { writer in
             value.withBytes { bytes in

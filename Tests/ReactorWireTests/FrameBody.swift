@@ -156,6 +156,7 @@ extension FrameBody {
         FrameBody("ask-tree", Ask.tree),
         FrameBody("ask-stats", Ask.stats),
         FrameBody("ask-limits", Ask.limits),
+        FrameBody("ask-checksum", Ask.checksum(path: "/visits")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]
@@ -172,6 +173,11 @@ extension FrameBody {
                 TreeEntry(path: "/visits", reactor: "Counter", sequence: 45),
             ]),
         FrameBody("answer-limits", ["frameBytesMax": 1 << 20, "depthMax": 64] as [String: UInt64]),
+        FrameBody(
+            "answer-checksum",
+            SliceChecksum(
+                revision: Revision(epoch: epoch, sequence: 45),
+                checksum: WireChecksum(of: (["count": 5] as WireValue).wireBytes().span).value)),
     ]
 
     private static let description = NodeDescription(

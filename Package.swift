@@ -190,6 +190,10 @@ let package = Package(
         .executableTarget(
             name: "journal-writer", dependencies: ["ReactorJournal", "ReactorThreads"],
             path: "Tests/JournalWriter", swiftSettings: strict),
+        // Writes through a client with a journal until it is killed.
+        .executableTarget(
+            name: "client-writer", dependencies: ["ReactorClient", "StockReactors"],
+            path: "Tests/ClientWriter", swiftSettings: strict),
         .testTarget(
             name: "ReactorMacrosTests",
             dependencies: [
@@ -232,7 +236,7 @@ let package = Package(
             dependencies: [
                 "ReactorBytes", "ReactorClient", "ReactorCore", "ReactorDaemon",
                 "ReactorDaemonCommand", "ReactorJournal", "ReactorLoop", "ReactorServer",
-                "ReactorThreads", "ReactorWire", "StockReactors",
+                "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms", "client-writer",
             ],
             swiftSettings: strict),
         .testTarget(

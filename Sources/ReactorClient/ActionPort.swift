@@ -215,6 +215,6 @@ extension ActionPort {
             room.leave(byteCount)
             throw refusal
         }
-        return await answer.wait(cancelled: .unknown)
+        return await answer.wait(cancelled: .unknown(.cancelled))
     }
 }

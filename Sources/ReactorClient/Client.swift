@@ -16,6 +16,7 @@ import ReactorThreads
 /// that was forked after ``connect(to:options:)`` is refused, ``ClientError/forked(pid:)``.
 public final class Client: Sendable {
     let port: ActionPort
+    private let board: MirrorBoard
     private let lastWatch = Guarded<UInt64>(0)
     /// What the daemon said of itself and its limits when the client connected first.
     public let welcome: Welcome
@@ -23,12 +24,15 @@ public final class Client: Sendable {
     public let socketPath: String
     /// News that answers no call: effects that failed, loops that were cut, a lost past.
     public let notices: ClientNotices
+    /// What happened to the client so far.
+    public var statistics: ClientStatistics { board.statistics.withLock { $0 } }
 
     private init(
-        _ port: ActionPort, _ notices: NoticeFeed, _ welcome: Welcome, _ socketPath: String
+        _ port: ActionPort, _ board: MirrorBoard, _ welcome: Welcome, _ socketPath: String
     ) {
         self.port = port
-        self.notices = ClientNotices(feed: notices)
+        self.board = board
+        notices = ClientNotices(feed: board.news)
         self.welcome = welcome
         self.socketPath = socketPath
     }
@@ -46,8 +50,7 @@ public final class Client: Sendable {
     static func connect(
         to path: String?, options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) async throws(ClientError) -> Client {
-        let notices = NoticeFeed()
-        let (port, core) = try startThread(path, options, notices, isForked)
+        let (port, core, board) = try startThread(path, options, isForked)
         do throws(ClientError) {
             let (welcome, socketPath) = try await port.ask { (_, then) in
                 let client = core.open()
@@ -55,7 +58,7 @@ public final class Client: Sendable {
                     then(result.map { ($0, client.socketPath ?? "") })
                 }
             }
-            return Client(port, notices, welcome, socketPath)
+            return Client(port, board, welcome, socketPath)
         } catch {
             port.end()
             throw error
@@ -63,13 +66,12 @@ public final class Client: Sendable {
     }
 
     private static func startThread(
-        _ path: String?, _ options: ClientOptions, _ notices: NoticeFeed,
-        _ isForked: @escaping @Sendable () -> Bool
-    ) throws(ClientError) -> (ActionPort, Confined<LoopClient>) {
+        _ path: String?, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
+    ) throws(ClientError) -> (ActionPort, Confined<LoopClient>, MirrorBoard) {
         do {
             let loop = try EventLoop(spin: options.spin)
             let core = try LoopClient(on: loop, to: path, options: options)
-            core.machine.report(to: notices)
+            let board = core.machine.board
             let confined = Confined(core)
             let port = ActionPort(.loop(confined, loop.handle), options, isForked: isForked)
             // because the port ends the thread when nobody holds it any more
@@ -78,7 +80,7 @@ public final class Client: Sendable {
                 loop.run()
                 loop.close()
             }
-            return (port, confined)
+            return (port, confined, board)
         } catch {
             throw error as? ClientError ?? .system("\(error)")
         }

@@ -21,6 +21,9 @@ public enum ClientError: Error, Sendable, Equatable {
     case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)
+    /// The mirror follows the value, and runs nothing that could go wrong: there is nothing to
+    /// compare.
+    case notComparable(path: String)
     /// The revision belongs to another history than the one the daemon now has.
     case otherHistory(expected: Revision, actual: Revision)
     /// More bytes of actions wait than ``ClientOptions/queueBytesMax``.
@@ -71,6 +74,7 @@ extension ClientError: CustomStringConvertible {
         case .otherReactor(let path, let expected, let actual):
             "the properties lead to a \(expected) at \(path), the daemon has a \(actual) there"
         case .gone(let path): "\(path) was removed"
+        case .notComparable(let path): "the mirror of \(path) follows the value, not the mutations"
         case .otherHistory(let expected, let actual):
             "revision \(expected) is of another history, the daemon is at \(actual)"
         case .queueFull(let bytesMax):

@@ -182,6 +182,7 @@ extension ClientMachine {
         let count = UInt64(header.id)
         try checkOrdinal(header.number, count)
         processed = max(processed, header.number &+ (count &- 1))
+        lastSequence = max(lastSequence, sequence &+ (count &- 1))
         guard !mustHold else {
             return try hold(.run(ordinal: header.number, count: count, sequence: sequence))
         }
@@ -316,22 +317,26 @@ extension ClientMachine {
     /// The session is gone, and with it the knowledge of what became of written actions.
     ///
     /// `haveEffectsEnded` says that the daemon is gone as well, and all that ran in it.
-    func giveUpSent(haveEffectsEnded: Bool = false) {
+    func giveUpSent(_ reason: UnknownReason, haveEffectsEnded: Bool = false) {
         releaseHeld()
         _ = sent.removeAll()
-        for ordinal in pending.stragglers.keys.sorted() { giveUp(ordinal, haveEffectsEnded) }
+        for ordinal in pending.stragglers.keys.sorted() {
+            giveUp(ordinal, reason, haveEffectsEnded)
+        }
         let end = pending.sentEnd
         var ordinal = pending.first
         while ordinal < end {
-            giveUp(ordinal, haveEffectsEnded)
+            giveUp(ordinal, reason, haveEffectsEnded)
             ordinal &+= 1
         }
         confirmed = pending.contiguous
     }
 
-    private func giveUp(_ ordinal: UInt64, _ haveEffectsEnded: Bool) {
+    private func giveUp(
+        _ ordinal: UInt64, _ reason: UnknownReason, _ haveEffectsEnded: Bool
+    ) {
         let known = haveEffectsEnded ? awaited.outcome(of: ordinal) : nil
-        conclude(ordinal, finally: known?.withoutOwner ?? .unknown)
+        conclude(ordinal, finally: known?.withoutOwner ?? .unknown(reason))
     }
 
     /// Gives the actions that wait the numbers behind `ordinal`; none was sent yet.
@@ -360,7 +365,7 @@ extension ClientMachine {
     }
 
     /// The client has ended: what waits was never sent.
-    func giveUpWaiting(_ error: ClientError) {
+    func giveUpWaiting(_ error: ClientError, isKept: Bool) {
         let end = pending.next
         pending.inFlight += pending.waitingCount
         pending.sentEnd = end
@@ -368,7 +373,9 @@ extension ClientMachine {
         waitingStart = 0
         var ordinal = pending.first
         while ordinal < end {
-            conclude(ordinal, finally: .failed(message: "never sent: \(error)"))
+            conclude(
+                ordinal,
+                finally: isKept ? .unknown(.kept) : .failed(message: "never sent: \(error)"))
             ordinal &+= 1
         }
     }

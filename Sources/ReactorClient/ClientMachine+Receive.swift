@@ -115,7 +115,7 @@ extension ClientMachine {
         case (.live, .lag): noteLag()
         case (.live, .gone): noteGone(header.id)
         case (.live, .notice):
-            if let notice = try? Notice(wireBytes: body) { onNotice?(header.number, notice) }
+            if let notice = try? Notice(wireBytes: body) { note(notice, header.number) }
         case (.live, .opened), (.live, .refused), (.live, .subscribed), (.live, .answer),
             (.live, .pong):
             try noteReply(kind, header, body)
@@ -147,6 +147,9 @@ extension ClientMachine {
         if isResyncing, !mustHold, lane.value.isLive { endResync() }
         if !held.isEmpty, !mustHold { releaseHeld() }
         if lane.value.isLive { settleActions() }
+        if lostPast != nil { tellLostPast() }
+        // because what was catching up has done so
+        if !checks.isEmpty { settleChecks() }
     }
 }
 

@@ -23,7 +23,8 @@ extension ClientMachine {
         markSequence = 0
         let frame = outgoing.beginFrame(.hello, number: Hello.magic)
         Hello(
-            session: session, confirmed: pending.contiguous, program: shortProgram
+            session: session, confirmed: pending.contiguous, program: shortProgram,
+            epoch: session == nil ? nil : knownEpoch
         ).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
         outputs.append(.setTimer(options.handshakeDeadline))
@@ -55,8 +56,12 @@ extension ClientMachine {
     }
 
     /// Ends the client at once: the session is given up, actions without outcome are unknown.
+    ///
+    /// With a journal that holds such actions the session is left as it is, for the next run to go on
+    /// with.
     public func close() {
         if case .ended = stage { return }
+        if leaveJournal() { return fail(.ended, isKept: true) }
         if stage == .live { outgoing.header(FrameHeader(kind: .goodbye)) }
         fail(.ended)
     }
@@ -91,19 +96,24 @@ extension ClientMachine {
         outputs.append(.stopTimer)
         let isFirst = welcome == nil
         let isResumed = greeting.isResumed && session != nil
-        // because a program that goes on with an earlier one's session goes on with its numbers
-        if isResumed, isFirst { goOn(after: greeting.ordinal) }
+        // because a program that goes on with an earlier one's session goes on with its numbers; its
+        // journal knows them
+        if isResumed, isFirst, journal == nil { goOn(after: greeting.ordinal) }
         // because outcomes that were held back are of the history that is known so far
         if isResumed {
             held = []
-        } else if !isFirst {
+        } else if !isFirst || session != nil {
             // because effects end with their daemon, which another epoch is of another
-            giveUpSent(haveEffectsEnded: greeting.epoch != welcome?.epoch)
+            let isOther = greeting.epoch != knownEpoch
+            giveUpSent(isOther ? .historyLost : .sessionExpired, haveEffectsEnded: isOther)
         }
         // because the completions above may have ended the client
         guard stage == .greeting else { return }
+        noteHistory(greeting)
         welcome = greeting
         session = greeting.session
+        knownEpoch = greeting.epoch
+        journal?.note(session: greeting.session, epoch: greeting.epoch)
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0
         confirmed = pending.contiguous
@@ -116,6 +126,7 @@ extension ClientMachine {
         window = max(1, min(options.inFlightMax, Int(greeting.limits.inFlightMax)))
         releaseWaiting()
         renewLeases()
+        tellLostPast()
         onPhase?(.live)
         if let starting {
             self.starting = nil
@@ -141,6 +152,8 @@ extension ClientMachine {
         window = 0
         partial = []
         if wasLive { _ = takeOutgoing() }
+        // because a journal that cannot be written ends the client
+        if case .ended = stage { return }
         outgoing.removeAll()
         dropConnectionRequests()
         loseLeases()
@@ -162,6 +175,9 @@ extension ClientMachine {
                 return .closed(closing.code, closing.message)
             case .sessionBusy:
                 busyCount += 1
+                // because nobody else has the journal: the daemon has yet to notice that an earlier
+                // run is gone
+                if journal != nil, busyCount <= 20 { return nil }
                 if busyCount > 5 { session = nil }
             default: break
             }
@@ -186,15 +202,19 @@ extension ClientMachine {
     }
 
     /// Ends the client for good.
-    func fail(_ error: ClientError) {
+    ///
+    /// `isKept` says that the journal keeps the actions that have no outcome.
+    func fail(_ error: ClientError, isKept: Bool = false) {
+        let isKept = leaveJournal() || isKept
         let wasConnected = stage == .greeting || stage == .live
         stage = .ended(error)
         window = 0
         if wasConnected { outputs.append(.close) }
         outputs.append(.stopTimer)
-        giveUpSent()
-        giveUpWaiting(error)
+        giveUpSent(isKept ? .kept : .ended)
+        giveUpWaiting(error, isKept: isKept)
         failRequests(error)
+        failChecks(error)
         failLeases(error)
         failSlices(error)
         if let starting {
@@ -204,6 +224,7 @@ extension ClientMachine {
         let waiters = draining
         draining = []
         for waiter in waiters { waiter.then() }
+        board.news.finish()
         onPhase?(.failed(error))
     }
 }

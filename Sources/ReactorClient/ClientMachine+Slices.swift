@@ -374,7 +374,6 @@ extension ClientMachine {
     /// Shows everything that was staged, in all mirrors at once, and tells their observers.
     private func commit(_ sequence: UInt64) {
         let epoch = welcome?.epoch ?? 0
-        let before = revision
         let sinks = touched
         touched.removeAll(keepingCapacity: true)
         board.revision.withLock { revision in
@@ -389,19 +388,7 @@ extension ClientMachine {
         attempts = 0
         for sink in sinks { sink.announce() }
         board.moved.publish()
-        if before.epoch != 0, before.epoch != epoch { onRollback?(before, revision) }
-    }
-}
-
-// MARK: - News
-extension ClientMachine {
-    /// Has all news told to `feed`.
-    func report(to feed: NoticeFeed) {
-        onNotice = { [unowned self] ordinal, notice in
-            let origin = Origin(client: welcome?.client ?? 0, ordinal: ordinal)
-            feed.add(ClientNotice(notice, of: origin))
-        }
-        onRollback = { feed.add(.rolledBack(from: $0, to: $1)) }
-        onPhase = { if case .failed = $0 { feed.finish() } }
+        tellLostPast()
+        if !checks.isEmpty { settleChecks() }
     }
 }

@@ -26,6 +26,8 @@ public final class ClientMachine {
     public var onPhase: ((ClientPhase) -> Void)?
     let random: () -> UInt64
     let board: MirrorBoard
+    /// Keeps what has no outcome; absent where the program did not ask for it, or has ended.
+    var journal: ClientJournal?
 
     // MARK: The connection
     var stage = Stage.idle {
@@ -44,6 +46,8 @@ public final class ClientMachine {
     /// Consecutive refusals because another connection still holds the session.
     var busyCount = 0
     var session: [UInt8]?
+    /// The daemon's epoch when it last spoke of ``session``.
+    var knownEpoch: UInt64?
     var starting: ((Result<Welcome, ClientError>) -> Void)?
 
     // MARK: Input
@@ -72,6 +76,17 @@ public final class ClientMachine {
     /// Ordinal up to which the daemon has carried out what it was sent, as far as is known.
     var processed: UInt64 = 0
 
+    /// Actions of an earlier run that have no outcome.
+    var recoveredCount = 0
+    /// Nodes that those go to.
+    var recoveredNodes: [NodeID] = []
+
+    // MARK: Lost pasts
+    /// Highest sequence that the daemon spoke of in the epoch at hand.
+    var lastSequence: UInt64 = 0
+    /// What was known of a past that is lost, until that is told.
+    var lostPast: Revision?
+
     // MARK: Requests
     var lastRequest: UInt64 = 0
     var requests: [UInt64: Request] = [:]
@@ -82,6 +97,8 @@ public final class ClientMachine {
     var lastClaim: UInt64 = 0
     /// Subscriptions whose first value, or a new one, is staged.
     var arrived: [Subscription] = []
+    /// Mirrors that are compared with the daemon.
+    var checks: [MirrorCheck] = []
 
     /// Where the conversation stands.
     enum Stage: Equatable {
@@ -108,16 +125,31 @@ public final class ClientMachine {
     /// `random` yields random 64-bit numbers, for pauses. `wake` is called on any thread, when the
     /// machine has something for its shell though nothing was asked of it: the last holder of
     /// a mirror let it go.
-    public init(
+    ///
+    /// It opens no journal: ``ClientOptions/journal`` is its shell's to see to.
+    public convenience init(
         _ options: ClientOptions = ClientOptions(), wake: @escaping @Sendable () -> Void = {},
+        random: @escaping () -> UInt64
+    ) {
+        self.init(options, journal: nil, wake: wake, random: random)
+    }
+
+    /// Makes a machine that goes on with what is in `journal`, if there is one.
+    init(
+        _ options: ClientOptions, journal: ClientJournal?, wake: @escaping @Sendable () -> Void = {},
         random: @escaping () -> UInt64
     ) {
         self.options = options
         session = options.session
         self.random = random
+        self.journal = journal
         board = MirrorBoard(
             TreeEnvironment(post: { _ in }, spawn: options.spawn, clock: options.clock), wake: wake)
+        if let journal { takeOver(journal) }
     }
+
+    /// What happened to the client so far.
+    public var statistics: ClientStatistics { board.statistics.withLock { $0 } }
 
     /// How far the conversation is, as users see it.
     public var phase: ClientPhase {
@@ -144,12 +176,13 @@ public final class ClientMachine {
 
     /// Whether the shell has something to write or to do.
     public var needsShell: Bool {
-        outgoing.count > 0 || !outputs.isEmpty || board.released.isUp
+        outgoing.count > 0 || !outputs.isEmpty || board.released.isUp || mustKeep
     }
 
     /// The bytes to be written now, if there are any; call it once a turn.
     public func takeOutgoing() -> OutgoingBytes? {
         leaveReleased()
+        if journal != nil, !keepPending() { return nil }
         let count = outgoing.count
         guard count > 0 else { return nil }
         let bytes = outgoing.bytes

@@ -11,6 +11,12 @@ public enum ClientNotice: Sendable, Equatable {
     /// The daemon lost a part of its past: what mirrors showed up to `from` may never have been so,
     /// and they show `to` now. Told after they do.
     case rolledBack(from: Revision, to: Revision)
+    /// A mirror held something else than the daemon when it was compared, and has started anew: see
+    /// ``Mirror/verify()``.
+    case resynchronised(path: String, at: Revision)
+    /// An action that an earlier run of the program left in ``ClientOptions/journal`` has this
+    /// outcome. That run may have been told already.
+    case recovered(Origin, ActionOutcome)
 }
 
 extension ClientNotice {
@@ -21,6 +27,23 @@ extension ClientNotice {
         default: self = .other(code: notice.code, origin, message: notice.message)
         }
     }
+}
+
+extension ClientNotices {
+    /// The rollbacks among the notices: what mirrors showed, and what they show now.
+    public var rollbacks: some AsyncSequence<Rollback, Never> & Sendable {
+        compactMap { notice in
+            if case .rolledBack(let from, let to) = notice { Rollback(from: from, to: to) } else { nil }
+        }
+    }
+}
+
+/// The loss of a part of the daemon's past.
+public struct Rollback: Sendable, Equatable {
+    /// The last revision of the lost past that was known.
+    public var from: Revision
+    /// The revision that mirrors show now.
+    public var to: Revision
 }
 
 /// The notices of a client, from the moment that somebody begins to read.

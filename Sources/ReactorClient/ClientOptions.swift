@@ -26,6 +26,17 @@ public struct ClientOptions: Sendable {
     /// ended without ``Client/close()``. Where another connection still speaks for it, the client
     /// is refused with SESSION_BUSY.
     public var session: [UInt8]?
+    /// A file that keeps actions without an outcome, so that they survive this process: the next run
+    /// with the same file goes on with the session and sends them again, in order; each is carried
+    /// out once. ``ClientNotice/recovered(_:_:)`` tells what became of them.
+    ///
+    /// An action is in the file before it is sent, from the end of the turn in which the client took
+    /// it. The file survives a crash of the program; nothing is synchronised, so a power cut may take
+    /// its end, and what was to be sent with it. One client at a time has it: a second is refused with
+    /// SESSION_BUSY. It has mode 0600, and holds the session's secret: ``session`` is not looked at.
+    /// A client that is closed while actions have no outcome leaves them to the next run. One whose
+    /// file cannot be written ends.
+    public var journal: String?
     /// Whether to go on trying when the daemon cannot be reached the first time.
     public var keepsTrying = false
 

@@ -6,8 +6,8 @@ public enum DispatchError: Error, Equatable, Sendable {
     case rejected(Rejection)
     /// The daemon could not say yes or no in an orderly way, or the action was never sent.
     case failed(message: String)
-    /// The action was sent, and nobody can say any more what became of it.
-    case unknown
+    /// Nobody here can say what became of the action: it may have been applied, or may yet be.
+    case unknown(UnknownReason)
 }
 
 extension DispatchError: CustomStringConvertible {
@@ -15,7 +15,8 @@ extension DispatchError: CustomStringConvertible {
         switch self {
         case .rejected(let rejection): "\(rejection)"
         case .failed(let message): message
-        case .unknown: "nobody can say what became of the action: look at the state"
+        case .unknown(let reason):
+            "nobody can say what became of the action, look at the state: \(reason)"
         }
     }
 }

@@ -16,8 +16,25 @@ public enum DispatchOutcome<Reply: Sendable>: Sendable {
     case rejected(Rejection)
     /// The daemon could not say yes or no in an orderly way, or the action was never sent.
     case failed(message: String)
-    /// The action was sent, and nobody can say any more what became of it.
-    case unknown
+    /// Nobody here can say what became of the action: it may have been applied, or may yet be.
+    case unknown(UnknownReason)
+}
+
+/// Why nobody can say what became of an action.
+public enum UnknownReason: Sendable, Equatable {
+    /// The task that waited was cancelled, and the action was not.
+    case cancelled
+    /// The client ended before the outcome came.
+    case ended
+    /// The client ended; the action is in its ``ClientOptions/journal``, and whoever goes on with
+    /// that has it carried out, once.
+    case kept
+    /// The daemon has forgotten the client's session, because too many came after it: an action
+    /// that was sent may have been applied, and is not sent again.
+    case sessionExpired
+    /// The daemon goes on without a part of its past, and the session was in it: what the action did
+    /// may be lost as well.
+    case historyLost
 }
 
 /// An outcome whose reply, if any, is still encoded.
@@ -37,6 +54,11 @@ extension DispatchOutcome {
 }
 
 extension DispatchOutcome {
+    /// Whether nobody can say what became of the action.
+    public var isUnknown: Bool {
+        if case .unknown = self { true } else { false }
+    }
+
     /// The outcome of an action whose connection has ended.
     var withoutOwner: DispatchOutcome {
         guard case .applied(let revision, let reply) = self else { return self }
@@ -58,7 +80,7 @@ extension DispatchOutcome {
         case .accepted(let revision): return (revision, nil)
         case .rejected(let rejection): throw .rejected(rejection)
         case .failed(let message): throw .failed(message: message)
-        case .unknown: throw .unknown
+        case .unknown(let reason): throw .unknown(reason)
         }
     }
 }
@@ -98,7 +120,7 @@ extension ActionOutcome {
             case .accepted(let revision): return .accepted(revision)
             case .rejected(let rejection): return .rejected(rejection)
             case .failed(let message): return .failed(message: message)
-            case .unknown: return .unknown
+            case .unknown(let reason): return .unknown(reason)
             }
         } catch {
             return .failed(message: "applied, but its reply cannot be read: \(error)")
@@ -110,5 +132,17 @@ extension ActionOutcome {
     ) throws(WireError) -> Value? {
         guard let reply else { return nil }
         return try reply.decode(as: Value.self)
+    }
+}
+
+extension UnknownReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .cancelled: "nobody waits for it any more"
+        case .ended: "the client ended before the outcome came"
+        case .kept: "the client ended, and its journal keeps the action"
+        case .sessionExpired: "session expired: the daemon has forgotten it"
+        case .historyLost: "the daemon has lost a part of its past"
+        }
     }
 }

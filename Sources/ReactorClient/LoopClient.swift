@@ -31,7 +31,7 @@ public final class LoopClient: TurnEnding {
     /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
     /// at one of the usual places. It does nothing before ``start(_:)``.
     ///
-    /// *Throws*: where the loop is closed.
+    /// *Throws*: where the loop is closed, or the journal cannot be had.
     public init(
         on loop: EventLoop, to path: String? = nil, options: ClientOptions = ClientOptions()
     ) throws(ClientError) {
@@ -52,7 +52,7 @@ public final class LoopClient: TurnEnding {
         let (handle, mark, name) = (loop.handle, ForkMark(), Confined(ClientName()))
         // because in a forked process the loop's queue is a copy whose lock may be held for ever
         machine = ClientMachine(
-            options,
+            options, journal: try options.journal.map(Self.journal),
             wake: { if mark.isCurrent { handle.post { name.open().client?.note() } } },
             random: { random.next() })
         name.open().client = self
@@ -62,6 +62,10 @@ public final class LoopClient: TurnEnding {
             client.machine.timerFired()
             client.note()
         }
+    }
+
+    private static func journal(at path: String) throws(ClientError) -> ClientJournal {
+        try ClientJournal(at: path)
     }
 
     deinit {
@@ -241,6 +245,14 @@ extension LoopClient {
         _ ask: Ask, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
     ) {
         machine.ask(ask, then: completion)
+        note()
+    }
+
+    /// Has a mirror compared with the daemon: see ``Mirror/verify()``.
+    public func verify<R: Reactor>(
+        _ mirror: Mirror<R>, then completion: @escaping (Result<Bool, ClientError>) -> Void
+    ) {
+        machine.verify(mirror, then: completion)
         note()
     }
 

@@ -14,6 +14,10 @@ final class MirrorBoard: Sendable {
     // because a saga may follow several mirrors, one lock guards the ears of all of them
     /// What sagas over the mirrors wait by and run on.
     let sagas: SagaRoom
+    /// News that answers no call.
+    let news = NoticeFeed()
+    /// What happened to the client so far.
+    let statistics = Guarded(ClientStatistics())
     /// Where numbers of nodes come back to.
     let returns = NodeReturns()
     private let wake: @Sendable () -> Void

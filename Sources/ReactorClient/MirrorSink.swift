@@ -87,6 +87,10 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if mode == .value { mirror?.idNow.withLock { $0 = nil } }
     }
 
+    func checksum() -> UInt64? {
+        replica.hasState ? WireChecksum(of: replica.state.wireBytes().span).value : nil
+    }
+
     func discard() {
         replica.discard()
         stagedOwn = 0

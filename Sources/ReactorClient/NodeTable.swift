@@ -63,6 +63,21 @@ struct NodeTable {
         return index
     }
 
+    /// Has a number stand for `path` as it did before, and holds it; it is to be opened anew.
+    mutating func restore(_ index: UInt32, _ path: String) {
+        while entries.count <= Int(index) {
+            free.append(UInt32(entries.count))
+            entries.append(nil)
+        }
+        free.removeAll { $0 == index }
+        var entry = NodeEntry(path: path)
+        // because actions are under way to it: its number is given to no other if it is gone
+        entry.state = .reopening
+        entries[Int(index)] = entry
+        byPath[path] = index
+        hold(index)
+    }
+
     private mutating func number(countMax: Int) -> UInt32 {
         // because one past the daemon's limit was refused, and is every time
         while let index = free.popLast() { if index < countMax { return index } }

@@ -71,6 +71,21 @@ struct PendingActions {
         mask = newMask
     }
 
+    /// Begins with an ordinal; nothing was appended yet.
+    mutating func start(from ordinal: UInt64) {
+        first = ordinal
+        next = ordinal
+        sentEnd = ordinal
+    }
+
+    /// Takes in an action of an earlier run, below the first.
+    mutating func restore(
+        _ ordinal: UInt64, _ frame: [UInt8], _ completion: @escaping Completion
+    ) {
+        stragglers[ordinal] = Straggler(slot: .told(completion), frame: frame)
+        inFlight &+= 1
+    }
+
     /// Moves every ordinal up.
     mutating func shift(by count: UInt64) {
         var moved = [Slot](repeating: .concluded, count: slots.count)

@@ -41,13 +41,21 @@ struct SentActions {
 extension SentActions.Chunk {
     /// Shows the ordinal and the place of each action in the buffer.
     func forEachAction(_ body: (UInt64, Range<Int>) -> Void) {
-        let span = bytes.span
-        var offset = 0
-        while offset < count {
-            let end = offset + FrameHeader.byteCount + Int(span.word(at: offset, byteCount: 4))
-            let kind = span[offset + 4]
+        SentActions.forEachAction(in: bytes.span, 0..<count, body)
+    }
+}
+
+extension SentActions {
+    /// Shows the ordinal and the place of each action among the whole frames in `range`.
+    static func forEachAction(
+        in bytes: Span<UInt8>, _ range: Range<Int>, _ body: (UInt64, Range<Int>) -> Void
+    ) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let end = offset + FrameHeader.byteCount + Int(bytes.word(at: offset, byteCount: 4))
+            let kind = bytes[offset + 4]
             if kind == FrameKind.dispatch.rawValue || kind == FrameKind.batch.rawValue {
-                body(span.word(at: offset + 12, byteCount: 8), offset..<end)
+                body(bytes.word(at: offset + 12, byteCount: 8), offset..<end)
             }
             offset = end
         }

@@ -62,6 +62,8 @@ protocol SliceSink: AnyObject {
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
     /// What was staged contains this client's actions up to `ordinal`.
     func noteOwn(upTo ordinal: UInt64)
+    /// Checksum of what it holds, as a snapshot would have it; `nil` where it holds no such thing.
+    func checksum() -> UInt64?
     /// Says how the updates come from here on.
     func noteMode(_ mode: SubscriptionMode)
     /// Forgets what was staged.
@@ -79,4 +81,5 @@ protocol SliceSink: AnyObject {
 extension SliceSink {
     func noteOwn(upTo ordinal: UInt64) {}
     func noteMode(_ mode: SubscriptionMode) {}
+    func checksum() -> UInt64? { nil }
 }

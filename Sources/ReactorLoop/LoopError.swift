@@ -19,6 +19,10 @@ public enum LoopError: Error, Equatable, Sendable {
     case unsafeSocketFile(path: String, SocketFileFault)
     /// Another process holds the lock file. `pid` is nil when it has not written its own yet.
     case alreadyRunning(lockPath: String, pid: Int32?)
+    /// Another, in this process or another, has the file.
+    case fileInUse(path: String)
+    /// The file is not a regular one of ours.
+    case unsafeFile(path: String)
     /// The inherited descriptor is not a listening Unix stream socket.
     case notAListener(descriptor: Int32)
 
@@ -72,6 +76,10 @@ extension LoopError: CustomStringConvertible {
         case .alreadyRunning(let lockPath, let pid):
             "already running \(pid.map { "pid \($0)" } ?? "(pid not written yet)"),"
                 + " which holds \(lockPath)"
+        case .fileInUse(let path):
+            "\(path) is in use, by this process or another; end that first"
+        case .unsafeFile(let path):
+            "\(path) is not a regular file of ours; name another path"
         case .notAListener(let descriptor):
             "descriptor \(descriptor) is not a listening Unix stream socket"
         }

@@ -30,6 +30,8 @@ extension Server {
         case .limits: limits.named.encode(into: &value)
         case .past, .snapshot, .backup, .log, .export:
             return inquire(ask, header, of: connection)
+        case .checksum(let path, let mode):
+            return self.ask(header, path, mode, of: connection)
         }
         reply(to: connection) { writer in
             value.withBytes { bytes in

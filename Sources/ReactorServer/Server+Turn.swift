@@ -19,6 +19,7 @@ extension Server {
             if turn.hasResolutions { resolve() }
         }
         if !endedActions.isEmpty { tellDone() }
+        if !checksumQuestions.isEmpty { answerChecksums() }
         if keepsHistory { noteChanges() }
         // because what begins without a change is released with its turn as well
         let facts = takeFacts()

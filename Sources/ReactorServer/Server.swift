@@ -64,6 +64,9 @@ public final class Server {
     /// Actions whose effects have ended in the turn at hand, for clients who wait for that.
     var endedActions: [Origin] = []
 
+    /// What was asked in the turn at hand and is answered as of its end.
+    var checksumQuestions: [ChecksumQuestion] = []
+
     // MARK: Turns that wait for their batches
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0

@@ -175,6 +175,24 @@ public enum Ask: Equatable, Sendable {
     /// The states of a node and all below it, as they were at one revision, by default the last
     /// that is kept: the answer is a ``StatePage``.
     case export(path: String, at: Revision? = nil, skip: UInt64 = 0)
+    /// What a follower of a slice must hold: the answer is a ``SliceChecksum``, as of the end of the
+    /// turn.
+    case checksum(path: String, mode: SubscriptionMode = .replica)
+}
+
+/// Answer to ``Ask/checksum(path:mode:)``.
+@WireCodable
+public struct SliceChecksum: Equatable, Sendable {
+    /// The revision of the whole tree that the checksum is as of: that of the turn's mark.
+    public var revision: Revision
+    /// ``WireChecksum`` of the body that a snapshot, or a value, of the slice would have.
+    public var checksum: UInt64
+
+    /// Makes an answer.
+    public init(revision: Revision, checksum: UInt64) {
+        self.revision = revision
+        self.checksum = checksum
+    }
 }
 
 /// Answer to ``Ask/describe(path:)``.

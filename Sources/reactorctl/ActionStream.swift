@@ -110,7 +110,7 @@ final class Tally: Sendable {
             case .failed: counts.failed += 1
             case .unknown: counts.unknown += 1
             }
-            if counts.failure == nil || outcome == .unknown {
+            if counts.failure == nil || outcome.isUnknown {
                 counts.failure = outcome.failure ?? counts.failure
             }
             guard isEach, counts.closed == nil else { return }

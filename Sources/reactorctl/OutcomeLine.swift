@@ -21,8 +21,8 @@ extension DispatchOutcome<WireEmbedded> {
             ])
         case .failed(let message):
             WireValue.json(object: ["outcome": "failed", "message": .text(message)])
-        case .unknown:
-            WireValue.json(object: ["outcome": "unknown"])
+        case .unknown(let reason):
+            WireValue.json(object: ["outcome": "unknown", "message": .text("\(reason)")])
         }
     }
 
@@ -66,11 +66,11 @@ extension DispatchOutcome<WireEmbedded> {
                         ? Failure.noPathCode : Failure.rejectedCode,
                 "rejected: \(rejection.message)")
         case .failed(let message): Failure(Failure.rejectedCode, "failed: \(message)")
-        case .unknown:
+        case .unknown(let reason):
             Failure(
                 Failure.unknownCode,
-                "the connection was lost, and nobody can say whether the action was applied: "
-                    + "look at the state before you try again")
+                "the connection was lost, and nobody can say whether the action was applied "
+                    + "(\(reason)): look at the state before you try again")
         }
     }
 }

@@ -41,7 +41,7 @@ struct AwaitedActionsTests {
         awaited.add(3) { told.append($0) }
         awaited.shift(by: 10)
         #expect(!awaited.contains(3))
-        awaited.remove(13)?(.unknown)
-        #expect(told == [.unknown])
+        awaited.remove(13)?(.unknown(.ended))
+        #expect(told == [.unknown(.ended)])
     }
 }

@@ -76,7 +76,7 @@ struct ClientTests {
         let outcome = Task { await visits.dispatch(.increment(by: 1)) }
         await server.until { $0.actionCount == 1 }
         client.close()
-        #expect(await outcome.value == .unknown)
+        #expect(await outcome.value == .unknown(.ended))
         await visits.until { $0.phase == .failed(.ended) }
         #expect(
             await visits.dispatch(.reset) == .failed(message: "never sent: the client is closed"))
@@ -156,7 +156,7 @@ struct ClientTests {
         unsent.cancel()
         #expect(await unsent.value == .failed(message: "never sent: cancelled while waiting"))
         waiting.cancel()
-        #expect(await waiting.value == .unknown)
+        #expect(await waiting.value == .unknown(.cancelled))
         await server.release()
         await visits.until { $0.count == 1 }
         #expect(await visits.dispatch(.increment(by: 100)).revision?.sequence == 2)
@@ -181,7 +181,7 @@ extension ClientTests {
         await visits.until { $0.phase == .connecting }
         #expect(visits.count == 5 && !other.isCurrent)
         let second = try LiveServer(in: first.folder, epoch: 8)
-        #expect(await lost.value == .unknown)
+        #expect(await lost.value == .unknown(.historyLost))
         await visits.until { $0.phase == .live }
         await other.until { $0.phase == .live }
         #expect(visits.count == 0 && visits.revision == Revision(epoch: 8, sequence: 0))

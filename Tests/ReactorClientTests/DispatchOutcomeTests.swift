@@ -33,7 +33,8 @@ struct DispatchOutcomeTests {
         let rejection = Rejection("held", "by 7")
         #expect(ActionOutcome.rejected(rejection).typed(as: Int.self) == .rejected(rejection))
         #expect(ActionOutcome.failed(message: "no").typed(as: Int.self) == .failed(message: "no"))
-        #expect(ActionOutcome.unknown.typed(as: Int.self) == .unknown)
+        #expect(
+            ActionOutcome.unknown(.sessionExpired).typed(as: Int.self) == .unknown(.sessionExpired))
     }
 
     @Test("a reply of another type is a failure that says that the action was applied")
@@ -52,6 +53,18 @@ struct DispatchOutcomeTests {
         #expect(ActionOutcome.ownerEnded(revision, reply: nil).revision == revision)
         #expect(ActionOutcome.rejected(Rejection("held", "")).revision == nil)
         #expect(ActionOutcome.failed(message: "").revision == nil)
-        #expect(ActionOutcome.unknown.revision == nil)
+        #expect(ActionOutcome.unknown(.ended).revision == nil)
+    }
+
+    @Test("C87: an outcome that nobody knows says why")
+    func unknown() {
+        #expect(ActionOutcome.unknown(.sessionExpired).isUnknown)
+        #expect(!ActionOutcome.failed(message: "no").isUnknown)
+        #expect("\(UnknownReason.sessionExpired)".hasPrefix("session expired"))
+        let all: Set = [
+            "\(UnknownReason.cancelled)", "\(UnknownReason.ended)", "\(UnknownReason.kept)",
+            "\(UnknownReason.sessionExpired)", "\(UnknownReason.historyLost)",
+        ]
+        #expect(all.count == 5)
     }
 }

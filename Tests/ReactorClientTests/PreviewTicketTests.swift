@@ -131,7 +131,7 @@ struct PreviewTicketTests {
         #expect(mirror.entries == [1, 2])
         first.stop()
         let second = try LiveServer(in: first.folder, epoch: 8, Tab())
-        #expect(await lost == .unknown)
+        #expect(await lost == .unknown(.historyLost))
         await mirror.until { $0.phase == .live }
         #expect(mirror.entries == [])
         client.close()

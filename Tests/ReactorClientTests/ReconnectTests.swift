@@ -79,6 +79,9 @@ struct ReconnectTests {
         options.inFlightMax = 2
         let client = rig.client(options)
         let node = try client.open("/visits", rig)
+        // because a session without actions is nothing to lose
+        try client.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
         var outcomes: [ActionOutcome] = []
         for _ in 0..<4 {
             try client.machine.dispatch(Action.increment(by: 1), to: node) {
@@ -90,9 +93,26 @@ struct ReconnectTests {
         // because the daemon keeps one session, the newcomer's takes the other's place
         _ = rig.newcomer()
         rig.run()
-        #expect(outcomes.prefix(2) == [.unknown, .unknown])
-        #expect(outcomes.dropFirst(2).compactMap { $0.revision?.sequence } == [1, 2])
-        #expect(try rig.count(at: "/visits") == 2)
+        #expect(outcomes.prefix(2) == [.unknown(.sessionExpired), .unknown(.sessionExpired)])
+        #expect(outcomes.dropFirst(2).compactMap { $0.revision?.sequence } == [2, 3])
+        #expect(try rig.count(at: "/visits") == 3)
+    }
+
+    @Test("C86: a session that never had an action is taken up again, and what was sent is applied")
+    func blankSession() throws {
+        var limits = ServerLimits()
+        limits.sessionsMax = 1
+        let rig = Rig(limits: limits)
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        var outcome: ActionOutcome?
+        try client.machine.dispatch(Action.increment(by: 1), to: node) { outcome = $0 }
+        _ = client.machine.takeOutgoing()
+        rig.cut(client)
+        _ = rig.newcomer()
+        rig.run()
+        #expect(outcome?.revision?.sequence == 1)
+        #expect(try rig.count(at: "/visits") == 1)
     }
 
     /// The pauses before the first attempts to connect, where nobody ever accepts.

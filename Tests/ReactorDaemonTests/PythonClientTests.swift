@@ -14,7 +14,7 @@ struct PythonClientTests {
         "values_of_any_shape", "parts", "batch", "conflict", "cancel_ids",
         "refusals",
         "exactly_once_after_a_lost_connection", "resumed_slices", "deferred_outcome",
-        "done_follows_the_outcome", "questions", "faults_close",
+        "done_follows_the_outcome", "questions", "checksums", "faults_close",
         "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
     ]
 

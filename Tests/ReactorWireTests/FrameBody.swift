@@ -165,6 +165,7 @@ extension FrameBody {
         FrameBody("ask-backup", Ask.backup(to: "/var/backups/monday")),
         FrameBody("ask-log", Ask.log(path: "/visits", from: revision)),
         FrameBody("ask-export", Ask.export(path: "/")),
+        FrameBody("ask-checksum", Ask.checksum(path: "/visits")),
         FrameBody(
             "answer-get",
             [[.integer(WireInteger(isNegative: false, magnitude: epoch)), 45], true, ["count": 5]]
@@ -181,6 +182,11 @@ extension FrameBody {
                 TreeEntry(path: "/visits", reactor: "Counter", sequence: 45),
             ]),
         FrameBody("answer-limits", ["frameBytesMax": 1 << 20, "depthMax": 64] as [String: UInt64]),
+        FrameBody(
+            "answer-checksum",
+            SliceChecksum(
+                revision: Revision(epoch: epoch, sequence: 45),
+                checksum: WireChecksum(of: (["count": 5] as WireValue).wireBytes().span).value)),
     ]
 
     private static let description = NodeDescription(

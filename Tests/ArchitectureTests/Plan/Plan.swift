@@ -141,6 +141,9 @@ enum Plan {
         Room(
             "journal-writer", floor: 4, rooms: ["ReactorJournal", "ReactorThreads"],
             system: ["Glibc"], tests: []),
+        Room(
+            "client-writer", floor: 4, rooms: ["ReactorClient", "StockReactors"],
+            system: ["Glibc"], tests: []),
     ]
 
     /// Test targets that belong to no single room.

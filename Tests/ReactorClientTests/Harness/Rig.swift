@@ -1,16 +1,32 @@
 import ReactorBytes
-import ReactorClient
 import ReactorCore
 import ReactorServer
 import StockReactors
 import Testing
 
+@testable import ReactorClient
+
 /// A daemon's brain and client machines, joined by byte arrays that a test can cut.
 final class Rig {
-    let server: Server
+    private(set) var server: Server
+    /// What a journal holds: batches that were appended.
+    private(set) var rows: [HistoryRow] = []
+    /// What becomes of batches.
+    var journal = JournalMood.tells
+    private var lastSecret: UInt64
     private var lastConnection: UInt64 = 0
     private var wires: [ConnectionID: Wire] = [:]
     private(set) var machines: [Joined] = []
+
+    /// What becomes of the batches of a turn.
+    enum JournalMood {
+        /// They are appended, and the server is told.
+        case tells
+        /// They are appended, and the server is not told yet.
+        case isSilent
+        /// They are not appended.
+        case holds
+    }
 
     /// One client with the connection it has now.
     final class Joined {
@@ -42,17 +58,54 @@ final class Rig {
 
     init(epoch: UInt64 = 7, limits: ServerLimits = ServerLimits(), tree: Tree? = nil) {
         var secret: UInt64 = epoch
+        lastSecret = epoch
         server = Server(tree ?? Tree(House(), epoch: epoch), limits: limits) {
             secret += 1
             return secret
         }
     }
 
+    /// A daemon that keeps its history, which begins.
+    init(keepingHistoryOf epoch: UInt64, limits: ServerLimits = ServerLimits()) throws {
+        lastSecret = epoch << 32
+        server = try Self.server(going: [], as: epoch, limits, from: lastSecret)
+    }
+
+    private static func server(
+        going rows: [HistoryRow], as epoch: UInt64, _ limits: ServerLimits, from secret: UInt64
+    ) throws -> Server {
+        let tree = Tree(House(), epoch: epoch, recordsDeltas: true)
+        let recovery = Recovery(of: tree, limits: limits)
+        for row in rows { try recovery.replay(row) }
+        var secret = secret
+        return Server(try recovery.finish(epoch: epoch, sequence: rows.last?.sequence ?? 0)) {
+            secret += 1
+            return secret
+        }
+    }
+
+    /// Kills the daemon, and starts another that goes on with the journal but for `lost` rows at its
+    /// end; everybody learns of it.
+    func restart(epoch: UInt64, losing lost: Int = 0) throws {
+        let owners = wires.values.map(\.owner)
+        for wire in wires.values { wire.isOpen = false }
+        for owner in owners { owner.wire = nil }
+        wires = [:]
+        rows.removeLast(lost)
+        lastSecret += 1 << 20
+        server = try Self.server(going: rows, as: epoch, server.limits, from: lastSecret)
+        journal = .tells
+        lastConnection = max(lastConnection, server.highestConnection)
+        for owner in owners { owner.machine.disconnected() }
+    }
+
     /// A client that has been told to start.
-    func client(_ options: ClientOptions = ClientOptions()) -> Joined {
+    func client(
+        _ options: ClientOptions = ClientOptions(), journal: ClientJournal? = nil
+    ) -> Joined {
         var draws: UInt64 = 0
         let joined = Joined(
-            ClientMachine(options) {
+            ClientMachine(options, journal: journal) {
                 draws += 1
                 return draws
             })
@@ -97,6 +150,12 @@ final class Rig {
     func crash(_ joined: Joined) {
         machines.removeAll { $0 === joined }
         if let wire = joined.wire { drop(wire) }
+    }
+
+    /// Has a client that was away notice that it has lost its connection.
+    func comeBack(_ joined: Joined) {
+        machines.append(joined)
+        joined.machine.disconnected()
     }
 
     /// Hands a client bytes as if from the daemon.
@@ -167,6 +226,16 @@ final class Rig {
         }
     }
 
+    private func append(_ batch: Batch) {
+        guard journal != .holds else { return }
+        let deltas = Array(batch.deltas.storage[batch.deltas.range])
+        rows.append(
+            HistoryRow(
+                epoch: batch.epoch, after: batch.after, sequence: batch.sequence, deltas: deltas,
+                facts: batch.facts))
+        if journal == .tells { server.appended(batch.turn, at: 0) }
+    }
+
     private func carryOutServer() -> Bool {
         let outputs = server.takeOutputs()
         for output in outputs {
@@ -180,8 +249,9 @@ final class Rig {
                 let owner = wire.owner
                 drop(wire)
                 owner.machine.disconnected()
-            case .append(let batch): server.appended(batch.turn, at: 0)
-            case .pauseReading, .resumeReading, .readHistory, .log, .inquire: break
+            case .append(let batch): append(batch)
+            case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
+            case .pauseReading, .resumeReading, .log, .inquire: break
             }
         }
         return !outputs.isEmpty

@@ -461,6 +461,31 @@ def check_questions(path):
     assert client.until(lambda frame: frame.kind == PONG).number == 77
 
 
+def check_checksums(path):
+    client, writer = Client(path), Client(path)
+    client.subscribe("/settings", "replica")
+    bodies = {frame.kind: frame.body for frame in client.next_turn()[0]}
+    assert client.ask({"checksum": {"path": "/settings"}})["checksum"] == checksum(bodies[SNAPSHOT])
+    client.subscribe("/settings/entries/theme")
+    turn, _ = client.next_turn()
+    question = {"checksum": {"path": "/settings/entries/theme", "mode": "value"}}
+    assert turn[0].flags == ABSENT and client.ask(question)["checksum"] == checksum(b"")
+    last = sequence_of(writer.dispatch("/settings", {"set": {"key": "theme", "value": "dark"}}))
+    value, mark = None, -1
+    while mark < last:
+        turn, mark = client.next_turn()
+        value = ([frame.body for frame in turn if frame.kind == VALUE] or [value])[-1]
+    answer = client.ask(question)
+    assert answer["checksum"] == checksum(value) and answer["revision"] == [client.epoch, last]
+    for wrong in ({"path": "/visits/count"}, {"path": "/vists"}, {"path": "visits"}):
+        try:
+            client.ask({"checksum": wrong})
+        except Refused as refused:
+            assert refused.code in ("NOT_FOUND", "PATH")
+        else:
+            raise AssertionError(wrong)
+
+
 def closing_of(connection):
     """What the daemon says when it closes."""
     try:
@@ -549,6 +574,8 @@ def check_goodbye(path):
     ordinal = client.send_action("/visits", {"increment": {"by": 1}})
     client.connection.send(GOODBYE)
     assert sequence_of(client.outcome(ordinal))
+    # a session that its client has given up is not spoken of with its epoch
+    client.epoch = None
     client.reconnect()
     assert client.welcome["isResumed"] is False and client.welcome["ordinal"] == 0
 

@@ -75,6 +75,14 @@ def patched(value, frame):
     return value
 
 
+def checksum(data):
+    """FNV-1a with 64 bits."""
+    value = 14695981039346656037
+    for byte in data:
+        value = (value ^ byte) * 1099511628211 % (1 << 64)
+    return value
+
+
 class Connection:
     """A socket with frames on it."""
 
@@ -158,7 +166,7 @@ class Client:
             self.connection = Connection(self.path)
             hello = {"versionMin": 1, "versionMax": 1, "program": self.program}
             if self.session is not None:
-                hello |= {"session": self.session, "confirmed": 0}
+                hello |= {"session": self.session, "confirmed": 0, "epoch": self.epoch}
             self.connection.send(HELLO, hello, number=MAGIC)
             try:
                 frame = self.connection.receive()

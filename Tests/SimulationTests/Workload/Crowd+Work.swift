@@ -75,7 +75,7 @@ extension Crowd {
             if let epoch = outcome.revision?.epoch {
                 ledgers[epoch, default: Ledger()].added += amount
             }
-            if outcome == .unknown { unknown.added += amount }
+            if outcome.isUnknown { unknown.added += amount }
         }
     }
 
@@ -99,7 +99,7 @@ extension Crowd {
             if let epoch = outcome.revision?.epoch {
                 ledgers[epoch, default: Ledger()].appended.insert(token)
             }
-            if outcome == .unknown { unknown.appended.insert(token) }
+            if outcome.isUnknown { unknown.appended.insert(token) }
         }
     }
 
@@ -134,7 +134,7 @@ extension Crowd {
                 if let epoch = outcome.revision?.epoch {
                     ledgers[epoch, default: Ledger()].pushed.insert(token)
                 }
-                if outcome == .unknown { unknown.pushed.insert(token) }
+                if outcome.isUnknown { unknown.pushed.insert(token) }
             }
         }
         send(Queue.Action.claim, to: "/jobs", index, machine) { [unowned self] outcome in
@@ -152,7 +152,7 @@ extension Crowd {
             if let epoch = outcome.revision?.epoch {
                 ledgers[epoch, default: Ledger()].finished.append(id)
             }
-            if outcome == .unknown { unknown.finishCount += 1 }
+            if outcome.isUnknown { unknown.finishCount += 1 }
         }
     }
 

@@ -1,0 +1,132 @@
+import Glibc
+
+/// A file of one process that grows at its end, and is replaced as a whole now and then.
+///
+/// *Place*: for what must outlive the process and not the machine: nothing is synchronised, so that
+/// an append costs one call. *Owner*: one thread. The system frees the lock when the process ends in
+/// any way.
+///
+/// *Shape*: mode 0600, owned by who runs the process, no symbolic link. A file of the same name with
+/// `.new` behind it is one whose writer ended before it took the place of the old.
+@safe
+public final class AppendFile {
+    /// Where it is.
+    public let path: String
+    /// How long it is.
+    public private(set) var byteCount = 0
+    private var descriptor: Int32
+
+    /// Opens or makes the file at `path`, and locks it.
+    ///
+    /// *Throws*: ``LoopError/fileInUse(path:)`` while another, in this process or another, has it.
+    /// *C*: `open(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fchmod`.
+    public init(at path: String) throws(LoopError) {
+        self.path = path
+        while true {
+            let candidate = try Self.lock(path, O_RDWR | O_CREAT | O_APPEND)
+            // because somebody may have replaced the file between our open and our lock
+            if let there = FileIdentity(at: path), there == Self.identity(of: candidate) {
+                descriptor = candidate
+                break
+            }
+            close(candidate)
+        }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .call(.system("fstat", path)) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+            throw .unsafeFile(path: path)
+        }
+        guard fchmod(descriptor, 0o600) == 0 else { throw .call(.system("fchmod", path)) }
+        byteCount = Int(status.st_size)
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Everything in it. *C*: `pread`.
+    public func contents() throws(LoopError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        var filled = 0
+        while filled < bytes.count {
+            let (start, rest) = (filled, bytes.count - filled)
+            let count = unsafe bytes.withUnsafeMutableBytes {
+                unsafe pread(descriptor, $0.baseAddress.map { unsafe $0 + start }, rest, start)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .call(.system("pread", path)) }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+
+    /// Puts bytes behind what is there. *C*: `write`.
+    ///
+    /// *Throws*: where the system refuses; then a part of them may be there.
+    public func append(_ bytes: [UInt8]) throws(LoopError) {
+        try Self.write(bytes, to: descriptor, path)
+        byteCount += bytes.count
+    }
+
+    /// Cuts the file to its first bytes. *C*: `ftruncate`.
+    public func truncate(to byteCount: Int) throws(LoopError) {
+        guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
+            throw .call(.system("ftruncate", path))
+        }
+        self.byteCount = byteCount
+    }
+
+    /// Puts other contents in place of all that is there: whoever reads the file after a crash finds
+    /// the old ones or the new, whole. *C*: `open`, `write`, `rename`.
+    public func replace(with bytes: [UInt8]) throws(LoopError) {
+        let newPath = path + ".new"
+        let candidate = try Self.lock(newPath, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+        do throws(LoopError) {
+            try Self.write(bytes, to: candidate, newPath)
+            guard unsafe rename(newPath, path) == 0 else {
+                throw .call(.system("rename", newPath))
+            }
+        } catch {
+            close(candidate)
+            throw error
+        }
+        // because the new file is locked already: nobody gets in between
+        close(descriptor)
+        descriptor = candidate
+        byteCount = bytes.count
+    }
+
+    private static func lock(_ path: String, _ flags: Int32) throws(LoopError) -> Int32 {
+        let descriptor = unsafe open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .call(.system("open", path)) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            let failure = CallFailure.system("flock", path)
+            close(descriptor)
+            throw failure.errnoCode == EWOULDBLOCK ? .fileInUse(path: path) : .call(failure)
+        }
+        return descriptor
+    }
+
+    private static func identity(of descriptor: Int32) -> FileIdentity? {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 ? FileIdentity(status) : nil
+    }
+
+    private static func write(
+        _ bytes: [UInt8], to descriptor: Int32, _ path: String
+    ) throws(LoopError) {
+        var written = 0
+        while written < bytes.count {
+            let (start, rest) = (written, bytes.count - written)
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress.map { unsafe $0 + start }, rest)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .call(.system("write", path)) }
+            written += count
+        }
+    }
+}

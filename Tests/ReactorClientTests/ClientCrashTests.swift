@@ -1,0 +1,52 @@
+import Foundation
+import ReactorCore
+import StockReactors
+import TestPrograms
+import Testing
+
+@testable import ReactorClient
+
+/// A program with a journal that is killed in the middle of its work.
+@Suite("A client that crashes", .timeLimit(.minutes(3)))
+struct ClientCrashTests {
+    @Test("C88: killed again and again, a program's actions are those in its file, each once")
+    func killed() async throws {
+        let server = try LiveServer()
+        let directory = TestDirectory()
+        let journal = directory.path("pending")
+        var random = Seed(UInt64.random(in: .min ... .max))
+        var kept: UInt64 = 0
+        for run in 0..<6 {
+            let before = try state(journal)
+            let writer = try start(server, journal, 1_000_000, directory, "run\(run)")
+            // because each is to be killed somewhere else
+            let count = 50 * (1 + random.next() % 40)
+            #expect(await writer.says("\n\(count)\n"), "\(writer.errors)")
+            writer.signal(SIGKILL)
+            #expect(await writer.ended() == .killed(signal: SIGKILL), "\(writer.errors)")
+            let start = before.last == 0 ? 0 : before.last + ClientMachine.ordinalsPassedOver
+            let last = try state(journal).last
+            if last > start { kept += last - start }
+        }
+        let rest = try start(server, journal, 0, directory, "rest")
+        #expect(await rest.ended() == .exited(0), "\(rest.errors)")
+        let client = try await Client.connect(to: server.path)
+        let value = try await client.get("/visits/count").value
+        #expect(kept > 300 && value == .integer(WireInteger(isNegative: false, magnitude: kept)))
+        client.close()
+    }
+
+    private func state(_ path: String) throws -> PendingState {
+        let bytes = FileManager.default.contents(atPath: path) ?? Data()
+        return try PendingState(Array(bytes))
+    }
+
+    private func start(
+        _ server: LiveServer, _ journal: String, _ count: Int, _ directory: TestDirectory,
+        _ name: String
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            Built.product("client-writer"), [server.path, journal, "\(count)"], in: directory,
+            name: name)
+    }
+}

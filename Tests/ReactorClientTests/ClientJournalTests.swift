@@ -1,0 +1,244 @@
+import ReactorCore
+import ReactorServer
+import StockReactors
+import Testing
+
+@testable import ReactorClient
+
+/// Actions that outlive the process that sent them.
+@Suite("A client's journal")
+struct ClientJournalTests {
+    private typealias Action = StockReactors.Counter.Action
+
+    private func client(_ store: ArrayStore, _ rig: Rig) throws -> Rig.Joined {
+        var options = ClientOptions()
+        options.keepsTrying = true
+        return rig.client(options, journal: try ClientJournal(store))
+    }
+
+    private func notices(of client: Rig.Joined) -> [ClientNotice] {
+        let feed = client.machine.board.news
+        return (0..<feed.end).compactMap { feed.notice(from: $0)?.0 }
+    }
+
+    @Test("C88: what was sent and had no outcome is sent again by the next run, in order, once")
+    func sentAgain() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        try first.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        // because these are applied, and nobody is told
+        rig.journal = .isSilent
+        for amount in [2, 4] as [Int64] {
+            try first.machine.dispatch(Action.increment(by: amount), to: node)
+        }
+        rig.run()
+        rig.journal = .holds
+        try first.machine.dispatch(Action.increment(by: 8), to: node)
+        rig.run()
+        rig.crash(first)
+        try rig.restart(epoch: 7)
+        let second = try client(store, rig)
+        #expect(second.machine.pendingCount == 3)
+        rig.run()
+        #expect(second.machine.welcome?.isResumed == true)
+        #expect(try rig.count(at: "/visits") == 15)
+        #expect(second.machine.pendingCount == 0)
+        #expect(second.machine.statistics.recoveredActions == 3)
+        let outcomes = notices(of: second).compactMap { notice -> UInt64? in
+            guard case .recovered(_, let outcome) = notice else { return nil }
+            return outcome.revision?.sequence
+        }
+        #expect(outcomes.sorted() == [2, 3, 4])
+        let third = try client(store, rig)
+        #expect(third.machine.pendingCount == 0)
+    }
+
+    @Test("C88: what waited for room, or for the daemon, is kept as well")
+    func waiting() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        var options = ClientOptions()
+        options.keepsTrying = true
+        options.inFlightMax = 2
+        let first = rig.client(options, journal: try ClientJournal(store))
+        let node = try first.open("/visits", rig)
+        rig.journal = .holds
+        for _ in 0..<9 { try first.machine.dispatch(Action.increment(by: 1), to: node) }
+        rig.run()
+        #expect(first.sent.filter { $0.kind == .dispatch }.count == 2)
+        rig.crash(first)
+        try rig.restart(epoch: 7)
+        _ = try client(store, rig)
+        rig.run()
+        #expect(try rig.count(at: "/visits") == 9)
+    }
+
+    @Test("C88: what was taken before there was ever a daemon is sent when there is one")
+    func neverConnected() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        // because a node has its number from the moment that it is asked for
+        let first = try client(store, rig)
+        first.machine.open("/visits") { _ in }
+        let node = NodeID(rawValue: 0)
+        for _ in 0..<3 { try first.machine.dispatch(Action.increment(by: 1), to: node) }
+        _ = first.machine.takeOutgoing()
+        rig.crash(first)
+        #expect(first.machine.welcome == nil)
+        let second = try client(store, rig)
+        rig.run()
+        #expect(second.machine.pendingCount == 0)
+        #expect(try rig.count(at: "/visits") == 3)
+    }
+
+    @Test("C88: new actions never get the number of an old one, even where the end was lost")
+    func tornEnd() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        try first.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        let whole = store.bytes
+        for _ in 0..<3 {
+            try first.machine.dispatch(Action.increment(by: 1), to: node)
+            rig.run()
+        }
+        rig.crash(first)
+        // because a power cut takes the end, and leaves something torn
+        store.bytes = Array(store.bytes.prefix(whole.count + 7))
+        let second = try client(store, rig)
+        #expect(store.bytes.count >= PendingRecord.magic.count)
+        let again = try second.open("/visits", rig)
+        var outcomes: [ActionOutcome] = []
+        try second.machine.dispatch(Action.increment(by: 10), to: again) { outcomes.append($0) }
+        rig.run()
+        #expect(outcomes.map { $0.revision?.sequence } == [5])
+        #expect(try rig.count(at: "/visits") == 14)
+    }
+
+    @Test("C87: where the session is gone, the next run is told that the outcomes are unknown")
+    func lostSession() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        try first.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        rig.journal = .holds
+        try first.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        rig.crash(first)
+        try rig.restart(epoch: 8, losing: rig.rows.count)
+        let second = try client(store, rig)
+        rig.run()
+        let outcomes = notices(of: second).compactMap { notice -> ActionOutcome? in
+            if case .recovered(_, let outcome) = notice { outcome } else { nil }
+        }
+        #expect(outcomes == [.unknown(.historyLost)])
+        #expect(try rig.count(at: "/visits") == 0)
+        // because it has a session again, of which the journal knows
+        #expect(try PendingState(store.bytes).session.secret == second.machine.session)
+    }
+
+    @Test("C88: batches keep their nodes, and a client that is closed leaves the rest to the next")
+    func closed() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let visits = try first.open("/visits", rig)
+        let other = try first.open("/other", rig)
+        rig.journal = .holds
+        var outcome: ActionOutcome?
+        let conditions = DispatchOptions(deadline: 60_000)
+        try first.machine.batch(
+            [
+                (other, WireEmbedded(Action.increment(by: 3))),
+                (visits, WireEmbedded(Action.increment(by: 4))),
+            ], conditions
+        ) { outcome = $0 }
+        rig.run()
+        first.machine.close()
+        #expect(outcome == .unknown(.kept))
+        rig.crash(first)
+        try rig.restart(epoch: 7)
+        let second = try client(store, rig)
+        rig.run()
+        #expect(try rig.count(at: "/visits") == 4)
+        #expect(try rig.count(at: "/other") == 3)
+        second.machine.close()
+        #expect(store.bytes.isEmpty)
+    }
+
+    @Test("C88: a journal is written anew before it grows without bounds, and nothing is lost")
+    func rewritten() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        var longest = 0
+        for _ in 0..<60 {
+            for _ in 0..<1_000 { try first.machine.dispatch(Action.increment(by: 1), to: node) }
+            rig.run()
+            longest = max(longest, store.byteCount)
+        }
+        #expect(longest > 1 << 19 && longest < ClientJournal.byteCountMin + (128 << 10))
+        rig.journal = .holds
+        for _ in 0..<1_500 { try first.machine.dispatch(Action.increment(by: 1), to: node) }
+        rig.run()
+        rig.crash(first)
+        try rig.restart(epoch: 7)
+        _ = try client(store, rig)
+        rig.run()
+        #expect(try rig.count(at: "/visits") == 61_500)
+    }
+
+    @Test("a journal that cannot be written ends the client before anything is sent")
+    func broken() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        store.isBroken = true
+        var outcome: ActionOutcome?
+        try first.machine.dispatch(Action.increment(by: 1), to: node) { outcome = $0 }
+        rig.run()
+        #expect(outcome?.isUnknown == true)
+        guard case .failed(.system(let text)) = first.machine.phase else {
+            Issue.record("the client is \(first.machine.phase)")
+            return
+        }
+        #expect(text.contains("journal"))
+        #expect(try rig.count(at: "/visits") == 0)
+    }
+
+    @Test("C88: a second client with the same file is refused with SESSION_BUSY")
+    func busy() async throws {
+        let server = try LiveServer()
+        var options = ClientOptions()
+        options.journal = server.folder.path + "/pending"
+        let first = try await Client.connect(to: server.path, options: options)
+        do {
+            _ = try await Client.connect(to: server.path, options: options)
+            Issue.record("two have one journal")
+        } catch .refused(let refusal) {
+            #expect(refusal.code == .sessionBusy && refusal.message.contains("pending"))
+        }
+        #expect(
+            try await first.dispatch("/visits", Action.increment(by: 1)).revision != nil)
+        first.close()
+    }
+
+    @Test("without a journal nothing is kept, and a frame is not looked at twice")
+    func none() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/visits", rig)
+        try client.machine.dispatch(Action.increment(by: 1), to: node)
+        #expect(!client.machine.mustKeep)
+        rig.run()
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import ReactorClient
+import ReactorCore
+import StockReactors
+import Synchronization
+import TestPrograms
+import Testing
+
+/// A real daemon with a data directory, killed under load, and a ledger outside it.
+@Suite("A daemon that is killed", .timeLimit(.minutes(5)))
+struct DaemonKillTests {
+    private static let killCount = 10
+
+    /// What was promised: revisions of acknowledged actions, and the keys that they set.
+    private final class Ledger: Sendable {
+        private let entries = Mutex<(acks: [Revision], keys: Set<String>, odd: [String])>(
+            ([], [], []))
+        let isOver = Atomic(false)
+
+        var count: Int { entries.withLock { $0.acks.count } }
+        var acks: [Revision] { entries.withLock { $0.acks } }
+        var keys: Set<String> { entries.withLock { $0.keys } }
+        var odd: [String] { entries.withLock { $0.odd } }
+
+        func note<Reply>(_ outcome: DispatchOutcome<Reply>, _ key: String? = nil) {
+            entries.withLock { entries in
+                guard let revision = outcome.revision else {
+                    return entries.odd.append("\(outcome)")
+                }
+                entries.acks.append(revision)
+                if let key { entries.keys.insert(key) }
+            }
+        }
+
+        /// Waits until so many were acknowledged.
+        func reaches(_ wanted: Int) async {
+            while count < wanted { await Task.yield() }
+        }
+    }
+
+    @Test("C85, C86: killed ten times under load, nothing acknowledged is lost, nothing is doubled")
+    func killed() async throws {
+        let directory = TestDirectory()
+        let config = """
+            data:
+              directory: \(directory.path("data"))
+            \(DaemonProcess.example)
+            """
+        var daemon = try await DaemonProcess.start(config: config, in: directory)
+        var options = ClientOptions(program: "ledger")
+        options.keepsTrying = true
+        options.pauseMin = 1_000_000
+        options.pauseMax = 20_000_000
+        let client = try await Client.connect(to: daemon.socketPath, options: options)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let settings = try await client.mirror(Map.self, at: "/settings")
+        let ledger = Ledger()
+        let writers = (0..<8).map { writer in
+            Task {
+                var index = 0
+                while !ledger.isOver.load(ordering: .relaxed) {
+                    index += 1
+                    let key = "\(writer)-\(index)"
+                    ledger.note(await visits.dispatch(.increment(by: 1)))
+                    ledger.note(await settings.dispatch(.set(key: WireKey(key), value: .null)), key)
+                }
+            }
+        }
+        for _ in 0..<Self.killCount {
+            await ledger.reaches(ledger.count + Int.random(in: 20...400))
+            await daemon.kill9()
+            daemon = try await DaemonProcess.start(config: config, in: directory)
+        }
+        ledger.isOver.store(true, ordering: .relaxed)
+        for writer in writers { await writer.value }
+        #expect(ledger.odd == [])
+        let acks = ledger.acks
+        #expect(Set(acks).count == acks.count && Set(acks.map(\.epoch)).count == 1)
+        #expect(visits.count == Int64(acks.count - ledger.keys.count))
+        #expect(Set(settings.entries.map(\.key.text)) == ledger.keys)
+        #expect(client.statistics.rollbacks == 0)
+        #expect(try await visits.verify())
+        #expect(try await settings.verify())
+        client.close()
+        #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import ReactorLoop
+import Testing
+
+@Suite struct AppendFileTests {
+    @Test("C88: what was appended is there when the file is opened again, for its owner alone")
+    func appends() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("pending")
+        do {
+            let file = try AppendFile(at: path)
+            try file.append([1, 2])
+            try file.append([3])
+            #expect(file.byteCount == 3)
+        }
+        let file = try AppendFile(at: path)
+        #expect(try file.contents() == [1, 2, 3])
+        try file.truncate(to: 1)
+        try file.append([9])
+        #expect(try file.contents() == [1, 9])
+        #expect(Files.mode(of: path) == S_IFREG | 0o600)
+    }
+
+    @Test("C88: a second holder is refused, of the same file and of one that took its place")
+    func excludes() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("pending")
+        let file = try AppendFile(at: path)
+        #expect(throws: LoopError.fileInUse(path: path)) { try AppendFile(at: path) }
+        try file.replace(with: [7])
+        #expect(throws: LoopError.fileInUse(path: path)) { try AppendFile(at: path) }
+        try file.append([8])
+        #expect(try file.contents() == [7, 8])
+        #expect(directory.names == ["pending"])
+    }
+
+    @Test("what an ended writer left beside the file does no harm")
+    func leftover() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("pending")
+        do {
+            let half = try AppendFile(at: path + ".new")
+            try half.append([1, 2, 3, 4])
+        }
+        let file = try AppendFile(at: path)
+        try file.replace(with: [5])
+        #expect(try file.contents() == [5])
+        #expect(directory.names == ["pending"])
+    }
+
+    @Test("a link and a directory are refused")
+    func strangers() throws {
+        let directory = TemporaryDirectory()
+        #expect(throws: LoopError.self) { try AppendFile(at: directory.path) }
+        let link = directory.path("link")
+        #expect(unsafe symlink(directory.path("elsewhere"), link) == 0)
+        #expect(throws: LoopError.self) { try AppendFile(at: link) }
+        #expect(directory.names == ["link"])
+    }
+}

@@ -112,7 +112,7 @@ private struct LogRow {
             deeds[index].entry.outcome = outcome
             deeds[index].sequence = outcome.sequence
         case .replaced(let nodes): try readImport(nodes, &places)
-        case .session, .goodbye, .evicted, .ownership, .layout: break
+        case .session, .goodbye, .evicted, .ownership, .task, .layout: break
         }
     }
 

@@ -53,8 +53,7 @@ final class History {
         }
         if opening.mayHaveLostTail {
             logger.warning(
-                "the machine stopped while durability was relaxed: the last of the history may be "
-                    + "lost, a new epoch begins")
+                "a power cut may have taken the last of a relaxed history: a new epoch begins")
         }
     }
 

@@ -128,7 +128,7 @@ private final class ArchiveClerk {
                 let reader = try reader(path, from, after)
                 try tell(inquiry, reader, waits: waits)
             case .backup(let path): try backup(inquiry, path)
-            case .get, .describe, .tree, .stats, .limits, .snapshot:
+            case .get, .describe, .tree, .stats, .limits, .checksum, .snapshot:
                 preconditionFailure("a question that is no matter of the past: \(inquiry.ask)")
             }
         } catch {

@@ -116,7 +116,7 @@ extension Inquiry {
     fileprivate var isHeavy: Bool {
         switch ask {
         case .past, .export, .backup: true
-        case .get, .describe, .tree, .stats, .limits, .snapshot, .log: false
+        case .get, .describe, .tree, .stats, .limits, .checksum, .snapshot, .log: false
         }
     }
 }

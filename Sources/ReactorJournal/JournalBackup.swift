@@ -58,6 +58,8 @@ public struct JournalBackup: Equatable, Sendable {
                 range: 0..<0)
             let last = try table.append(mark, behind: end, at: end.time)
             try meta.setFloor(last.number, of: instance)
+            // because what it was copied from is being written, and has a log that this has not
+            try meta.setMark(.new)
             return end
         }
         // because closing the only connection leaves one file that holds everything

@@ -79,10 +79,10 @@ package final class ServerShell {
         let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
+        desk = try HistoryDesk(history, keeper, of: server, on: loop, roots: roots)
         keeper.onMissed = { [unowned self] number, frames in
             server.answer(number, with: frames, at: loop.now)
         }
-        desk = try HistoryDesk(history, keeper, of: server, on: loop, roots: roots)
     }
 
     /// Ends what looks into the past, and lets the journal's files go.

@@ -145,16 +145,11 @@ final class HistoryKeeper {
     }
 
     private func trim() {
-        do throws(JournalError) {
-            guard let number = try SnapshotShelf(directory).removeOlder() else { return }
-            let retention = JournalRetention(
-                duration: config.keepDuration, byteCount: config.keepBytes)
-            journal.trim(behind: number, keeping: retention) { [logger] result in
-                guard case .failure(let error) = result else { return }
-                logger.error("the journal could not be trimmed: \(error)")
-            }
-        } catch {
-            logger.error("older snapshots could not be removed: \(error)")
+        let retention = JournalRetention(
+            duration: config.keepDuration, byteCount: config.keepBytes)
+        journal.trimBehindSnapshots(keeping: retention) { [logger] result in
+            guard case .failure(let error) = result else { return }
+            logger.error("older history could not be removed: \(error)")
         }
     }
 

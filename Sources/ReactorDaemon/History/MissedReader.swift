@@ -22,23 +22,12 @@ final class MissedReader {
         onAnswer: @escaping (_ number: UInt64, _ frames: [UInt8]?) -> Void
     ) {
         let bell = Bell()
-        let mailbox = Mailbox<Order> { bell.ring() }
-        self.mailbox = mailbox
+        mailbox = Mailbox { bell.ring() }
         self.onAnswer = onAnswer
-        let onAnswer = Confined(onAnswer)
-        thread = try? WorkThread(name: "history") {
-            while true {
-                bell.wait()
-                for order in mailbox.drain() {
-                    switch order {
-                    case .stop: return
-                    case .question(let question):
-                        let frames = Self.frames(of: question, in: directory)
-                        _ = loop.post { onAnswer.open()(question.number, frames) }
-                    }
-                }
-            }
-        }
+        let work = Work(
+            directory: directory, loop: loop, mailbox: mailbox, bell: bell,
+            onAnswer: Confined(onAnswer))
+        thread = try? WorkThread(name: "history") { work.run() }
     }
 
     deinit { close() }
@@ -57,22 +46,46 @@ final class MissedReader {
         self.thread = nil
     }
 
-    // because a client that cannot be told what it missed is told everything: why does not matter
-    private static func frames(
-        of question: HistoryQuestion, in directory: DataDirectory
-    ) -> [UInt8]? {
-        guard
-            let reader = try? JournalReader(
-                directory, ofEpoch: question.epoch, after: question.after),
-            reader.position.epoch == question.epoch,
-            reader.position.sequence <= question.after
-        else { return nil }
-        var frames: [UInt8] = []
-        while reader.position.sequence < question.upTo {
-            guard let row = try? reader.next(), row.epoch == question.epoch,
-                question.take(row.deltas, into: &frames)
-            else { return nil }
+    /// What the thread does.
+    private struct Work: Sendable {
+        let directory: DataDirectory
+        let loop: LoopHandle
+        let mailbox: Mailbox<Order>
+        let bell: Bell
+        let onAnswer: Confined<(_ number: UInt64, _ frames: [UInt8]?) -> Void>
+
+        func run() {
+            while true {
+                bell.wait()
+                for order in mailbox.drain() {
+                    switch order {
+                    case .stop: return
+                    case .question(let question): answer(question)
+                    }
+                }
+            }
         }
-        return frames
+
+        private func answer(_ question: HistoryQuestion) {
+            let (number, frames) = (question.number, frames(of: question))
+            _ = loop.post { [onAnswer] in onAnswer.open()(number, frames) }
+        }
+
+        // because a client that cannot be told what it missed is told everything: why does not matter
+        private func frames(of question: HistoryQuestion) -> [UInt8]? {
+            guard
+                let reader = try? JournalReader(
+                    directory, ofEpoch: question.epoch, after: question.after),
+                reader.position.epoch == question.epoch,
+                reader.position.sequence <= question.after
+            else { return nil }
+            var frames: [UInt8] = []
+            while reader.position.sequence < question.upTo {
+                guard let row = try? reader.next(), row.epoch == question.epoch,
+                    question.take(row.deltas, into: &frames)
+                else { return nil }
+            }
+            return frames
+        }
     }
 }

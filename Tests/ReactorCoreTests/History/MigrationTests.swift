@@ -4,7 +4,7 @@ import Testing
 
 /// A thermometer of yesterday: one case and one field that the one of today does not know.
 @Reactor
-private struct OldMeter {
+private struct OldThermometer {
     enum Action: Sendable { case fahrenheit(Int) }
 
     struct State: Equatable, Sendable { var fahrenheit = 32 }
@@ -16,7 +16,7 @@ private struct OldMeter {
 
 /// The thermometer of today, which knows how it was.
 @Reactor
-private struct Meter {
+private struct Thermometer {
     enum Action: Sendable { case celsius(Int) }
 
     struct State: Equatable, Sendable { var celsius: Int }
@@ -29,15 +29,16 @@ private struct Meter {
 
     static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? {
         guard case .map(let map) = old, case .integer(let value)? = map["fahrenheit"],
-            let degrees = Int(exactly: value)
+            let degrees = Int(exactly: value),
+            let celsius = WireInteger(exactly: Int128((degrees - 32) * 5 / 9))
         else { return nil }
-        return ["celsius": .integer(WireInteger((degrees - 32) * 5 / 9))]
+        return ["celsius": .integer(celsius)]
     }
 }
 
 /// One of today that does not.
 @Reactor
-private struct StrictMeter {
+private struct StrictThermometer {
     enum Action: Sendable { case celsius(Int) }
 
     struct State: Equatable, Sendable { var celsius: Int }
@@ -59,16 +60,16 @@ struct MigrationTests {
 
     @Test("mutations and states that today's types do not read are what the reactor makes of them")
     func migrated() throws {
-        let old = Tree(OldMeter(), epoch: 1)
-        try old.send(OldMeter.Action.fahrenheit(50))
-        try old.send(OldMeter.Action.fahrenheit(212))
-        let replayed = try recover(Meter(), old.turn.deltaBytes)
+        let old = Tree(OldThermometer(), epoch: 1)
+        try old.send(OldThermometer.Action.fahrenheit(50))
+        try old.send(OldThermometer.Action.fahrenheit(212))
+        let replayed = try recover(Thermometer(), old.turn.deltaBytes)
         #expect(try replayed.json() == #"{"celsius":100}"#)
         let snapshot = old.beginSnapshot()
         snapshot.gather(.max)
         var part = WireWriter()
         for node in snapshot.take() { node.encode(into: &part) }
-        let restored = Tree(Meter(), epoch: 1)
+        let restored = Tree(Thermometer(), epoch: 1)
         let recovery = TreeRecovery(of: restored)
         try recovery.restore(part.bytes.span)
         try recovery.finish(epoch: 1, sequence: 2)
@@ -77,10 +78,10 @@ struct MigrationTests {
 
     @Test("without an answer the error names the path, the sequence and the remedy")
     func refused() throws {
-        let old = Tree(OldMeter(), epoch: 1)
-        try old.send(OldMeter.Action.fahrenheit(50))
+        let old = Tree(OldThermometer(), epoch: 1)
+        try old.send(OldThermometer.Action.fahrenheit(50))
         let error = #expect(throws: RecoveryError.self) {
-            try recover(StrictMeter(), old.turn.deltaBytes)
+            try recover(StrictThermometer(), old.turn.deltaBytes)
         }
         let text = "\(error as Any)"
         #expect(text.contains("at sequence 1") && text.contains("fahrenheit"), "\(text)")

@@ -136,7 +136,8 @@ public final class ClientMachine {
 
     /// Makes a machine that goes on with what is in `journal`, if there is one.
     init(
-        _ options: ClientOptions, journal: ClientJournal?, wake: @escaping @Sendable () -> Void = {},
+        _ options: ClientOptions, journal: ClientJournal?,
+        wake: @escaping @Sendable () -> Void = {},
         random: @escaping () -> UInt64
     ) {
         self.options = options

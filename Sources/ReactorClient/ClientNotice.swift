@@ -33,7 +33,11 @@ extension ClientNotices {
     /// The rollbacks among the notices: what mirrors showed, and what they show now.
     public var rollbacks: some AsyncSequence<Rollback, Never> & Sendable {
         compactMap { notice in
-            if case .rolledBack(let from, let to) = notice { Rollback(from: from, to: to) } else { nil }
+            if case .rolledBack(let from, let to) = notice {
+                Rollback(from: from, to: to)
+            } else {
+                nil
+            }
         }
     }
 }

@@ -113,7 +113,6 @@ public final class Turn {
         var origin: Origin
         var depth: Int
     }
-
 }
 
 // MARK: - Writing deltas

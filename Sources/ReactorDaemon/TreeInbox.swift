@@ -20,7 +20,8 @@ final class TreeInbox: Sendable {
 
     /// What a tree needs of the world, for effects.
     var environment: TreeEnvironment {
-        TreeEnvironment(post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() })
+        TreeEnvironment(
+            post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() })
     }
 
     func take() -> [@Sendable (Tree) -> Void] { flag.take() ? mailbox.drain() : [] }

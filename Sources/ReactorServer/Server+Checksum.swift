@@ -30,7 +30,11 @@ extension Server {
             do throws(Refusal) {
                 // because many may ask for what is large
                 let value: UInt64
-                if let before = known[key] { value = before } else { value = try checksum(of: question) }
+                if let before = known[key] {
+                    value = before
+                } else {
+                    value = try checksum(of: question)
+                }
                 known[key] = value
                 let answer = SliceChecksum(
                     revision: Revision(epoch: tree.turn.epoch, sequence: tree.turn.sequence),

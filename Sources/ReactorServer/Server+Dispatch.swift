@@ -250,8 +250,9 @@ extension Server {
             guard keepsHistory else {
                 throw .rejected(
                     Rejection(
-                        .history, "the daemon keeps everything in memory, nothing is durable: "
-                            + "give it `data:`"))
+                        .history,
+                        "the daemon keeps everything in memory, nothing is durable: give it `data:`"
+                    ))
             }
             desk.value.isDurable = true
         }

@@ -23,8 +23,9 @@ extension Server {
         if keepsHistory { noteChanges() }
         // because what begins without a change is released with its turn as well
         let facts = takeFacts()
-        guard turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty
-            || !facts.isEmpty
+        guard
+            turn.sequence != turnStart || !noted.isEmpty || !turn.effects.isEmpty
+                || !facts.isEmpty
         else {
             turn.begin()
             return release()

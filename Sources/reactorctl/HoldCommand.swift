@@ -93,8 +93,11 @@ struct HoldCommand: AsyncParsableCommand {
     private static func watch(_ client: Client) async -> Bool {
         while true {
             try? await Task.sleep(for: .milliseconds(500))
-            if (try? await client.connectionCount()) != 1 { break }
             if Task.isCancelled { return false }
+            let count = try? await client.connectionCount()
+            // because what was asked when the command ended is not answered
+            if Task.isCancelled { return false }
+            if count != 1 { break }
         }
         Output.complain(
             "the connection was lost while the command ran: what was acquired has been given back, "

@@ -90,14 +90,10 @@ extension LogEntry {
         }
         if let outcome { fields += LogLine.fields(of: outcome) }
         if !mutations.isEmpty {
-            fields.append((
-                "mutations",
-                .array(
-                    mutations.map {
-                        LogLine.item(
-                            $0.path, $0.isStructural ? "tree" : "mutation", $0.mutation)
-                    })
-            ))
+            let items = mutations.map {
+                LogLine.item($0.path, $0.isStructural ? "tree" : "mutation", $0.mutation)
+            }
+            fields.append(("mutations", .array(items)))
         }
         if !replaced.isEmpty {
             fields.append(("imported", .array(replaced.map { .text($0) })))
@@ -112,7 +108,7 @@ extension LogEntry {
         if caller == nil, origin != .daemon {
             words.append("because of action \(origin.ordinal) of client \(origin.client)")
         }
-        for action in actions { words.append("\(action.path) \(LogLine.value(action.action).json())") }
+        words += actions.map { "\($0.path) \(LogLine.value($0.action).json())" }
         if let outcome, let text = LogLine.text(of: outcome) { words.append(text) }
         if !replaced.isEmpty { words.append("imported \(replaced.joined(separator: " "))") }
         let changes = mutations.map {

@@ -46,7 +46,10 @@ enum Spawn {
         guard code == 0 else {
             throw CocoaError(
                 .executableLoad,
-                userInfo: [NSFilePathErrorKey: executable, "reason": unsafe String(cString: strerror(code))])
+                userInfo: [
+                    NSFilePathErrorKey: executable,
+                    "reason": unsafe String(cString: strerror(code)),
+                ])
         }
         return pid
     }

@@ -109,7 +109,8 @@ extension Tree {
 
     /// A planned time has come.
     private func fire(_ fact: TaskFact, isLate: Bool) {
-        guard case .timer(_, _, _, let planned, let span, let period, let catchUp, let action) = fact,
+        guard
+            case .timer(_, _, _, let planned, let span, let period, let catchUp, let action) = fact,
             tasks.find(fact.name, of: fact.node) == fact, let node = node(fact.node)
         else { return }
         waitingTasks[TaskKey(fact)] = nil

@@ -34,7 +34,9 @@ public final class TreeRecovery {
     public func succeed(_ former: Tree) { tree.effectsStarted = former.effectsStarted }
 
     /// The node that had `number`, if it is still there.
-    public func node(_ number: UInt32) -> AnyNode? { known[number].flatMap { $0.isGone ? nil : $0 } }
+    public func node(_ number: UInt32) -> AnyNode? {
+        known[number].flatMap { $0.isGone ? nil : $0 }
+    }
 
     /// Makes the history that was replayed the tree's own.
     ///
@@ -186,7 +188,8 @@ extension TreeRecovery {
         let start = offset + FrameHeader.byteCount
         let end = start + Int(header.length)
         guard header.kind == FrameKind.delta.rawValue, end <= deltas.count else {
-            throw .damaged("a frame of kind \(header.kind) and \(header.length) bytes in the journal")
+            throw .damaged(
+                "a frame of kind \(header.kind) and \(header.length) bytes in the journal")
         }
         tree.turn.lastSequence = header.number - 1
         try replay(header, deltas.extracting(start..<end))

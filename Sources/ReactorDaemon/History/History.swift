@@ -87,10 +87,11 @@ final class History {
         position = reader.position
         let first = firstNumber ?? position.number
         firstNumber = first
-        // because rows that were lost may have been seen: what others hold of them is of no history that
+        // because who goes on from a copy, which ends with 0, begins a history of its own; and because
+        // rows that were lost may have been seen: what others hold of them is of no history that
         // goes on. Once a row of the new epoch is kept, it is the one to go on with
         let isNew =
-            position.number == 0 || opening.mayHaveLostTail && position.number == first
+            position.epoch == 0 || opening.mayHaveLostTail && position.number == first
         do throws(RecoveryError) {
             return try recovery.finish(
                 epoch: isNew ? epoch : position.epoch, sequence: position.sequence)

@@ -95,8 +95,11 @@ extension OfflineHistory {
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):
                 return ["\(path) is empty, and a history begins"]
             case .inUse(_, let pid):
-                return ["\(path) is in use" + (pid.map { " by pid \($0)" } ?? "") + ": stop that "
-                    + "daemon, or look at a backup, to learn what a start would do"]
+                let holder = pid.map { " by pid \($0)" } ?? ""
+                return [
+                    "\(path) is in use\(holder): stop that daemon, or look at a backup, to learn what "
+                        + "a start would do"
+                ]
             default: throw .journal(error)
             }
         }
@@ -105,7 +108,11 @@ extension OfflineHistory {
         lines.append(
             past.snapshotNumber.map { "starts from the snapshot of row \($0)" }
                 ?? "starts from the first row")
-        lines.append("replays \(past.rowCount) rows, up to revision \(past.revision)")
+        let end =
+            past.revision.epoch == 0
+            ? "sequence \(past.revision.sequence), and begins an epoch"
+            : "revision \(past.revision)"
+        lines.append("replays \(past.rowCount) rows, up to \(end)")
         let known = past.places.paths
         past.tree.forEachNode { node in
             if !known.contains(node.path) { lines.append("\(node.path) is new") }

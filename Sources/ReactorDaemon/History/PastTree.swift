@@ -97,7 +97,9 @@ final class PastTree {
             if isCancelled() { throw .ended }
             if let target, revision.epoch == target.epoch,
                 row.epoch != target.epoch || row.after >= target.sequence
-            { break }
+            {
+                break
+            }
             let last = row.epoch == target?.epoch ? target?.sequence ?? .max : .max
             do throws(RecoveryError) {
                 try recovery.replay(HistoryRow(row), upTo: last)

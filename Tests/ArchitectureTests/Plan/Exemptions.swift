@@ -53,6 +53,29 @@ enum Exemptions {
             "a part of a running daemon; the tests of daemons that restart drive it",
         "ReactorDaemon/History/SnapshotRun.swift":
             "a part of a running daemon; the tests of daemons that restart drive it",
+        "ReactorCore/History/StateImport.swift":
+            "states from elsewhere; HistoryCommandTests import some, in real processes",
+        "ReactorDaemon/History/HistoryArchive.swift":
+            "a part of a running daemon; HistoryCommandTests ask it, in real processes",
+        "ReactorDaemon/History/HistoryDesk.swift":
+            "a part of a running daemon; HistoryCommandTests ask it, in real processes",
+        "ReactorDaemon/History/HistoryDoctor.swift":
+            "a doctor's words; HistoryCommandTests hear them, in real processes",
+        "ReactorDaemon/History/LogReader.swift":
+            "reads rows page by page; HistoryCommandTests read a log, in real processes",
+        "ReactorDaemon/History/OfflineHistory.swift":
+            "behind subcommands; HistoryCommandTests run each, as processes",
+        "ReactorDaemon/History/PastError.swift": "a list; HistoryCommandTests meet its cases",
+        "ReactorDaemon/History/PastTree.swift":
+            "a tree of the past; HistoryCommandTests look at some, in real processes",
+        "ReactorDaemon/History/SavedState.swift":
+            "a line of an import; HistoryCommandTests import good and bad ones",
+        "ReactorJournal/JournalBackup.swift":
+            "a copy of a history; HistoryCommandTests start a daemon from one",
+        "ReactorServer/History/PlaceBook.swift":
+            "what a log knows of nodes; LogScribeTests and HistoryCommandTests lean on it",
+        "ReactorWire/HistoryAnswers.swift":
+            "records without logic; HistoryCommandTests read each",
         "ReactorCore/NeverCancels.swift": "an answer; RunningEffectTests' F48 gets it",
         "ReactorCore/Redux/ErasedAction.swift":
             "the actions of a root reactor; RootReactorTests drive it",
@@ -91,6 +114,11 @@ enum Exemptions {
         "ReactorDaemon/TreeInbox.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DaemonArguments.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DaemonReactors.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/DaemonOptions.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/DoctorCommand.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/ImportCommand.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/RebaselineCommand.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/ReplayCommand.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/StockCatalog.swift":
             "a table; every kind is built from the example configuration",
         "ReactorJournal/BatchTable.swift": "a table's statements; JournalReaderTests drive it",
@@ -155,6 +183,10 @@ enum Exemptions {
         "reactorctl/Output.swift": "tested end to end, as a process",
         "reactorctl/PingCommand.swift": "tested end to end, as a process",
         "reactorctl/SchemaText.swift": "tested end to end, as a process",
+        "reactorctl/BackupCommand.swift": "tested end to end, as a process",
+        "reactorctl/ExportCommand.swift": "tested end to end, as a process",
+        "reactorctl/LogCommand.swift": "tested end to end, as a process",
+        "reactorctl/SnapshotCommand.swift": "tested end to end, as a process",
         "reactorctl/StatsCommand.swift": "tested end to end, as a process",
         "reactorctl/TreeCommand.swift": "tested end to end, as a process",
         "reactorctl/WaitCommand.swift": "tested end to end, as a process",

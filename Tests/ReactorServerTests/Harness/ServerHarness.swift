@@ -102,7 +102,8 @@ final class ServerHarness {
             batches.append(batch)
             unappended.append(batch.turn)
             if appendsAtOnce { append(1) }
-        case .readHistory(let question): server.answer(question.number, with: past?(question), at: now)
+        case .readHistory(let question):
+            server.answer(question.number, with: past?(question), at: now)
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
         }

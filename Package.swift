@@ -91,7 +91,8 @@ let package = Package(
             swiftSettings: strict),
         // Durable batches. Must not know sockets.
         .target(
-            name: "ReactorJournal", dependencies: ["CXXHash", "ReactorThreads", grdb, grdbSQLite],
+            name: "ReactorJournal",
+            dependencies: ["CXXHash", "ReactorBytes", "ReactorThreads", grdb, grdbSQLite],
             swiftSettings: strict),
         // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
         .target(
@@ -222,7 +223,8 @@ let package = Package(
         .testTarget(
             name: "ReactorJournalTests",
             dependencies: [
-                "ReactorJournal", "ReactorThreads", "TestPrograms", "journal-writer", grdb,
+                "ReactorBytes", "ReactorJournal", "ReactorThreads", "TestPrograms",
+                "journal-writer", grdb,
             ],
             swiftSettings: strict),
         .testTarget(

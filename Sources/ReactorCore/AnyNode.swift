@@ -130,6 +130,9 @@ public class AnyNode {
     /// Appends the state as it is shown to those who do not reduce it themselves.
     func encodePresented(into writer: inout WireWriter) { encodeState(into: &writer) }
 
+    /// Shows the state that the node was put back to.
+    func presentRestored(_ turn: Turn) {}
+
     /// Appends what a replica starts from: the node's own state, or, of a collection, the keys of
     /// its children, which its structural deltas then add to and take from.
     public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }

@@ -80,6 +80,13 @@ public final class Node<R: Reactor>: AnyNode {
         try R._redo(self, bytes, &cursor)
     }
 
+    override func presentRestored(_ turn: Turn) {
+        guard let rules, let states = rules.states else { return }
+        rules.presented = state
+        // because what streams let through is of a time that has passed
+        if !states.isStreamed { present(state, turn) }
+    }
+
     override func encodePresented(into writer: inout WireWriter) {
         if rules?.presented == nil { return state.encode(into: &writer) }
         presented.encode(into: &writer)

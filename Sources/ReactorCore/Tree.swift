@@ -189,7 +189,7 @@ extension Tree {
     }
 
     /// Takes a node off the lists; one that a snapshot still needs is saved in it.
-    private func unlist(_ node: AnyNode) {
+    func unlist(_ node: AnyNode) {
         turn.snapshot?.save(node)
         nodes[node.number] = nil
         let last = order.removeLast()

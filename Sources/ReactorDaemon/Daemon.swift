@@ -72,12 +72,20 @@ public final class Daemon {
             home.close()
             throw error
         }
+        tell(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
         } catch {
             home.close()
             throw .opening("\(error)")
         }
+    }
+
+    private func tell(_ death: ActionWatch.Death?) {
+        guard let death else { return }
+        logger.critical(
+            "the daemon ended while it carried out an action: at the second time that is refused",
+            metadata: ["ordinal": "\(death.ordinal)", "times": "\(death.count)"])
     }
 
     /// The daemon's version.

@@ -3,6 +3,7 @@ package import ReactorCore
 package import ReactorJournal
 package import ReactorLoop
 package import ReactorServer
+import ReactorThreads
 
 /// A tree served on a libuv loop: the server's outputs carried out, and what effects post brought in.
 ///
@@ -66,14 +67,14 @@ package final class ServerShell {
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
         server = Server(
-            try history.recover(recovery(), epoch: epoch), daemonName: name, ownerUID: ownerUID,
-            random: random)
+            try history.recover(recovery(), epoch: epoch), watching: history.words,
+            daemonName: name, ownerUID: ownerUID, random: random)
         recover = { (former) throws(DaemonError) in
             let recovery = recovery()
             recovery.succeed(former.tree)
             return Server(
-                try history.recover(recovery, epoch: epoch), isReadOnly: true, daemonName: name,
-                ownerUID: ownerUID, random: random)
+                try history.recover(recovery, epoch: epoch), watching: history.words,
+                isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
         }
         lastConnection = server.highestConnection
         let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
@@ -98,7 +99,9 @@ package final class ServerShell {
         _ = server.tree.dismissEffects()
         let former = links
         links = [:]
-        server = try recover(server)
+        let formerServer = server
+        server = try recover(formerServer)
+        server.succeed(formerServer)
         keeper?.serve(server)
         desk?.serve(server)
         lastConnection = max(lastConnection, server.highestConnection)
@@ -196,8 +199,20 @@ extension ServerShell {
                 return server.answer(question.number, with: nil, at: turnTime)
             }
             keeper.missed.ask(question)
+        case .beginSnapshot: if let snapshot = server.snapshot { keeper?.begin(snapshot) }
+        case .sum(let probe): sum(probe)
         case .log(let event): onEvent(event)
         case .inquire(let inquiry): desk?.take(inquiry)
+        }
+    }
+
+    // because a state may be large, and the loop is not to wait for it; because the next one comes only
+    // when the sums are there, no more than one thread is ever at it
+    private func sum(_ probe: StateProbe) {
+        let (server, loop) = (Confined(server), loop.handle)
+        _ = try? WorkThread(name: "probe") {
+            let (values, byteCount) = probe.sums()
+            _ = loop.post { server.open().summed(values, byteCount: byteCount) }
         }
     }
 

@@ -51,6 +51,10 @@ final class JournalCommitter: Sendable {
         } catch {
             guard error.isFull || error.isLocked else { throw error }
         }
+        // because later on there may be no descriptor to be had
+        if state.isBegun, !isStrict {
+            state.logFile = try OpenFile(JournalFile.logName, in: directory)
+        }
         start = state
         files = [
             (JournalFile.name, identity),
@@ -71,6 +75,8 @@ final class JournalCommitter: Sendable {
         var mood = Mood.well
         var isBegun = false
         var isWaiting = false
+        /// The log, to be made durable at request.
+        var logFile: OpenFile?
         /// When names in the directory had changed last when they were looked at.
         var placeTime: Int64?
     }
@@ -131,7 +137,7 @@ final class JournalCommitter: Sendable {
             try tuning.faults.commit?(last)
             let position = try write(waiting, &state, notesFloor: isDue)
             if !isStrict, waiting.contains(where: \.isDurable) {
-                try directory.synchronize(JournalFile.logName)
+                try logFile(&state).synchronize()
             }
             try checkPlace(&state)
             state.position = position
@@ -140,6 +146,13 @@ final class JournalCommitter: Sendable {
         } catch {
             fail(error, first, &state)
         }
+    }
+
+    private func logFile(_ state: inout State) throws(JournalError) -> OpenFile {
+        if let file = state.logFile { return file }
+        let file = try OpenFile(JournalFile.logName, in: directory)
+        state.logFile = file
+        return file
     }
 
     private func fail(_ error: JournalError, _ turn: UInt64, _ state: inout State) {

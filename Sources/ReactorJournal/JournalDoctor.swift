@@ -129,9 +129,25 @@ public struct JournalDoctor {
     ) throws(JournalError) {
         try JournalFile.make(
             in: other, instance: instance, anchor: run.start, tuning: JournalTuning())
-        guard run.end.number > run.start.number else { return }
-        let reader = try JournalReader(directory, behindSnapshot: run.start, of: instance)
         let target = try JournalFile.writer(in: other, durability: .strict)
+        if run.end.number > run.start.number { try copyRows(of: run, instance, to: target) }
+        try target.commit("salvaging into") { db in
+            // because what came behind may have been seen: who goes on from here has a history of its
+            // own
+            let mark = JournalBatch(
+                turn: 0, epoch: 0, after: run.end.sequence, sequence: run.end.sequence, bytes: [],
+                range: 0..<0)
+            let last = try BatchTable(db, in: target.file).append(
+                mark, behind: run.end, at: run.end.time)
+            try MetaTable(db, in: target.file).setFloor(last.number, of: instance)
+        }
+        try target.close()
+    }
+
+    private func copyRows(
+        of run: Run, _ instance: JournalInstance, to target: JournalDatabase
+    ) throws(JournalError) {
+        let reader = try JournalReader(directory, behindSnapshot: run.start, of: instance)
         while reader.position.number < run.end.number {
             var rows: [JournalRow] = []
             while rows.count < JournalReader.chunkRowsMax,
@@ -141,10 +157,6 @@ public struct JournalDoctor {
                 for row in rows { try BatchTable(db, in: target.file).insert(row) }
             }
         }
-        try target.commit("salvaging into") { db in
-            try MetaTable(db, in: target.file).setFloor(run.end.number, of: instance)
-        }
-        try target.close()
     }
 
     private func note(

@@ -33,7 +33,7 @@ public enum JournalError: Error, Equatable, Sendable {
     var isOfDisk: Bool {
         switch self {
         case .database(let failure): failure.code & 0xFF == 10 && !failure.isFull
-        case .system(let failure): !failure.isFull
+        case .system(let failure): !failure.isFull && !failure.isOfProcess
         default: false
         }
     }

@@ -12,6 +12,7 @@ struct SnapshotTask: Sendable {
 
     let directory: DataDirectory
     let number: UInt64
+    let sequence: UInt64
     let tuning: JournalTuning
     let mailbox: Mailbox<Order>
     let bell: Bell
@@ -50,8 +51,17 @@ struct SnapshotTask: Sendable {
                     """)
         }
         guard let end = try parts(into: database, instance) else { return nil }
+        let position = try position()
+        // because who goes on from here carries out again what is behind the row
+        guard position.sequence == sequence else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: number,
+                    expected: "a state as of sequence \(position.sequence)",
+                    got: "one as of \(sequence)"))
+        }
         let header = SnapshotHeader(
-            instance: instance, position: try position(), partCount: end.count)
+            instance: instance, position: position, partCount: end.count)
         try database.commit("finishing") { db in
             let meta = MetaTable(db, in: file)
             try meta.set("instance", to: instance.words)

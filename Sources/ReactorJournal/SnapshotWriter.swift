@@ -2,7 +2,9 @@ import ReactorThreads
 
 /// Writes a snapshot on a thread of its own, part by part.
 ///
-///     let writer = try SnapshotWriter(directory, of: journal.lastNumber, deliver: loop.post) {
+///     let writer = try SnapshotWriter(
+///         directory, of: journal.lastNumber, sequence: sequence, deliver: loop.post
+///     ) {
 ///         result in …
 ///     }
 ///     writer.append(part)     // between turns, as often as the state takes
@@ -19,21 +21,22 @@ public final class SnapshotWriter {
     private let waiting: Guarded<Int>
     private var isOpen = true
 
-    /// Begins a snapshot of the state as of row `number`, of the journal in `directory`.
+    /// Begins a snapshot of the state as of row `number`, of the journal in `directory`; that is to
+    /// end at `sequence`, or the snapshot fails.
     ///
     /// `onFinished` runs on the owner's thread through `deliver`, once, unless it is cancelled.
     public convenience init(
-        _ directory: DataDirectory, of number: UInt64,
+        _ directory: DataDirectory, of number: UInt64, sequence: UInt64,
         deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         onFinished: @escaping (Result<SnapshotHeader, JournalError>) -> Void
     ) throws(JournalError) {
         try self.init(
-            directory, of: number, tuning: JournalTuning(), deliver: deliver,
-            onFinished: onFinished)
+            directory, of: number, sequence: sequence, tuning: JournalTuning(),
+            deliver: deliver, onFinished: onFinished)
     }
 
     init(
-        _ directory: DataDirectory, of number: UInt64, tuning: JournalTuning,
+        _ directory: DataDirectory, of number: UInt64, sequence: UInt64, tuning: JournalTuning,
         deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         onFinished: @escaping (Result<SnapshotHeader, JournalError>) -> Void
     ) throws(JournalError) {
@@ -42,7 +45,8 @@ public final class SnapshotWriter {
         waiting = Guarded(0)
         let onFinished = Parcel(onFinished)
         let task = SnapshotTask(
-            directory: directory, number: number, tuning: tuning, mailbox: mailbox, bell: bell,
+            directory: directory, number: number, sequence: sequence, tuning: tuning,
+            mailbox: mailbox, bell: bell,
             waiting: waiting, partialName: SnapshotHeader.partialName(number))
         do {
             _ = try WorkThread(name: "snapshot") {

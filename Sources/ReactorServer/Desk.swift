@@ -15,6 +15,10 @@ struct Desk: ~Copyable {
     var outcomes = WireWriter(capacity: 4_096)
     /// What the journal is told of the turn at hand besides its deltas: ``TurnFact``s.
     var facts = WireWriter()
+    /// Which action is being carried out.
+    var watch = ActionWatch()
+    /// When states are probed.
+    var probes = ProbeBook()
     /// Whether an action of the turn at hand asks to survive a power cut.
     var isDurable = false
     /// Connections that the turn at hand has something for.
@@ -78,6 +82,10 @@ extension Server {
     var unflushed: Deque<Connection> {
         @inline(__always) _read { yield desk.value.unflushed }
         @inline(__always) _modify { yield &desk.value.unflushed }
+    }
+
+    var watch: ActionWatch {
+        @inline(__always) _read { yield desk.value.watch }
     }
 
     var outputs: [ServerOutput] {

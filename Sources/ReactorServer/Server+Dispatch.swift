@@ -12,9 +12,9 @@ extension Server {
     func dispatchRun(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
     ) -> Int {
-        guard let session = connection.session, !isReadOnly, quota(of: session) == nil else {
-            return first
-        }
+        guard let session = connection.session, !isReadOnly, quota(of: session) == nil,
+            !watch.suspects(session)
+        else { return first }
         var offset = first
         var run = AppliedRun(
             ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
@@ -23,6 +23,7 @@ extension Server {
         var aliases: [NodeAlias] = []
         var end: (failure: DispatchResult, range: Range<Int>)?
         tree.begin(by: connection.caller)
+        watch.begin(session)
         while run.count < countMax,
             let frame = PlainFrame(
                 .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
@@ -35,6 +36,7 @@ extension Server {
                 if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
             }
             guard let node = last?.node else { break }
+            watch.note(frame.number)
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             if let result {
                 end = (result, offset..<frame.range.upperBound)
@@ -44,6 +46,7 @@ extension Server {
             offset = frame.range.upperBound
             run.count &+= 1
         }
+        watch.end()
         note(run, session, connection)
         connection.receivedBytes &+= UInt64(offset &- first)
         if keepsHistory {
@@ -143,7 +146,31 @@ extension Server {
         session.ordinal = ordinal
         countAction(of: connection)
         note(header, body, aliases(header.id, of: connection), session, connection)
-        conclude(carryOut(header, body, session, connection), header, session, connection)
+        let result = watching(ordinal, of: session) {
+            carryOut(header, body, session, connection)
+        }
+        conclude(result, header, session, connection)
+    }
+
+    /// Carries out an action such that the next run of the daemon knows of it if this one ends
+    /// meanwhile; one that is known to have ended several is refused.
+    private func watching(
+        _ ordinal: UInt64, of session: Session, _ carryOut: () -> DispatchResult
+    ) -> DispatchResult {
+        guard !watch.isPoisoned(ordinal, of: session) else {
+            return .failed(
+                .rejected(
+                    Rejection(
+                        .poisoned,
+                        "the daemon ended \(ActionWatch.deathsMax) times while it carried this "
+                            + "action out: it is not tried again; `reactorctl log` shows it")))
+        }
+        watch.begin(session)
+        watch.note(ordinal)
+        let result = carryOut()
+        watch.end()
+        desk.value.watch.acquit(ordinal, of: session)
+        return result
     }
 
     /// Which node a number stands for, for the journal.
@@ -380,6 +407,15 @@ extension Server {
         session.ordinal = ordinal
         countAction(of: connection)
         note(header, body, keepsHistory ? connection.aliases : [], session, connection)
+        let result = watching(ordinal, of: session) {
+            carryOutBatch(header, body, session, connection)
+        }
+        conclude(result, header, session, connection)
+    }
+
+    private func carryOutBatch(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection
+    ) -> DispatchResult {
         do throws(StepFailure) {
             if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
                 throw .rejected(refusal)
@@ -389,11 +425,10 @@ extension Server {
                 (offset, cancel) = try checkConditions(body, of: tree.root, connection)
             }
             let items = try batchItems(body, from: offset, of: connection)
-            let result = tree.transact(
-                items, body, by: connection.caller, ordinal: ordinal, cancel: cancel)
-            conclude(result, header, session, connection)
+            return tree.transact(
+                items, body, by: connection.caller, ordinal: header.number, cancel: cancel)
         } catch {
-            conclude(.failed(error), header, session, connection)
+            return .failed(error)
         }
     }
 

@@ -20,7 +20,10 @@ extension Server {
         }
         if !endedActions.isEmpty { tellDone() }
         if !checksumQuestions.isEmpty { answerChecksums() }
-        if keepsHistory { noteChanges() }
+        if keepsHistory {
+            noteChanges()
+            noteProbe()
+        }
         // because what begins without a change is released with its turn as well
         let facts = takeFacts()
         guard
@@ -28,6 +31,7 @@ extension Server {
                 || !facts.isEmpty
         else {
             turn.begin()
+            advanceSnapshot()
             return release()
         }
         let batchEnd: Int
@@ -71,10 +75,15 @@ extension Server {
             stats.turns &+= 1
             ring.append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
         }
-        if isKept { outputs.append(.append(batch)) }
+        if isKept {
+            outputs.append(.append(batch))
+            lastKeptTurn = turnNumber
+        }
         turnNumber += 1
         turnStart = turn.sequence
         turn.begin()
+        // because what is let go may be answered at once, and the answer is of the next turn
+        advanceSnapshot()
         release()
     }
 

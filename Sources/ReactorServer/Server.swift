@@ -1,5 +1,5 @@
 import DequeModule
-import ReactorBytes
+public import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
@@ -45,6 +45,8 @@ public final class Server {
 
     // MARK: The turn at hand
     var turnNumber: UInt64 = 1
+    /// The last turn that had a batch.
+    var lastKeptTurn: UInt64 = 0
     /// Sequence before the turn's first transaction.
     var turnStart: UInt64 = 0
     /// Turns that were ended, those that had nothing to share out included.
@@ -56,6 +58,11 @@ public final class Server {
 
     /// Connections that the turn may still give their updates.
     var flushesLeft = 0
+
+    /// Whether a snapshot is to begin when the turn at hand ends.
+    var isSnapshotWanted = false
+    /// The snapshot that is being gathered.
+    public internal(set) var snapshot: ServerSnapshot?
 
     /// Subscriptions that wait for the journal, by the questions that were asked for them.
     var parked: [UInt64: ParkedRequest] = [:]
@@ -96,19 +103,26 @@ public final class Server {
     /// Goes on where `recovery` left off, and keeps history from here on: what former connections
     /// owned ends, sessions go on, the reactors begin; all of that is part of the first turn.
     ///
-    /// One that is read-only shows what there is and refuses every action with
+    /// `words` tell the next run of the daemon which action it died of, if it did: see
+    /// ``lastDeath``. One that is read-only shows what there is and refuses every action with
     /// ``FaultCode/diskFull``, until it is told to ``goOn()``.
     public convenience init(
-        _ recovery: Recovery, isReadOnly: Bool = false, daemonName: String = "reactord",
-        ownerUID: UInt32? = nil, random: @escaping () -> UInt64
+        _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
+        daemonName: String = "reactord", ownerUID: UInt32? = nil,
+        random: @escaping () -> UInt64
     ) {
         self.init(
             recovery, keepsHistory: true, recovery.limits, daemonName, ownerUID, random)
+        if let words { desk.value.watch = ActionWatch(words) }
         tree.turn.recordsOwnership = true
         sessions.endFormerConnections(limits)
         self.isReadOnly = true
         if !isReadOnly { goOn() }
     }
+
+    // because nobody but the daemon's own log asks
+    /// Which action the run before died of, if it did.
+    package var lastDeath: ActionWatch.Death? { watch.death }
 
     /// Lets actions change things, and the reactors begin, as part of the turn at hand.
     public func goOn() {
@@ -150,7 +164,7 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty
+            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty || isSnapshotWanted
     }
 
     /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived

@@ -1,4 +1,5 @@
 public import ReactorBytes
+public import ReactorCore
 public import ReactorWire
 
 /// A socket, as the server names it; never used twice while the daemon runs.
@@ -56,8 +57,12 @@ public enum ServerOutput: Sendable {
     /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns. Where
     /// several became durable at once, the last says it for all of them.
     case append(Batch)
+    /// ``Server/snapshot`` has begun, of the batch that was handed over last: gather it bit by bit.
+    case beginSnapshot
     /// Look in the journal for what a client missed; then say ``Server/answer(_:with:at:)``.
     case readHistory(HistoryQuestion)
+    /// Sum up these states on a thread of the shell's; then say ``Server/summed(_:byteCount:at:)``.
+    case sum(StateProbe)
     /// Tell the operator.
     case log(ServerEvent)
     /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.

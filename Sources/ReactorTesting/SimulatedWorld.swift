@@ -360,7 +360,10 @@ extension SimulatedWorld {
         case .append(let batch): append(batch)
         case .readHistory(let question):
             server.answer(question.number, with: nil, at: timeline.now)
-        case .log, .inquire: break
+        case .sum(let probe):
+            let (values, byteCount) = probe.sums()
+            server.summed(values, byteCount: byteCount)
+        case .log, .inquire, .beginSnapshot: break
         }
     }
 

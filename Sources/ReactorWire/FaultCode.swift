@@ -41,6 +41,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let loop = FaultCode(rawValue: "LOOP")
     /// The action decided more mutations, or larger ones, than one transaction may hold.
     public static let tooLarge = FaultCode(rawValue: "TOO_LARGE")
+    /// The daemon ended twice while it carried the action out.
+    public static let poisoned = FaultCode(rawValue: "POISONED")
     /// The journal has no room; reads go on.
     public static let diskFull = FaultCode(rawValue: "DISK_FULL")
     /// The daemon keeps no history, or none that reaches as far or can be read.

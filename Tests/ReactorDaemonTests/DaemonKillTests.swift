@@ -84,4 +84,50 @@ struct DaemonKillTests {
         client.close()
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
     }
+
+    @Test("J48: snapshots that are asked for while many write hold what their rows hold, no more")
+    func snapshots() async throws {
+        let directory = TestDirectory()
+        let config = """
+            data:
+              directory: \(directory.path("data"))
+            \(DaemonProcess.example)
+            """
+        var daemon = try await DaemonProcess.start(config: config, in: directory)
+        var options = ClientOptions(program: "writer")
+        options.keepsTrying = true
+        options.pauseMin = 1_000_000
+        options.pauseMax = 20_000_000
+        let client = try await Client.connect(to: daemon.socketPath, options: options)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let ledger = Ledger()
+        async let sent: Int64 = {
+            var sent: Int64 = 0
+            while !ledger.isOver.load(ordering: .relaxed) {
+                if visits.send(.increment(by: 1)) { sent += 1 } else { await Task.yield() }
+            }
+            return sent
+        }()
+        for round in 0..<4 {
+            let control = Reactorctl(daemon: daemon)
+            for _ in 0..<3 {
+                let run = try await control("snapshot")
+                #expect(run.code == 0, "\(run.errors)")
+            }
+            if round < 3 {
+                await daemon.kill9()
+                daemon = try await DaemonProcess.start(config: config, in: directory)
+            }
+        }
+        ledger.isOver.store(true, ordering: .relaxed)
+        let count = await sent
+        try await client.drain()
+        #expect(visits.count == count)
+        client.close()
+        await daemon.kill9()
+        daemon = try await DaemonProcess.start(config: config, in: directory)
+        let told = try await Reactorctl(daemon: daemon)("get", "/visits")
+        #expect(told.output.contains("\(count)"), "\(told.output), sent \(count)")
+        #expect(await daemon.stop() == .exited(0))
+    }
 }

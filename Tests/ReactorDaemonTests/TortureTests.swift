@@ -10,6 +10,11 @@ struct TortureTests {
         try await torture("cuts", "--count", "6")
     }
 
+    @Test("J48, P74, C85, C86: ten kills lose nothing that was acknowledged, and double nothing")
+    func kills() async throws {
+        try await torture("kills", "--count", "10", "--quick")
+    }
+
     @Test("J51, J56, J64, J66: what is unsafe, damaged or in use is refused by name")
     func refusals() async throws {
         try await torture(

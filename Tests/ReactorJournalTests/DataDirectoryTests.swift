@@ -1,4 +1,5 @@
 import Foundation
+import ReactorBytes
 import TestPrograms
 import Testing
 
@@ -15,6 +16,21 @@ struct DataDirectoryTests {
         #expect(again == .inUse(path: home.path("./data"), pid: getpid()))
         #expect("\(again.map { "\($0)" } ?? "")".contains("already used by pid \(getpid())"))
         withExtendedLifetime(first) {}
+    }
+
+    @Test("R104: words of a file are there for who opens the directory next, its owner alone")
+    func words() throws {
+        let directory = try DataDirectory(at: home.path("data"))
+        do {
+            let words = try directory.words("last", count: 5)
+            #expect((0..<5).allSatisfy { words[$0] == 0 })
+            words[4] = 11
+        }
+        let words = try directory.words("last", count: 5)
+        #expect(words[4] == 11 && words[0] == 0)
+        var status = stat()
+        #expect(unsafe stat(home.path("data/last"), &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o600 && status.st_size == 40)
     }
 
     @Test("the lock ends with its holder")

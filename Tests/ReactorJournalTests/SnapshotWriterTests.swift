@@ -15,7 +15,8 @@ struct SnapshotWriterTests {
     ) throws -> Result<SnapshotHeader, JournalError> {
         var result: Result<SnapshotHeader, JournalError>?
         let writer = try SnapshotWriter(
-            rig.directory(), of: journal.lastNumber, tuning: rig.tuning, deliver: rig.deliver
+            rig.directory(), of: journal.lastNumber, sequence: journal.lastNumber * 2,
+            tuning: rig.tuning, deliver: rig.deliver
         ) { result = $0 }
         for part in parts { writer.append(part) }
         writer.finish()
@@ -53,7 +54,7 @@ struct SnapshotWriterTests {
         let journal = try rig.open()
         var result: Result<SnapshotHeader, JournalError>?
         let writer = try SnapshotWriter(
-            rig.directory(), of: 4, tuning: rig.tuning, deliver: rig.deliver
+            rig.directory(), of: 4, sequence: 8, tuning: rig.tuning, deliver: rig.deliver
         ) { result = $0 }
         writer.finish()
         rig.run { result != nil }
@@ -97,6 +98,26 @@ struct SnapshotWriterTests {
         #expect(rig.turns == [1] && rig.failures.count == 1)
     }
 
+    @Test("a state that is not of its row's revision is refused by name, and leaves no file")
+    func displaced() throws {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(2, to: journal)
+        var result: Result<SnapshotHeader, JournalError>?
+        let writer = try SnapshotWriter(
+            rig.directory(), of: 2, sequence: 5, tuning: rig.tuning, deliver: rig.deliver
+        ) { result = $0 }
+        writer.finish()
+        rig.run { result != nil }
+        guard case .failure(.damage(let damage))? = result else {
+            Issue.record("\(String(describing: result))")
+            return
+        }
+        #expect(damage.row == 2 && damage.expected.hasSuffix("4") && damage.got.hasSuffix("5"))
+        journal.close()
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [])
+    }
+
     @Test("two snapshots of one row are in no way of each other")
     func twice() throws {
         let rig = JournalRig()
@@ -104,7 +125,7 @@ struct SnapshotWriterTests {
         var results: [Result<SnapshotHeader, JournalError>] = []
         let writers = try (0..<2).map { _ in
             try SnapshotWriter(
-                rig.directory(), of: 0, tuning: rig.tuning, deliver: rig.deliver
+                rig.directory(), of: 0, sequence: 0, tuning: rig.tuning, deliver: rig.deliver
             ) { results.append($0) }
         }
         for part in Self.parts(9) { for writer in writers { writer.append(part) } }
@@ -131,7 +152,7 @@ struct SnapshotWriterTests {
             bell.ring()
         }
         let writer = try SnapshotWriter(
-            rig.directory(), of: 0, tuning: rig.tuning, deliver: deliver
+            rig.directory(), of: 0, sequence: 0, tuning: rig.tuning, deliver: deliver
         ) { [witness] _ in withExtendedLifetime(witness) {} }
         witness = nil
         writer.cancel()
@@ -154,7 +175,7 @@ struct SnapshotWriterTests {
             ended.wait()
         }
         let writer = try SnapshotWriter(
-            rig.directory(), of: 0, tuning: rig.tuning, deliver: rig.deliver
+            rig.directory(), of: 0, sequence: 0, tuning: rig.tuning, deliver: rig.deliver
         ) { _ in Issue.record("a cancelled snapshot says something") }
         writer.append([1])
         began.wait()

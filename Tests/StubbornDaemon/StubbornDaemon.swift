@@ -21,6 +21,8 @@ struct Stubborn {
         case block(String)
         /// Has an effect emit many mutations at once.
         case flood(Int)
+        /// Ends the process.
+        case trap
     }
 
     enum Mutation: Equatable {
@@ -44,6 +46,7 @@ struct Stubborn {
         case .block(let name): begin(name) { _ in while true { _ = pause() } }
         case .flood(let count):
             Mutations(async: Effect { emit in for _ in 0..<count { emit(.dripped) } })
+        case .trap: preconditionFailure("told to")
         }
     }
 

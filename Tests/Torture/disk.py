@@ -154,6 +154,9 @@ class Disk:
         if sorted(names) != self.listed():
             raise AssertionError(f"calls are missing: {sorted(names)}, there is {self.listed()}")
         for name, file in names.items():
+            # because what is written to memory is no call, and need not survive the machine
+            if name == "last-action":
+                continue
             with open(os.path.join(self.directory, name), "rb") as found:
                 if found.read() != file.all():
                     raise AssertionError(f"calls on {name} are missing")

@@ -20,6 +20,8 @@ public final class TreeRecovery {
     /// Nodes of a snapshot, by the parents that have not come yet.
     private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
     private var lastNumber: UInt32 = 0
+    /// What was probed and waits for its sums.
+    var held: HeldProbe?
 
     /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
     /// missing from it.
@@ -56,13 +58,16 @@ public final class TreeRecovery {
             node.ownNumber = tree.newNumber()
             tree.list(node)
         }
+        tree.forEachNode { $0.presentRestored(tree.turn) }
         tree.turn.epoch = epoch
         tree.turn.lastSequence = sequence
         tree.turn.begin()
     }
 
     private func know(_ node: AnyNode, as number: UInt32) {
+        if tree.nodes[node.number] === node { tree.nodes[node.number] = nil }
         node.ownNumber = number
+        tree.nodes[number] = node
         known[number] = node
         lastNumber = max(lastNumber, number)
     }
@@ -266,6 +271,8 @@ extension TreeRecovery {
         for child in node.children.values { forget(child) }
         known[node.number] = nil
         node.hasLeft = true
+        // because a long history may have had any number of nodes that are no more
+        tree.unlist(node)
         tree.forget(node)
     }
 

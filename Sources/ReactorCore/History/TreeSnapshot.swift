@@ -80,6 +80,9 @@ extension SavedNode {
 }
 
 extension Tree {
+    /// Whether a snapshot is being taken.
+    public var isSnapshotted: Bool { turn.snapshot != nil }
+
     /// Begins a snapshot of the revision at hand; between two transactions, and only one at a time.
     public func beginSnapshot() -> TreeSnapshot {
         precondition(turn.snapshot == nil, "a snapshot is being taken")

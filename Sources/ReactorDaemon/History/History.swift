@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ReactorBytes
 import ReactorCore
 import ReactorJournal
 import ReactorServer
@@ -16,6 +17,8 @@ final class History {
     let opening: JournalOpening
     /// The last row when the daemon began.
     private var firstNumber: UInt64?
+    /// Where the daemon says which action it carries out; nowhere, if there is no room for it.
+    private(set) lazy var words = makeWords()
     /// Bytes of rows behind that.
     private(set) var replayedByteCount = 0
     private let logger: Logger
@@ -43,6 +46,15 @@ final class History {
             throw .journal(error)
         }
         tell(opening)
+    }
+
+    private func makeWords() -> SharedWords? {
+        do throws(JournalError) {
+            return try directory.words("last-action", count: ActionWatch.wordCount)
+        } catch {
+            logger.warning("an action that ends the daemon will not be known: \(error)")
+            return nil
+        }
     }
 
     private func tell(_ opening: JournalOpening) {

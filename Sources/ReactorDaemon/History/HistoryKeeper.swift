@@ -27,11 +27,14 @@ final class HistoryKeeper {
     private let directory: DataDirectory
     private let loop: LoopHandle
     private var task: SnapshotRun?
+    /// Whether the server was asked for a snapshot and has not begun it.
+    private var isAsked = false
+    /// Whether the last snapshot failed.
+    private var hasFailed = false
     /// Bytes that the journal got since the newest snapshot.
     private var freshByteCount: Int
     /// When the oldest change came that no snapshot has, in nanoseconds.
     private var freshSince: UInt64?
-    private var lastTurn: UInt64 = 0
     private var appendedTurn: UInt64 = 0
     /// What is to be told when the snapshot that was asked for is there.
     private var waiting: [(Result<SnapshotHeader, JournalError>) -> Void] = []
@@ -64,8 +67,9 @@ final class HistoryKeeper {
     /// Goes on with another server in the place of the one at hand.
     func serve(_ server: Server) {
         self.server = server
-        lastTurn = 0
         appendedTurn = 0
+        isAsked = false
+        if !waiting.isEmpty { ask() }
     }
 
     /// Whether the disk has room for the journal to go on.
@@ -76,7 +80,6 @@ final class HistoryKeeper {
 
     /// Takes note that a turn's batch was handed to the journal.
     func noteHanded(_ batch: Batch, at now: UInt64) {
-        lastTurn = batch.turn
         freshByteCount += batch.deltas.count + batch.facts.count
         if freshSince == nil { freshSince = now }
     }
@@ -90,9 +93,9 @@ final class HistoryKeeper {
     /// Goes on with the snapshot that is being taken, or begins one where it is time.
     func look(at now: UInt64) {
         if let task {
-            task.advance(lastTurn: lastTurn, appendedTurn: appendedTurn)
+            task.advance(appendedTurn: appendedTurn)
         } else if isDue(at: now) {
-            begin()
+            ask()
         }
     }
 
@@ -106,17 +109,25 @@ final class HistoryKeeper {
     /// takes another; `onDone` is told.
     func snapshot(_ onDone: @escaping (Result<SnapshotHeader, JournalError>) -> Void) {
         waiting.append(onDone)
-        if task == nil { begin() }
+        if task == nil { ask() }
     }
 
-    private func begin() {
+    private func ask() {
+        guard !isAsked else { return }
+        isAsked = true
+        server.wantSnapshot()
+    }
+
+    /// Keeps a snapshot of the batch that was handed over last.
+    func begin(_ snapshot: ServerSnapshot) {
+        isAsked = false
         let told = waiting
         waiting = []
         freshByteCount = 0
         freshSince = nil
         do throws(JournalError) {
             task = try SnapshotRun(
-                of: server.beginSnapshot(), number: journal.lastNumber, in: directory, on: loop
+                of: snapshot, number: journal.lastNumber, in: directory, on: loop
             ) { [unowned self] result in
                 end(result, told)
             }
@@ -129,7 +140,10 @@ final class HistoryKeeper {
         _ result: Result<SnapshotHeader, JournalError>,
         _ told: [(Result<SnapshotHeader, JournalError>) -> Void]
     ) {
+        // because one whose file failed may be half gathered
+        task?.cancel()
         task = nil
+        if case .failure = result { hasFailed = true } else { hasFailed = false }
         switch result {
         case .success(let header):
             logger.info(
@@ -141,7 +155,7 @@ final class HistoryKeeper {
         case .failure(let error): logger.error("no snapshot was taken: \(error)")
         }
         for tell in told { tell(result) }
-        if !waiting.isEmpty { begin() }
+        if !waiting.isEmpty { ask() }
     }
 
     private func trim() {
@@ -155,16 +169,16 @@ final class HistoryKeeper {
 
     /// Commits what waits, takes a last snapshot if there is anything new, and lets the files go.
     func close() {
+        let isStale = task != nil || hasFailed || freshSince != nil
         task?.cancel()
         task = nil
         journal.close()
-        guard freshSince != nil else { return }
-        let snapshot = server.beginSnapshot()
+        guard isStale, let snapshot = server.lastSnapshot() else { return }
         let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
         let bell = Bell()
         do throws(JournalError) {
             let writer = try SnapshotWriter(
-                directory, of: journal.lastNumber,
+                directory, of: journal.lastNumber, sequence: snapshot.sequence,
                 deliver: { job in
                     job()
                     bell.ring()

@@ -180,19 +180,20 @@ extension OfflineHistory {
     public func rebaseline(
         _ root: some Reactor, _ logger: Logger
     ) throws(DaemonError) -> (revision: Revision, row: UInt64) {
-        let (history, recovery, epoch) = try open(root, logger)
+        let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
         let end = try append([.layout(recovery.tree.staticPlaces)], epoch, to: history)
         try takeSnapshot(of: recovery.beginSnapshot(), end.number, in: history.directory)
         return (Revision(epoch: epoch, sequence: end.sequence), end.number)
     }
 
     private func open(
-        _ root: some Reactor, _ logger: Logger
+        _ root: some Reactor, _ logger: Logger, acceptsDivergence: Bool = false
     ) throws(DaemonError) -> (History, Recovery, epoch: UInt64) {
         let history = try History(config, environment: environment, uid: uid, logger)
         let epoch = UInt64.random(in: 1 ... .max)
         let tree = Tree(root, epoch: epoch, recordsDeltas: false)
         let recovery = Recovery(of: tree, limits: limits, dropped: config.dropped)
+        recovery.acceptsDivergence = acceptsDivergence
         return (history, try history.recover(recovery, epoch: epoch), epoch)
     }
 
@@ -238,7 +239,7 @@ extension OfflineHistory {
         let bell = Bell()
         do throws(JournalError) {
             let writer = try SnapshotWriter(
-                directory, of: row,
+                directory, of: row, sequence: snapshot.sequence,
                 deliver: { job in
                     job()
                     bell.ring()

@@ -24,7 +24,8 @@ final class SnapshotRun {
         self.snapshot = snapshot
         do throws(JournalError) {
             writer = try SnapshotWriter(
-                directory, of: number, deliver: { job in _ = loop.post(job) },
+                directory, of: number, sequence: snapshot.sequence,
+                deliver: { job in _ = loop.post(job) },
                 onFinished: onFinished)
         } catch {
             snapshot.cancel()
@@ -35,12 +36,12 @@ final class SnapshotRun {
     /// Whether there is more to gather.
     var isGathering: Bool { !snapshot.isComplete }
 
-    /// Gathers a bit more; `lastTurn` was handed to the journal last, and `appendedTurn` is held.
-    func advance(lastTurn: UInt64, appendedTurn: UInt64) {
+    /// Gathers a bit more; the journal holds `appendedTurn`.
+    func advance(appendedTurn: UInt64) {
         guard !snapshot.isComplete, writer.waitingPartCount < Self.waitingPartsMax else { return }
         for part in snapshot.gather() { writer.append(part) }
         guard snapshot.isComplete else { return }
-        self.lastTurn = lastTurn
+        lastTurn = snapshot.lastTurn
         noteAppended(appendedTurn)
     }
 

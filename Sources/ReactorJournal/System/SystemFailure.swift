@@ -24,6 +24,10 @@ public struct SystemFailure: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether there was no room: on the disk, in a quota, or below the largest size of a file.
     var isFull: Bool { Self.fullCodes.contains(code) }
 
+    // because these say nothing of the disk
+    /// Whether the process, or the machine, had nothing left to open a file with, or was interrupted.
+    var isOfProcess: Bool { [EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR].contains(code) }
+
     static let fullCodes: Set = [ENOSPC, EDQUOT, EFBIG]
 
     /// The system's words for a code.

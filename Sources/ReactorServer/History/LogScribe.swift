@@ -102,8 +102,7 @@ private struct LogRow {
     private mutating func read(_ fact: TurnFact, _ places: inout PlaceBook) throws {
         switch fact {
         case .run(let by, let ordinal, let sequence, let count, let nodes, let frames):
-            try readRun(
-                by, ordinal..<(ordinal &+ count), from: sequence, nodes, frames.span, places)
+            try readRun(by, ordinal, from: sequence, count, nodes, frames.span, places)
         case .action(let by, let ordinal, let nodes, let frame):
             let actions = try Self.actions(frame.span, at: 0, nodes, places).actions
             add(by, ordinal, actions, nil)
@@ -112,18 +111,19 @@ private struct LogRow {
             deeds[index].entry.outcome = outcome
             deeds[index].sequence = outcome.sequence
         case .replaced(let nodes): try readImport(nodes, &places)
-        case .session, .goodbye, .evicted, .ownership, .task, .layout: break
+        case .session, .goodbye, .evicted, .ownership, .task, .layout, .probe, .sums: break
         }
     }
 
     private mutating func readRun(
-        _ by: ActionSource, _ ordinals: Range<UInt64>, from sequence: UInt64,
+        _ by: ActionSource, _ ordinal: UInt64, from sequence: UInt64, _ count: UInt64,
         _ nodes: [NodeAlias], _ frames: Span<UInt8>, _ places: PlaceBook
     ) throws {
         var offset = 0
-        for ordinal in ordinals {
+        // because the last ordinal may be the largest there is
+        for index in 0..<count {
             let (actions, end) = try Self.actions(frames, at: offset, nodes, places)
-            add(by, ordinal, actions, sequence + (ordinal - ordinals.lowerBound))
+            add(by, ordinal &+ index, actions, sequence &+ index)
             offset = end
         }
     }

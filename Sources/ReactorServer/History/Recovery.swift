@@ -37,6 +37,9 @@ public final class Recovery {
     /// The tree that is recovered.
     public var tree: Tree { nodes.tree }
 
+    /// Whether states are taken as replaying makes them, though they were others once.
+    public var acceptsDivergence = false
+
     /// Replays a turn.
     public func replay(_ row: HistoryRow) throws(RecoveryError) {
         if row.epoch != epoch {
@@ -51,11 +54,18 @@ public final class Recovery {
             throw .damaged("what is beside sequence \(row.sequence) in the journal: \(error)")
         }
         // because deltas speak of nodes by the numbers of the daemon's start
-        for case .layout(let places) in facts { try nodes.place(places) }
+        for case .layout(let places) in facts {
+            nodes.dropProbe()
+            try nodes.place(places)
+        }
         try nodes.replay(row.deltas.span)
         for fact in facts {
-            if case .replaced(let saved) = fact { try nodes.restore(saved.span) }
-            replay(fact)
+            switch fact {
+            case .replaced(let saved): try nodes.restore(saved.span)
+            case .probe(let probed): if !acceptsDivergence { nodes.probe(probed) }
+            case .sums(let sums): try nodes.compare(sums)
+            default: replay(fact)
+            }
         }
         if row.sequence != row.after {
             ring.append(
@@ -97,7 +107,7 @@ public final class Recovery {
         case .evicted(let client): sessions.find(client: client).map { sessions.evict($0) }
         case .ownership(let fact): nodes.replay(fact)
         case .task(let fact): nodes.replay(fact)
-        case .layout, .replaced: break
+        case .layout, .replaced, .probe, .sums: break
         }
     }
 

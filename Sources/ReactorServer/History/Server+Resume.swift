@@ -42,6 +42,9 @@ extension Server {
         return true
     }
 
+    /// Goes on counting questions where a server left off whose answers may still come.
+    public func succeed(_ former: Server) { lastQuestion = former.lastQuestion }
+
     /// The journal's answer to question `number`: the frames that were asked for, or nil where it does
     /// not have them all; the subscription goes on with them, or with a snapshot.
     public func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {

@@ -1,15 +1,20 @@
+import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
 /// Everything that a server is to go on from, gathered bit by bit while it goes on.
 ///
-///     let snapshot = server.beginSnapshot()       // after a turn
+///     server.wantSnapshot()                       // then, as a ServerOutput:
+///     case .beginSnapshot: snapshot = server.snapshot
 ///     while !snapshot.isComplete {
 ///         for part in snapshot.gather() { writer.append(part) }   // after each next turn
 ///     }
 ///
+/// It begins and is completed where a turn is sealed and no action of the next one was carried out:
+/// else it would hold what no batch before it has.
+///
 /// *Place*: a shell hands the parts to a journal, which encodes them on a thread of its own. The
-/// snapshot may be used once the journal holds every batch up to its completion. *Owner*: the
+/// snapshot may be used once the journal holds every batch up to ``lastTurn``. *Owner*: the
 /// server's thread.
 public final class ServerSnapshot {
     /// A piece, to be encoded on any thread.
@@ -19,6 +24,13 @@ public final class ServerSnapshot {
     public var sequence: UInt64 { nodes.sequence }
     /// Whether nothing is left to gather.
     public private(set) var isComplete = false
+    /// The turn whose batch has the last that is in it; once it is complete, and was of a server that
+    /// went on meanwhile.
+    public private(set) var lastTurn: UInt64?
+    /// Whether a server goes on meanwhile, which says when the snapshot may end.
+    private let isLive: Bool
+    /// What was gathered when the server said so.
+    private var end: [Part]?
     private let tree: Tree
     // because these may be of a later time than the nodes
     private let table: () -> SessionTable
@@ -32,9 +44,11 @@ public final class ServerSnapshot {
     static let countPerTurn = 512
 
     fileprivate init(
-        of tree: Tree, _ table: @escaping () -> SessionTable, connection: @escaping () -> UInt64
+        of tree: Tree, isLive: Bool, _ table: @escaping () -> SessionTable,
+        connection: @escaping () -> UInt64
     ) {
         self.tree = tree
+        self.isLive = isLive
         self.table = table
         self.connection = connection
         nodes = tree.beginSnapshot()
@@ -50,13 +64,26 @@ public final class ServerSnapshot {
         }
         let waiting = sessions ?? table().stored[...]
         if waiting.isEmpty {
+            sessions = waiting
+            guard let parts = isLive ? end : rest() else { return [] }
             isComplete = true
-            return rest()
+            return parts
         }
         sessions = waiting.dropFirst(Self.countPerTurn)
         let saved = waiting.prefix(Self.countPerTurn).map(\.saved)
         return [{ SnapshotPart.sessions(saved).wireBytes() }]
     }
+
+    /// A turn was sealed, and the batch of turn `number` was the last: gathers what must not be of a
+    /// later time than that.
+    func noteSealed(_ number: UInt64) {
+        guard nodes.isComplete, let sessions, sessions.isEmpty, end == nil else { return }
+        end = rest()
+        lastTurn = number
+    }
+
+    /// Whether the server has nothing more to do with it.
+    var isEnded: Bool { isComplete || end != nil }
 
     /// Ends it before it is complete.
     public func cancel() {
@@ -89,9 +116,36 @@ public final class ServerSnapshot {
 }
 
 extension Server {
-    /// Begins a snapshot of what the turns so far have made; between two turns, one at a time.
-    public func beginSnapshot() -> ServerSnapshot {
-        ServerSnapshot(of: tree) {
+    /// Asks for a snapshot; it begins with the end of the turn at hand, as an output behind its batch.
+    public func wantSnapshot() { isSnapshotWanted = true }
+
+    /// The snapshot of all there is, for a server that will carry out nothing more; nil where actions
+    /// were carried out that no batch has.
+    public func lastSnapshot() -> ServerSnapshot? {
+        guard isSealed else { return nil }
+        return makeSnapshot(isLive: false)
+    }
+
+    /// A turn was sealed, and nothing of the next one was carried out.
+    func advanceSnapshot() {
+        if let snapshot {
+            snapshot.noteSealed(lastKeptTurn)
+            if snapshot.isEnded { self.snapshot = nil }
+        }
+        guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return }
+        isSnapshotWanted = false
+        let begun = makeSnapshot(isLive: true)
+        snapshot = begun
+        outputs.append(.beginSnapshot)
+    }
+
+    /// Whether everything that was carried out is in a batch that was handed over.
+    private var isSealed: Bool {
+        tree.turn.sequence == turnStart && desk.value.facts.count == 0
+    }
+
+    private func makeSnapshot(isLive: Bool) -> ServerSnapshot {
+        ServerSnapshot(of: tree, isLive: isLive) {
             self.sessions
         } connection: {
             self.highestConnection
@@ -102,7 +156,7 @@ extension Server {
 extension Recovery {
     /// Begins a snapshot of what was recovered; once it is finished, and before a server goes on.
     public func beginSnapshot() -> ServerSnapshot {
-        ServerSnapshot(of: tree) {
+        ServerSnapshot(of: tree, isLive: false) {
             self.sessions
         } connection: {
             self.lastConnection

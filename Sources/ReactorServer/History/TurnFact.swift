@@ -30,6 +30,10 @@ public enum TurnFact: Equatable, Sendable {
     case task(TaskFact)
     /// The numbers of the static nodes, where a daemon starts.
     case layout([NodePlace])
+    /// These nodes were probed as of the turn's end; their sums follow in a later turn.
+    case probe([ProbedNode])
+    /// The checksums of the states that were probed last.
+    case sums([UInt64])
     /// States were put in the place of those at hand, by an import and no action: `nodes` are
     /// `SavedNode`s, one behind the other. The row begins an epoch.
     case replaced([UInt8])

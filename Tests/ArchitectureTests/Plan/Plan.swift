@@ -64,7 +64,7 @@ enum Plan {
         Room("StockReactors", floor: 3, rooms: ["ReactorCore"], products: ["HashTreeCollections"]),
         // Durable batches; must not know sockets.
         Room(
-            "ReactorJournal", floor: 3, rooms: ["CXXHash", "ReactorThreads"],
+            "ReactorJournal", floor: 3, rooms: ["CXXHash", "ReactorBytes", "ReactorThreads"],
             products: ["GRDB", "GRDBSQLite"], system: ["Glibc", "Darwin", "FoundationEssentials"]),
         // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
         Room(

@@ -251,7 +251,7 @@ final class Rig {
                 owner.machine.disconnected()
             case .append(let batch): append(batch)
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
-            case .pauseReading, .resumeReading, .log, .inquire: break
+            case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot: break
             }
         }
         return !outputs.isEmpty

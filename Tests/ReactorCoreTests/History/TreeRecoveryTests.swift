@@ -24,6 +24,38 @@ extension Tree {
     }
 }
 
+/// Shows ten times what it counts.
+private struct Tenfold: Reactor {
+    @WireCodable
+    enum Action: Sendable { case add(Int) }
+
+    @WireCodable
+    enum Mutation: Sendable { case added(Int) }
+
+    @WireCodable
+    struct State: Sendable, Equatable { var count = 0 }
+
+    var initialState: State { State() }
+
+    func mutate(
+        action: Action, state: State, context: Context<Tenfold>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let count): [.added(count)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let count): state.count += count
+        }
+    }
+
+    func transform(state: Transform<State>) -> Transform<State> {
+        state.map { State(count: $0.count * 10) }
+    }
+}
+
 @Suite("TreeRecovery")
 struct TreeRecoveryTests {
     @Test("J48: deltas that are replayed lead to the same states, numbers and sequences")
@@ -49,6 +81,18 @@ struct TreeRecoveryTests {
         // and both go on in the same way
         for tree in [tree, again] { try tree.send(Shop.Action.open("f")) }
         #expect(try picture(again) == picture(tree))
+    }
+
+    @Test("what is put back is shown through the reactor's transform, before it is served")
+    func presented() throws {
+        let tree = Tree(Tenfold(), epoch: 7)
+        try tree.send(Tenfold.Action.add(4))
+        let again = Tree(Tenfold(), epoch: 1)
+        try again.recovery(tree.staticPlaces, deltas: tree.turn.deltaBytes)
+            .finish(epoch: 7, sequence: tree.turn.sequence)
+        var writer = WireWriter()
+        again.root.encodePresented(into: &writer)
+        #expect(try Tenfold.State(wireBytes: writer.bytes.span).count == 40)
     }
 
     @Test("J48: a snapshot that is gathered while everything changes is of its own revision")

@@ -2,6 +2,7 @@ import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorWire
+import Testing
 
 /// A shell without a loop: carries out what the server orders, over sockets that are arrays.
 final class ServerHarness {
@@ -16,6 +17,8 @@ final class ServerHarness {
     /// What the journal says of what clients missed; nothing, if nobody sets it.
     var past: ((HistoryQuestion) -> [UInt8]?)?
     private(set) var inquiries: [Inquiry] = []
+    private(set) var snapshots: [ServerSnapshot] = []
+    private(set) var probes: [StateProbe] = []
     private var sockets: [ConnectionID: FakeSocket] = [:]
     private var lastID: UInt64 = 0
 
@@ -75,6 +78,25 @@ final class ServerHarness {
         carryOut()
     }
 
+    /// A snapshot of what there is when the turn at hand ends.
+    func beginSnapshot() throws -> ServerSnapshot {
+        let count = snapshots.count
+        server.wantSnapshot()
+        turn()
+        try #require(snapshots.count == count + 1)
+        return snapshots[count]
+    }
+
+    /// Gathers all of a snapshot.
+    func parts(of snapshot: ServerSnapshot) -> [[UInt8]] {
+        var parts: [[UInt8]] = []
+        while !snapshot.isComplete {
+            parts += snapshot.gather().map { $0() }
+            turn()
+        }
+        return parts
+    }
+
     /// Ends turns until none is needed.
     func settle() {
         carryOut()
@@ -104,6 +126,8 @@ final class ServerHarness {
             if appendsAtOnce { append(1) }
         case .readHistory(let question):
             server.answer(question.number, with: past?(question), at: now)
+        case .beginSnapshot: if let snapshot = server.snapshot { snapshots.append(snapshot) }
+        case .sum(let probe): probes.append(probe)
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
         }

@@ -50,4 +50,17 @@ struct LogScribeTests {
         }
         #expect(code == "DECODE")
     }
+
+    @Test("the last ordinal there is can be told as well")
+    func lastOrdinal() throws {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        client.open("/visits")
+        let action = Tally.Action.add(by: 1)
+        client.dispatch(action, ordinal: .max - 1, options: DispatchOptions(deadline: 1_000))
+        harness.turn()
+        client.dispatch(action, ordinal: .max)
+        harness.turn()
+        #expect(try entries(harness).map(\.origin.ordinal) == [.max - 1, .max])
+    }
 }

@@ -258,15 +258,15 @@ struct RecoveryTests {
                 Self.act(&clients, harness, &random)
                 harness.turn()
                 if snapshot == nil, parts.isEmpty, Int.random(in: 0..<10, using: &random) == 0 {
+                    snapshot = try harness.beginSnapshot()
                     first = harness.batches.count
-                    snapshot = harness.server.beginSnapshot()
                 }
                 if let run = snapshot {
                     parts += run.gather().map { $0() }
                     if run.isComplete { snapshot = nil }
                 }
             }
-            if let run = snapshot { while !run.isComplete { parts += run.gather().map { $0() } } }
+            if let run = snapshot { parts += harness.parts(of: run) }
             let live = try Self.picture(harness)
             let whole = try harness.restarted()
             let split = try harness.restarted(
@@ -283,11 +283,8 @@ struct RecoveryTests {
 
 // MARK: - Workers
 extension RecoveryTests {
-    static func parts(of harness: ServerHarness) -> [[UInt8]] {
-        let snapshot = harness.server.beginSnapshot()
-        var parts: [[UInt8]] = []
-        while !snapshot.isComplete { parts += snapshot.gather().map { $0() } }
-        return parts
+    static func parts(of harness: ServerHarness) throws -> [[UInt8]] {
+        harness.parts(of: try harness.beginSnapshot())
     }
 
     private static func worker(_ harness: ServerHarness) -> TestClient {

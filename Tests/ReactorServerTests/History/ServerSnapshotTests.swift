@@ -19,7 +19,7 @@ struct ServerSnapshotTests {
         harness.turn()
         let original = try OutcomeLog(client.frames())
         let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)
-        for part in RecoveryTests.parts(of: harness) { try recovery.restore(part) }
+        for part in try RecoveryTests.parts(of: harness) { try recovery.restore(part) }
         let sequence = harness.server.tree.turn.sequence
         let restarted = ServerHarness(try recovery.finish(epoch: 7, sequence: sequence))
         #expect(try restarted.tally("/visits").count == 3)
@@ -54,12 +54,53 @@ struct ServerSnapshotTests {
     @Test("a snapshot that is cancelled costs the server nothing more")
     func cancelled() throws {
         let harness = try ServerHarness.keeping()
-        let snapshot = harness.server.beginSnapshot()
+        let snapshot = try harness.beginSnapshot()
         snapshot.cancel()
         #expect(snapshot.isComplete)
         #expect(snapshot.gather().isEmpty)
-        let again = harness.server.beginSnapshot()
+        let again = try harness.beginSnapshot()
         #expect(!again.isComplete)
         again.cancel()
+    }
+
+    @Test("J48: a snapshot holds what the batches before it hold, and nothing of the turn at hand")
+    func sealed() throws {
+        let harness = try ServerHarness.keeping { $0.inFlightMax = 8 }
+        let client = harness.client()
+        client.open("/visits")
+        harness.turn()
+        var aheadCount = 0
+        for _ in 0..<20 {
+            // because what is in flight is let go by the turn's end, and more is carried out there
+            for _ in 0..<40 { client.add(1) }
+            let snapshot = try harness.beginSnapshot()
+            let rows = harness.rows.filter { $0.sequence <= snapshot.sequence }
+            #expect(rows.last?.sequence == snapshot.sequence)
+            if harness.server.tree.turn.sequence > snapshot.sequence { aheadCount += 1 }
+            let parts = harness.parts(of: snapshot)
+            let rest = harness.rows.filter { $0.sequence > snapshot.sequence }
+            let restarted = try harness.restarted(parts: parts, rows: rest)
+            let whole = try harness.restarted()
+            #expect(try restarted.tally("/visits") == whole.tally("/visits"))
+            harness.settle()
+        }
+        #expect(aheadCount > 0, "the case did not come up")
+    }
+
+    @Test("J48: what a snapshot knows of sessions is in the batches up to its last turn")
+    func completed() throws {
+        let harness = try ServerHarness.keeping { $0.inFlightMax = 8 }
+        let client = harness.client()
+        client.open("/visits")
+        harness.turn()
+        let snapshot = try harness.beginSnapshot()
+        while !snapshot.isComplete {
+            for _ in 0..<40 { client.add(1) }
+            _ = snapshot.gather()
+            harness.turn()
+        }
+        let last = try #require(snapshot.lastTurn)
+        let batch = try #require(harness.batches.last { $0.turn <= last })
+        #expect(batch.turn == last && batch.sequence >= snapshot.sequence)
     }
 }

@@ -66,7 +66,8 @@ final class Shell {
             closed.insert(id)
             server.disconnect(id, at: 0)
         case .append(let batch): server.appended(batch.turn, at: 0)
-        case .pauseReading, .resumeReading, .readHistory, .log, .inquire: break
+        case .pauseReading, .resumeReading, .readHistory, .log, .inquire, .sum, .beginSnapshot:
+            break
         }
     }
 }

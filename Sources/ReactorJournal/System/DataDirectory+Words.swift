@@ -1,0 +1,47 @@
+import Glibc
+public import ReactorBytes
+
+extension DataDirectory {
+    /// Words that the file `name` holds, for whoever opens the directory next: what is written to
+    /// them outlives the process, however it ends; not the machine. Made of zeros where there is none.
+    ///
+    /// *C*: `openat`, `pwrite`, `mmap`.
+    public func words(_ name: String, count: Int) throws(JournalError) -> SharedWords {
+        let byteCount = count * MemoryLayout<UInt64>.size
+        let file = unsafe openat(
+            descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system(.now("openat", path(name))) }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw .system(.now("fstat", path(name))) }
+        if status.st_size < byteCount {
+            // because a store to a page that has no room on the disk would end the process
+            try fill(file, name, with: [UInt8](repeating: 0, count: byteCount))
+        }
+        let pages = unsafe mmap(
+            nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+        guard let pages = unsafe pages, unsafe pages != MAP_FAILED else {
+            throw .system(.now("mmap", path(name)))
+        }
+        return unsafe SharedWords(
+            at: pages.bindMemory(to: UInt64.self, capacity: count), count: count
+        ) {
+            unsafe munmap(pages, byteCount)
+        }
+    }
+
+    private func fill(
+        _ file: Int32, _ name: String, with bytes: [UInt8]
+    ) throws(JournalError) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe pwrite(
+                    file, $0.baseAddress.map { unsafe $0 + done }, bytes.count - done, done)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system(.now("pwrite", path(name))) }
+            done += count
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import ReactorBytes
+
+/// Which action is being carried out, where the next run of the daemon finds it: an action that ended
+/// the daemon twice is not carried out a third time.
+///
+///     | word   | meaning                                                      |
+///     | ------ | ------------------------------------------------------------ |
+///     | 0      | the format, ``format``                                       |
+///     | 1, 2   | the secret of the session whose actions are carried out      |
+///     | 3      | the ordinal of the action at hand; 0 between actions         |
+///     | 4 …    | suspects, four words each: secret, ordinal, deaths           |
+///
+/// *Place*: only where history is kept, since only there a client sends again what died with the
+/// daemon. *Cost*: one store for each action.
+package struct ActionWatch {
+    /// An action that was being carried out when a daemon died.
+    package struct Death: Equatable, Sendable {
+        /// Its ordinal, in its session.
+        package var ordinal: UInt64
+        /// How often it was.
+        package var count: UInt64
+    }
+
+    /// Most actions that are suspected; the oldest is forgotten for one more.
+    static let suspectsMax = 32
+    /// Words that it takes.
+    package static let wordCount = firstSuspect + suspectsMax * suspectWords
+    /// Deaths after which an action is refused.
+    static let deathsMax: UInt64 = 2
+    private static let format: UInt64 = 0x3163_7461_7473_616c
+    private static let firstSuspect = 4
+    private static let suspectWords = 4
+    private static let ordinalWord = 3
+
+    /// Where it is written; nowhere, if nobody is to read it.
+    let words: SharedWords?
+    /// What the last run died of, if it was an action.
+    let death: Death?
+    /// Actions of which a daemon died, oldest first.
+    private var suspects: [(session: SessionWords, death: Death)] = []
+
+    /// Whether any action is suspected.
+    var hasSuspects: Bool { !suspects.isEmpty }
+
+    /// Watches nothing.
+    init() {
+        words = nil
+        death = nil
+    }
+
+    /// Reads what the last run left, and watches from here on.
+    init(_ words: SharedWords) {
+        precondition(words.count >= Self.wordCount, "an action watch needs more words")
+        self.words = words
+        guard words[0] == Self.format else {
+            death = nil
+            for index in 0..<Self.wordCount { words[index] = 0 }
+            words[0] = Self.format
+            return
+        }
+        for index in 0..<Self.suspectsMax {
+            let start = Self.firstSuspect + index * Self.suspectWords
+            guard words[start + 3] > 0 else { break }
+            suspects.append(
+                (
+                    SessionWords(words[start], words[start + 1]),
+                    Death(ordinal: words[start + 2], count: words[start + 3])
+                ))
+        }
+        let ordinal = words[Self.ordinalWord]
+        guard ordinal > 0 else {
+            death = nil
+            return
+        }
+        let session = SessionWords(words[1], words[2])
+        let count = Self.take(session, ordinal, from: &suspects)
+        let found = Death(ordinal: ordinal, count: count + 1)
+        death = found
+        suspects.append((session, found))
+        if suspects.count > Self.suspectsMax { suspects.removeFirst() }
+        write()
+        words[Self.ordinalWord] = 0
+    }
+
+    /// Actions of this session are carried out next.
+    func begin(_ session: Session) {
+        guard let words else { return }
+        let secret = SessionWords(session.secret)
+        words[1] = secret.high
+        words[2] = secret.low
+    }
+
+    /// This action is carried out next.
+    @inline(__always)
+    func note(_ ordinal: UInt64) { words?[Self.ordinalWord] = ordinal }
+
+    /// No action is being carried out.
+    func end() { words?[Self.ordinalWord] = 0 }
+
+    /// Whether an action of the session is suspected.
+    func suspects(_ session: Session) -> Bool {
+        guard hasSuspects else { return false }
+        let secret = SessionWords(session.secret)
+        return suspects.contains { $0.session == secret }
+    }
+
+    /// Whether an action is not to be carried out again.
+    func isPoisoned(_ ordinal: UInt64, of session: Session) -> Bool {
+        guard hasSuspects else { return false }
+        let secret = SessionWords(session.secret)
+        return suspects.contains {
+            $0.session == secret && $0.death.ordinal == ordinal
+                && $0.death.count >= Self.deathsMax
+        }
+    }
+
+    /// An action was carried out, and nothing happened.
+    mutating func acquit(_ ordinal: UInt64, of session: Session) {
+        guard hasSuspects, Self.take(SessionWords(session.secret), ordinal, from: &suspects) > 0
+        else { return }
+        write()
+    }
+
+    /// Removes a suspect, and says how often it was.
+    private static func take(
+        _ session: SessionWords, _ ordinal: UInt64,
+        from suspects: inout [(session: SessionWords, death: Death)]
+    ) -> UInt64 {
+        let index = suspects.firstIndex { $0.session == session && $0.death.ordinal == ordinal }
+        return index.map { suspects.remove(at: $0).death.count } ?? 0
+    }
+
+    private func write() {
+        guard let words else { return }
+        for index in 0..<Self.suspectsMax {
+            let start = Self.firstSuspect + index * Self.suspectWords
+            guard index < suspects.count else {
+                words[start + 3] = 0
+                continue
+            }
+            let (session, death) = suspects[index]
+            words[start] = session.high
+            words[start + 1] = session.low
+            words[start + 2] = death.ordinal
+            words[start + 3] = death.count
+        }
+    }
+}
+
+/// The secret of a session, as two words.
+struct SessionWords: Equatable {
+    let high: UInt64
+    let low: UInt64
+
+    init(_ high: UInt64, _ low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    init(_ secret: [UInt8]) {
+        high = secret.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = secret.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

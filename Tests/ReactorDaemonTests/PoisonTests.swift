@@ -1,0 +1,47 @@
+import Glibc
+import ReactorClient
+import ReactorCore
+import TestPrograms
+import Testing
+
+/// What the daemon is told here.
+@WireCodable
+private enum Order {
+    case trap
+    case flood(Int)
+}
+
+/// A real daemon, and an action that ends it each time.
+@Suite("Poison", .timeLimit(.minutes(3)))
+struct PoisonTests {
+    @Test("R104, P81, R98: an action that ended the daemon twice is refused, all others go on")
+    func poisoned() async throws {
+        let directory = TestDirectory()
+        let config = "data:\n  directory: \(directory.path("data"))\n"
+        let program = "stubborn-daemon"
+        let first = try await DaemonProcess.start(program, config: config, in: directory)
+        var options = ClientOptions(program: "poisoner")
+        options.keepsTrying = true
+        options.pauseMin = 1_000_000
+        options.pauseMax = 20_000_000
+        let client = try await Client.connect(to: first.socketPath, options: options)
+        async let outcome = client.dispatch("/", Order.trap)
+        let end = await first.ended()
+        #expect(end == .killed(signal: SIGTRAP) || end == .killed(signal: SIGILL), "\(end)")
+        // because the client sends it again as soon as somebody serves
+        let second = try await DaemonProcess.run(program, config: config, in: directory)
+        #expect(second.ending == end)
+        #expect(second.log.contains("ended while it carried out an action"), "\(second.log)")
+        let third = try await DaemonProcess.start(program, config: config, in: directory)
+        guard case .rejected(let rejection) = try await outcome else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.code == "POISONED", "\(rejection)")
+        #expect(try await client.dispatch("/", Order.flood(1)).revision != nil)
+        client.close()
+        let log = try await Reactorctl(daemon: third)("log", "/")
+        #expect(log.output.contains("trap") && log.output.contains("POISONED"), "\(log.output)")
+        #expect(await third.stop() == .exited(0))
+    }
+}

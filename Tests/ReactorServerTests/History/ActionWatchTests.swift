@@ -1,0 +1,73 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// What a daemon says to its next run of the action at hand.
+@Suite("Action watch")
+struct ActionWatchTests {
+    private let words = SharedWords(count: ActionWatch.wordCount)
+    private let session = Session(secret: Array(1...16), uid: 0, client: 1)
+
+    /// A run of the daemon that dies of an action.
+    private func die(of ordinal: UInt64, by session: Session) {
+        let watch = ActionWatch(words)
+        watch.begin(session)
+        watch.note(ordinal)
+    }
+
+    @Test("R104: who dies between two actions died of none")
+    func between() {
+        let watch = ActionWatch(words)
+        watch.begin(session)
+        watch.note(4)
+        watch.end()
+        let next = ActionWatch(words)
+        #expect(next.death == nil && !next.hasSuspects)
+    }
+
+    @Test("R104, P81: an action is poisoned by the second death of it, not the first")
+    func twice() {
+        die(of: 4, by: session)
+        let second = ActionWatch(words)
+        #expect(second.death == ActionWatch.Death(ordinal: 4, count: 1))
+        #expect(second.suspects(session) && !second.isPoisoned(4, of: session))
+        die(of: 4, by: session)
+        let third = ActionWatch(words)
+        #expect(third.death == ActionWatch.Death(ordinal: 4, count: 2))
+        #expect(third.isPoisoned(4, of: session) && !third.isPoisoned(5, of: session))
+        let other = Session(secret: Array(2...17), uid: 0, client: 2)
+        #expect(!third.isPoisoned(4, of: other) && !third.suspects(other))
+    }
+
+    @Test("R104: an action that went well after all is suspected no more")
+    func acquitted() {
+        die(of: 4, by: session)
+        var watch = ActionWatch(words)
+        watch.acquit(4, of: session)
+        #expect(!watch.suspects(session))
+        #expect(!ActionWatch(words).hasSuspects)
+    }
+
+    @Test("R104: only so many are suspected, the latest of them")
+    func bounded() {
+        for ordinal in 1...UInt64(ActionWatch.suspectsMax + 3) { die(of: ordinal, by: session) }
+        var watch = ActionWatch(words)
+        for ordinal in 4...UInt64(ActionWatch.suspectsMax + 3) {
+            #expect(watch.suspects(session))
+            watch.acquit(ordinal, of: session)
+        }
+        #expect(!watch.hasSuspects)
+    }
+
+    @Test("words of another format are begun anew")
+    func foreign() {
+        for index in 0..<words.count { words[index] = 77 }
+        let watch = ActionWatch(words)
+        #expect(watch.death == nil && !watch.hasSuspects)
+        die(of: 1, by: session)
+        #expect(ActionWatch(words).death?.ordinal == 1)
+    }
+}

@@ -1,0 +1,123 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// A count whose `reduce` is another where it is told to be.
+private struct Moody: Reactor {
+    @WireCodable
+    enum Action: Sendable { case add(by: Int) }
+
+    @WireCodable
+    enum Mutation: Sendable { case added(by: Int) }
+
+    @WireCodable
+    struct State: Sendable, Equatable { var count = 0 }
+
+    /// What `reduce` adds besides.
+    let surcharge: Int
+
+    var initialState: State { State() }
+
+    func mutate(
+        action: Action, state: State, context: Context<Moody>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let amount): [.added(by: amount)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount): state.count += amount + surcharge
+        }
+    }
+
+    static func make(surcharge: Int) -> Tree {
+        Tree(Group([("moody", Moody(surcharge: surcharge))]), epoch: 7, environment: .inert)
+    }
+}
+
+/// What replaying must come to.
+@Suite("Probes of states")
+struct ProbeTests {
+    /// A server that was probed, and the sequence of the probe.
+    private func probed() throws -> (harness: ServerHarness, sequence: UInt64) {
+        let recovery = Recovery(of: Moody.make(surcharge: 0), limits: ServerLimits())
+        let harness = ServerHarness(try recovery.finish(epoch: 7, sequence: 0))
+        let client = harness.client()
+        client.open("/moody")
+        while harness.probes.isEmpty {
+            client.dispatch(Moody.Action.add(by: 1))
+            harness.turn()
+            try #require(harness.server.tree.turn.sequence < 10_000)
+        }
+        let sequence = harness.server.tree.turn.sequence
+        // because sums may come late, and the state may be another by then
+        client.dispatch(Moody.Action.add(by: 1))
+        harness.turn()
+        let (sums, byteCount) = try #require(harness.probes.first).sums()
+        harness.server.summed(sums, byteCount: byteCount)
+        client.dispatch(Moody.Action.add(by: 1))
+        harness.turn()
+        return (harness, sequence)
+    }
+
+    private func recover(
+        _ rows: [HistoryRow], _ tree: Tree, acceptsDivergence: Bool = false
+    ) throws {
+        let recovery = Recovery(of: tree, limits: ServerLimits())
+        recovery.acceptsDivergence = acceptsDivergence
+        for row in rows { try recovery.replay(row) }
+        _ = try recovery.finish(epoch: 7, sequence: rows.last?.sequence ?? 0)
+    }
+
+    @Test("J70, R99: a reduce that replays to another state is found, with path and sequence")
+    func changed() throws {
+        let (harness, sequence) = try probed()
+        try recover(harness.rows, Moody.make(surcharge: 0))
+        #expect(throws: RecoveryError.diverged(path: "/moody", sequence: sequence)) {
+            try recover(harness.rows, Moody.make(surcharge: 1))
+        }
+        try recover(harness.rows, Moody.make(surcharge: 1), acceptsDivergence: true)
+    }
+
+    @Test("J70: sums whose probe lies before the snapshot say nothing")
+    func cut() throws {
+        let (harness, sequence) = try probed()
+        let rows = harness.rows.filter { $0.sequence > sequence }
+        let recovery = Recovery(of: Moody.make(surcharge: 1), limits: ServerLimits())
+        try recovery.nodes.place(harness.server.tree.staticPlaces)
+        for row in rows { try recovery.replay(row) }
+        #expect(rows.contains { row in hasSums(row) })
+    }
+
+    private func hasSums(_ row: HistoryRow) -> Bool {
+        let facts = (try? TurnFact.list(row.facts.span)) ?? []
+        return facts.contains { if case .sums = $0 { true } else { false } }
+    }
+
+    @Test("what is summed up is little beside what is written, and one probe at a time is taken")
+    func seldom() {
+        var book = ProbeBook()
+        var dueCount = 0
+        for _ in 0..<ProbeBook.turnsMax where book.isDue(behind: 10) { dueCount += 1 }
+        #expect(dueCount == 1)
+        book.begin()
+        var isDue = book.isDue(behind: ProbeBook.bytesMax)
+        #expect(!isDue)
+        book.end([1], byteCount: 1 << 20)
+        isDue = book.isDue(behind: 1)
+        #expect(!isDue, "sums wait to be written down")
+        let sums = [book.takeSums(), book.takeSums()]
+        #expect(sums == [[1], nil])
+        isDue = book.isDue(behind: 32 << 20)
+        #expect(!isDue)
+        isDue = book.isDue(behind: 64 << 20)
+        #expect(isDue)
+        book.end([2], byteCount: 1)
+        let none = book.takeSums()
+        #expect(none == nil, "nobody asked for these")
+    }
+}

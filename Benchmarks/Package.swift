@@ -22,15 +22,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // What Foundation and the loop do not offer: raw sockets, allocation counts. Knows nothing
-        // of reactors.
-        .target(name: "CBench"),
+        // What Foundation and the loop do not offer: raw sockets, allocation counts, bare commits.
+        // Knows nothing of reactors.
+        .target(name: "CBench", linkerSettings: [.linkedLibrary("sqlite3")]),
         // Starts both sides, puts load on them, and tells how they did. Uses products only.
         .executableTarget(
             name: "ReactorBench",
             dependencies: [
                 "CBench", reactord("ReactorClient"), reactord("ReactorCore"),
-                reactord("ReactorLoop"), reactord("StockReactors"),
+                reactord("ReactorLoop"), reactord("ReactorWire"), reactord("StockReactors"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -27,8 +27,9 @@ public final class Bell: @unchecked Sendable {
     public func ring() {
         unsafe pthread_mutex_lock(mutex)
         isRung = true
-        unsafe pthread_cond_signal(condition)
         unsafe pthread_mutex_unlock(mutex)
+        // because who is woken under the mutex runs into it at once, and sleeps a second time
+        unsafe pthread_cond_signal(condition)
     }
 
     /// Sleeps until somebody rings, or not at all if somebody has since the last wait.

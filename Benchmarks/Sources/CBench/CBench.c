@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int bench_connect(const char *path) {
@@ -57,6 +58,13 @@ int bench_start_echo(size_t message_bytes, int core) {
     }
     close(pair[1]);
     return pair[0];
+}
+
+int bench_is_in_memory(const char *path) {
+    const long tmpfs_magic = 0x01021994;
+    struct statfs system;
+    if (statfs(path, &system) != 0) return -1;
+    return system.f_type == tmpfs_magic;
 }
 
 // The C library's own allocator, counted.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CBench
 import Foundation
 
 /// Measures everything and reports it.
@@ -8,6 +9,9 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "The reactord to measure.")
     var daemon: String
+
+    @Option(help: "Where on a disk to keep what is kept; the directory at hand by default.")
+    var data = "."
 
     @Flag(help: "Less of everything, in under a minute: to see that it works.")
     var quick = false
@@ -25,16 +29,21 @@ struct RunCommand: ParsableCommand {
     var placement: [String] = []
 
     func run() throws {
-        let directory = try Self.temporaryDirectory()
+        // because the path of a socket has 107 bytes at most
+        let directory = try Self.temporaryDirectory(in: "/tmp")
         defer { try? FileManager.default.removeItem(atPath: directory) }
+        let dataDirectory = try Self.temporaryDirectory(in: Self.disk(data))
+        defer { try? FileManager.default.removeItem(atPath: dataDirectory) }
         var rows: [Row] = []
         var isComplete = true
         for place in Placement.allCases where isAsked(place.rawValue, in: placement) {
-            let own = "\(directory)/\(place)"
-            try FileManager.default.createDirectory(
-                atPath: own, withIntermediateDirectories: false)
+            let (own, ownData) = ("\(directory)/\(place)", "\(dataDirectory)/\(place)")
+            for path in [own, ownData] {
+                try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: false)
+            }
             let bench = try Bench(
-                place, quick ? .quick : .full, daemonPath: daemon, in: own)
+                place, quick ? .quick : .full, daemonPath: daemon, in: own, data: ownData)
             for (name, measure) in measures(of: bench) where isAsked(name, in: only) {
                 FileHandle.standardError.write(Data("\(place.rawValue): \(name)\n".utf8))
                 do {
@@ -61,6 +70,9 @@ struct RunCommand: ParsableCommand {
             ("latency", Latency(bench: bench).rows),
             ("visibility", Visibility(bench: bench).rows),
             ("fan-out", FanOut(bench: bench).rows),
+            ("durability", Durability(bench: bench).rows),
+            ("snapshot", Pauses(bench: bench).rows),
+            ("start", Start(bench: bench).rows),
         ]
         // because these compare the daemon with itself, one placement tells all there is to tell;
         // on one core nothing but the work itself counts
@@ -84,10 +96,21 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private static func temporaryDirectory() throws -> String {
-        // because the path of a socket has 107 bytes at most
-        var template = Array("/tmp/reactor-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw LoadError("mkdtemp: errno \(errno)") }
+    private static func temporaryDirectory(in parent: String) throws -> String {
+        var template = Array("\(parent)/reactor-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw LoadError("mkdtemp in \(parent): errno \(errno)")
+        }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Refuses a place where nothing waits for a disk.
+    private static func disk(_ path: String) throws -> String {
+        let absolute = URL(fileURLWithPath: path).path
+        switch bench_is_in_memory(absolute) {
+        case 0: return absolute
+        case 1: throw LoadError("\(absolute) is in memory: give --data a directory on a disk")
+        default: throw LoadError("statfs of \(absolute): errno \(errno)")
+        }
     }
 }

@@ -19,6 +19,9 @@ struct ActionsLoad: ParsableCommand {
     @Option(help: "Counters to choose from at random: 1 is /counter, more are /many/cN.")
     var reactors = 1
 
+    @Option(help: "How many actions to send; 0 for as many as there is time for.")
+    var total: UInt64 = 0
+
     func run() throws {
         let loop = try EventLoop(spin: options.spinDuration)
         let paths = reactors == 1 ? ["/counter"] : (0..<reactors).map { "/many/c\($0)" }
@@ -30,16 +33,19 @@ struct ActionsLoad: ParsableCommand {
         for sender in senders { try sender.begin() }
         func completed() -> UInt64 { senders.reduce(0) { $0 + $1.count } }
 
-        while loop.now < stretch.begin { loop.turn(.wait) }
+        while total == 0, loop.now < stretch.begin { loop.turn(.wait) }
         let begin = (time: loop.now, count: completed())
         var now = begin.time
-        while now < stretch.end {
+        while total == 0 ? now < stretch.end : completed() < total {
             loop.turn(.wait)
             now = loop.now
         }
         let count = completed() - begin.count
         if let failure = senders.lazy.compactMap(\.failure).first { throw failure }
-        tell([("rate", Double(count) * 1e9 / Double(now - begin.time))])
+        tell([
+            ("rate", Double(count) * 1e9 / Double(now - begin.time)),
+            ("count", Double(completed())),
+        ])
     }
 }
 

@@ -7,7 +7,15 @@ import StockReactors
 extension LoopClient {
     /// Connects, turning the loop until it is done.
     static func connected(on loop: EventLoop, _ options: LoadOptions) throws -> LoopClient {
-        let client = try LoopClient(on: loop, to: options.socket, options: options.clientOptions)
+        try connected(on: loop, to: options.socket, options.clientOptions)
+    }
+
+    /// Connects to `socket`, turning the loop until it is done.
+    static func connected(
+        on loop: EventLoop, to socket: String,
+        _ options: ClientOptions = ClientOptions(program: "reactor-bench")
+    ) throws -> LoopClient {
+        let client = try LoopClient(on: loop, to: socket, options: options)
         var result: Result<Void, ClientError>?
         client.start { result = $0.map { _ in } }
         try waited(loop) { result }

@@ -8,14 +8,20 @@ struct Samples {
 
     var count: Int { values.count }
 
-    /// The results to tell: median, 99th percentile, and how many there were.
+    /// The results to tell: some percentiles, the longest, the mean, how many there
+    /// were, and how many there are in a second, one after the other.
     func summary() throws -> [(String, Double)] {
         guard !values.isEmpty else { throw LoadError("nothing was measured in the given time") }
         let sorted = values.sorted()
         func percentile(_ share: Double) -> Double {
             Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
         }
-        return [("p50", percentile(0.5)), ("p99", percentile(0.99)), ("count", Double(count))]
+        let mean = sorted.reduce(0) { $0 + Double($1) } / Double(count)
+        return [
+            ("p50", percentile(0.5)), ("p99", percentile(0.99)), ("p9999", percentile(0.9999)),
+            ("longest", percentile(1)), ("mean", mean), ("count", Double(count)),
+            ("rate", 1e9 / mean),
+        ]
     }
 }
 

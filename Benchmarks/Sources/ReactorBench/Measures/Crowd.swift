@@ -20,16 +20,14 @@ struct Crowd {
         return try Row(
             measure: "memory per idle connection", placement: bench.placement.rawValue,
             unit: .bytes,
-            ours: bytes(
-                of: .daemon(bench.daemonPath, in: bench.freshDirectory(), bench.placement), []),
-            peer: bytes(of: .redis(in: bench.freshDirectory(), bench.placement), ["--redis"]),
+            ours: bytes(of: bench.daemon(DaemonSetup()), []),
+            peer: bytes(of: bench.redis(.memory), ["--redis"]),
             against: "Redis", target: .below)
     }
 
     private func connections() throws -> [Row] {
         let words = ["--window", "64"]
-        let server = try ServerProcess.daemon(
-            bench.daemonPath, in: bench.freshDirectory(), bench.placement)
+        let server = try bench.daemon(DaemonSetup())
         let aloneTrip = try trip(server)
         let aloneBulk = try bench.timed("actions", on: server, words)
         let crowd = try bench.lasting("idle", on: server, ["--connections", "5000"])
@@ -45,8 +43,7 @@ struct Crowd {
     }
 
     private func stuckReaders() throws -> [Row] {
-        let server = try ServerProcess.daemon(
-            bench.daemonPath, in: bench.freshDirectory(), bench.placement)
+        let server = try bench.daemon(DaemonSetup())
         let alone = try trip(server)
         let crowd = try bench.lasting("idle", on: server, ["--connections", "100", "--stuck"])
         // because only a peer whose buffers are full is one that does not read

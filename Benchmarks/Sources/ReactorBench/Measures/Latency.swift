@@ -4,7 +4,8 @@ struct Latency {
 
     func rows() throws -> [Row] {
         // because two sides on one core have nobody to wait for while they poll, and do not
-        let sleeping = bench.placement == .oneCore ? nil : try bench.daemon(polls: false)
+        let sleeping =
+            bench.placement == .oneCore ? nil : try bench.daemon(DaemonSetup(polls: false))
         let core = bench.placement.serverCore ?? -1
         let seconds = "\(bench.effort.seconds)"
         var contenders: [(name: String, run: () throws -> [String: Double])] = [

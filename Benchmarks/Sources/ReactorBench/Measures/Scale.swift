@@ -16,7 +16,7 @@ struct Scale {
 
     /// Nanoseconds of a round trip, and of an action among many.
     private func measured(reactors: Int) throws -> (trip: Double, cost: Double) {
-        let server = try bench.daemon(reactors: reactors)
+        let server = try bench.daemon(DaemonSetup(reactors: reactors))
         let words = ["--reactors", "\(reactors)"]
         let rounds = try Rounds(
             bench.effort.rounds,

@@ -30,12 +30,13 @@ struct Row {
         /// `ours` is under this many.
         case under(Double)
 
-        var text: String {
+        /// What is asked, of a measure in `unit`.
+        func text(_ unit: Unit) -> String {
             switch self {
             case .atLeast(let bound): "at least \(bound)x"
             case .atMost(let bound): "at most \(bound)x"
             case .below: "less than the peer"
-            case .under(let bound): "under \(Int(bound))"
+            case .under(let bound): "under \(Table.number(bound, unit))"
             }
         }
     }
@@ -60,7 +61,7 @@ struct Row {
             "measure": "\(measure), \(placement)", "unit": unit.rawValue, "ours": rounded(ours),
             "peer": peer.map(rounded) ?? NSNull(), "against": against,
             "ratio": ratio.map { ($0 * 1_000).rounded() / 1_000 } ?? NSNull(),
-            "target": target?.text ?? NSNull(), "met": isMet ?? NSNull(),
+            "target": target?.text(unit) ?? NSNull(), "met": isMet ?? NSNull(),
         ]
     }
 

@@ -22,7 +22,7 @@ struct Table {
         [
             row.measure, row.placement, Self.number(row.ours, row.unit),
             row.peer.map { Self.number($0, row.unit) } ?? "", row.against,
-            row.ratio.map { String(format: "%.2f", $0) } ?? "", row.target?.text ?? "",
+            row.ratio.map { String(format: "%.2f", $0) } ?? "", row.target?.text(row.unit) ?? "",
             row.isMet.map { $0 ? "yes" : "NO" } ?? "",
         ]
     }
@@ -31,15 +31,31 @@ struct Table {
     static func number(_ value: Double, _ unit: Row.Unit) -> String {
         switch unit {
         case .perSecond:
-            value >= 1e6
-                ? String(format: "%.2f M/s", value / 1e6)
-                : String(format: "%.0f k/s", value / 1e3)
+            switch value {
+            case 1e6...: String(format: "%.2f M/s", value / 1e6)
+            case 1e5...: String(format: "%.0f k/s", value / 1e3)
+            default: String(format: "%.1f k/s", value / 1e3)
+            }
         case .nanoseconds:
-            value >= 1_000
-                ? String(format: "%.1f µs", value / 1_000)
-                : String(format: "%.1f ns", value)
+            switch value {
+            case 1e6...: String(format: "%.2f ms", value / 1e6)
+            case 1e3...: String(format: "%.1f µs", value / 1e3)
+            default: String(format: "%.1f ns", value)
+            }
         case .bytes: String(format: "%.0f bytes", value)
         case .count: String(format: "%.2f", value)
         }
+    }
+}
+
+extension Int {
+    /// The number as people read it: 1,000,000.
+    var grouped: String {
+        var text = ""
+        for (index, digit) in String(self).reversed().enumerated() {
+            if index > 0, index % 3 == 0 { text.insert(",", at: text.startIndex) }
+            text.insert(digit, at: text.startIndex)
+        }
+        return text
     }
 }

@@ -9,42 +9,70 @@ final class Bench {
         /// Requests of one `redis-benchmark`, per unit of its window.
         var requestsPerWindow: Int
         var fanOutDeliveries: Int
+        /// Windows of one `redis-benchmark` whose answers wait for a disk.
+        var commits: Int
+        /// Rows, and thousands of keys, that a start has to read.
+        var history: Int
 
         static let quick = Effort(
-            rounds: 1, seconds: 0.2, requestsPerWindow: 4_000, fanOutDeliveries: 50_000)
+            rounds: 1, seconds: 0.2, requestsPerWindow: 4_000, fanOutDeliveries: 50_000,
+            commits: 500, history: 100)
         static let full = Effort(
-            rounds: 5, seconds: 1, requestsPerWindow: 20_000, fanOutDeliveries: 500_000)
+            rounds: 5, seconds: 1, requestsPerWindow: 20_000, fanOutDeliveries: 500_000,
+            commits: 5_000, history: 1_000)
     }
 
     let placement: Placement
     let effort: Effort
-    let daemonPath: String
-    let directory: String
     let daemon: ServerProcess
     let redis: ServerProcess
+    private let daemonPath: String
+    /// Where sockets are, whose paths must be short.
+    private let directory: String
+    /// Where files are, on a disk.
+    private let dataDirectory: String
     private var directoryCount = 0
 
     init(
-        _ placement: Placement, _ effort: Effort, daemonPath: String, in directory: String
+        _ placement: Placement, _ effort: Effort, daemonPath: String, in directory: String,
+        data dataDirectory: String
     ) throws {
         self.placement = placement
         self.effort = effort
         self.daemonPath = daemonPath
         self.directory = directory
-        daemon = try .daemon(daemonPath, in: directory, placement)
-        redis = try .redis(in: directory, placement)
+        self.dataDirectory = dataDirectory
+        daemon = try .daemon(daemonPath, DaemonSetup(), in: directory, placement)
+        redis = try .redis(keeping: .memory, in: directory, data: directory, placement)
     }
 
-    /// Another daemon in this placement.
-    func daemon(reactors: Int = 0, polls: Bool = true) throws -> ServerProcess {
-        try .daemon(daemonPath, in: directory, placement, reactors: reactors, polls: polls)
+    /// Another daemon in this placement, with a data directory of its own if it is not told one.
+    func daemon(_ setup: DaemonSetup) throws -> ServerProcess {
+        var setup = setup
+        if setup.keeping != .memory, setup.dataDirectory == nil {
+            setup.dataDirectory = try freshDataDirectory()
+        }
+        return try .daemon(daemonPath, setup, in: freshDirectory(), placement)
     }
 
-    /// A directory for one more server.
-    func freshDirectory() throws -> String {
+    /// Another Redis in this placement, with a data directory of its own.
+    func redis(_ keeping: Keeping) throws -> ServerProcess {
+        try .redis(
+            keeping: keeping, in: freshDirectory(), data: freshDataDirectory(), placement)
+    }
+
+    /// A directory on the disk that is measured.
+    func freshDataDirectory() throws -> String { try freshDirectory(in: dataDirectory) }
+
+    private func freshDirectory() throws -> String { try freshDirectory(in: directory) }
+
+    private func freshDirectory(in parent: String) throws -> String {
         directoryCount += 1
-        let path = "\(directory)/\(directoryCount)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let path = "\(parent)/\(directoryCount)"
+        // because a daemon wants its data directory for itself
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
         return path
     }
 
@@ -79,12 +107,14 @@ final class Bench {
     }
 
     /// What `redis-benchmark` says of `INCR`, in requests per second.
-    func redisBenchmark(window: Int, clients: Int) throws -> Double {
+    func redisBenchmark(
+        on server: ServerProcess? = nil, window: Int, clients: Int, requests: Int? = nil
+    ) throws -> Double {
         // because with few connections a small window takes longer for as many requests
-        let requests = max(effort.requestsPerWindow * 16, effort.requestsPerWindow * window / 4)
+        let few = max(effort.requestsPerWindow * 16, effort.requestsPerWindow * window / 4)
         let command = [
-            "redis-benchmark", "-s", redis.socket, "-t", "incr", "-P", String(window), "-c",
-            String(clients), "-n", String(requests), "--csv",
+            "redis-benchmark", "-s", (server ?? redis).socket, "-t", "incr", "-P", String(window),
+            "-c", String(clients), "-n", String(requests ?? few), "--csv",
         ]
         let text = try ChildProcess(command, onCore: placement.loadCore).finish()
         let cells = text.split(separator: "\n").last?.split(separator: ",") ?? []

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A process on a core of its own choice, which ends at the latest when this one does.
 final class ChildProcess {
@@ -56,6 +57,12 @@ final class ChildProcess {
     /// Asks it to end, and waits until it has.
     func terminate() {
         if process.isRunning { process.terminate() }
+        process.waitUntilExit()
+    }
+
+    /// Ends it at once.
+    func kill() {
+        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }

@@ -20,7 +20,8 @@ final class ServerProcess {
             guard child.isRunning, Date() < deadline else {
                 throw LoadError("\(command[0]): does not listen at \(socket)")
             }
-            usleep(10_000)
+            // because a start is measured by this as well
+            usleep(500)
         }
     }
 
@@ -28,45 +29,33 @@ final class ServerProcess {
 
     var residentBytes: Double { child.residentBytes }
 
-    /// Starts the daemon with as many counters under /many as `reactors` says.
-    ///
-    /// It polls after traffic as long as it does by default, or never.
-    static func daemon(
-        _ executable: String, in directory: String, _ placement: Placement, reactors: Int = 0,
-        polls: Bool = true
-    ) throws -> ServerProcess {
-        let name = "reactord-\(reactors)\(polls ? "" : "-sleeps")"
-        let socket = "\(directory)/\(name).sock"
-        var config = """
-            socket: \(socket)
-            log:
-              level: error
-            limits:
-              connectionsMax: 8192
-              connectionsPerUIDMax: 8192
-              handshakesMax: 8192
-              nodesPerConnectionMax: 200000
+    /// Ends it as a crash would: it writes nothing any more.
+    func kill() { child.kill() }
 
-            """
-        if !polls { config += "loop: {spin: 0}\n" }
-        config += "reactors:\n  counter: {kind: counter}\n"
-        if reactors > 0 {
-            config += "  many:\n    children:\n"
-            for index in 0..<reactors { config += "      c\(index): {kind: counter}\n" }
-        }
-        let path = "\(directory)/\(name).yaml"
-        try config.write(toFile: path, atomically: false, encoding: .utf8)
+    /// Ends it in an orderly way.
+    func terminate() { child.terminate() }
+
+    /// Starts a daemon, and waits until its socket is there.
+    static func daemon(
+        _ executable: String, _ setup: DaemonSetup, in directory: String, _ placement: Placement
+    ) throws -> ServerProcess {
+        let socket = "\(directory)/reactord.sock"
+        let path = "\(directory)/reactord.yaml"
+        try setup.text(socket: socket).write(toFile: path, atomically: false, encoding: .utf8)
         return try ServerProcess([executable, "--config", path], socket, placement)
     }
 
-    /// Starts Redis with nothing that writes to a disk.
-    static func redis(in directory: String, _ placement: Placement) throws -> ServerProcess {
+    /// Starts Redis, which keeps its files in `dataDirectory` if it writes any.
+    static func redis(
+        keeping: Keeping, in directory: String, data dataDirectory: String,
+        _ placement: Placement
+    ) throws -> ServerProcess {
         let socket = "\(directory)/redis.sock"
         return try ServerProcess(
             [
                 "redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
-                "--appendonly", "no", "--maxclients", "10000", "--dir", directory,
-                "--daemonize", "no", "--loglevel", "warning",
-            ], socket, placement)
+                "--maxclients", "10000", "--dir", dataDirectory, "--daemonize", "no", "--loglevel",
+                "warning",
+            ] + keeping.redisOptions, socket, placement)
     }
 }

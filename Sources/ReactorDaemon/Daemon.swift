@@ -15,6 +15,7 @@ public final class Daemon {
     private var server: Server { shell.server }
     private let home: SocketHome
     private let logger: Logger
+    private let manager: ServiceManager?
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
@@ -46,6 +47,7 @@ public final class Daemon {
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
+        manager = ServiceManager(environment)
         self.whenOpen = whenOpen
         var limits = config.limits
         Self.fit(&limits, logger)
@@ -138,6 +140,7 @@ public final class Daemon {
         } catch {
             throw .loop(error)
         }
+        manager?.tell("READY=1")
         logger.notice(
             "ready", metadata: ["socket": "\(home.address.path)", "pid": "\(Self.processID)"])
         loop.run()
@@ -298,6 +301,7 @@ extension Daemon {
             loop.stop()
             return
         }
+        manager?.tell("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
         home.close()
         server.drain()

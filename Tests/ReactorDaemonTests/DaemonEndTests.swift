@@ -70,4 +70,20 @@ struct DaemonEndTests {
         #expect(reports.allSatisfy { $0.contains("perTurn=1024") })
         #expect(await daemon.stop() == .exited(0))
     }
+
+    @Test("P80: a service manager is told that the daemon is ready, and that it is about to end")
+    func notices() async throws {
+        let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
+        let manager = try #require(NoticeListener(abstract: name))
+        let daemon = try await DaemonProcess.start(environment: ["NOTIFY_SOCKET": "@" + name])
+        #expect(manager.receive() == "READY=1")
+        #expect(await daemon.stop() == .exited(0))
+        #expect(manager.receive() == "STOPPING=1")
+    }
+
+    @Test("P80: a service manager that does not listen is in nobody's way")
+    func deafManager() async throws {
+        let daemon = try await DaemonProcess.start(environment: ["NOTIFY_SOCKET": "/nobody/here"])
+        #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
+    }
 }

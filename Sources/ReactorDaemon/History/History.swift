@@ -3,6 +3,7 @@ import Logging
 import ReactorBytes
 import ReactorCore
 import ReactorJournal
+import ReactorLoop
 import ReactorServer
 
 /// A data directory on its way into a daemon: opened, locked, and read before anything is served.
@@ -22,6 +23,7 @@ final class History {
     /// Bytes of rows behind that.
     private(set) var replayedByteCount = 0
     private let logger: Logger
+    private let manager: ServiceManager?
 
     /// Rows between two lines in the log while history is replayed.
     private static let progressCount: UInt64 = 500_000
@@ -35,6 +37,7 @@ final class History {
         }
         self.config = config
         self.logger = logger
+        manager = ServiceManager(environment)
         Self.prepareProcess()
         do throws(JournalError) {
             if config.directory == nil { Self.makeParents(of: path) }
@@ -146,6 +149,8 @@ final class History {
         guard row.number % Self.progressCount == 0 else { return }
         logger.notice(
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
+        // because a long history is no reason to be taken for one that hangs
+        manager?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
     }
 
     private static func reading<Result>(

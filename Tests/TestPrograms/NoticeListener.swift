@@ -1,0 +1,37 @@
+import Glibc
+
+/// A service manager's end of `NOTIFY_SOCKET`, at an abstract address.
+package final class NoticeListener {
+    private let descriptor: Int32
+
+    /// Nil where the address is taken.
+    package init?(abstract name: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: field[1...]).copyBytes(from: name.utf8)
+        }
+        let byteCount = MemoryLayout<sa_family_t>.size + 1 + name.utf8.count
+        let status = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(byteCount))
+            }
+        }
+        // because one who is not told is to fail, not to wait
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit,
+            socklen_t(MemoryLayout<timeval>.size))
+        guard status == 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next datagram, once there is one.
+    package func receive() -> String {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}

@@ -244,8 +244,9 @@ let package = Package(
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
-                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorWire",
-                "StockReactors", "TestPrograms", "reactord", "reactorctl", "stubborn-daemon",
+                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorServer",
+                "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms", "reactord",
+                "reactorctl", "stubborn-daemon",
             ],
             resources: [.copy("Python")], swiftSettings: strict),
         .testTarget(

@@ -50,7 +50,7 @@ public final class Daemon {
         manager = ServiceManager(environment)
         self.whenOpen = whenOpen
         var limits = config.limits
-        Self.fit(&limits, logger)
+        Self.fit(&limits, keepsHistory: config.data != nil, logger)
         do throws(LoopError) {
             loop = try EventLoop(spin: config.spin)
         } catch {
@@ -103,9 +103,13 @@ public final class Daemon {
     private static let ownDescriptors = 64
 
     /// Makes room for the clients that are allowed, or allows no more than there is room for.
-    private static func fit(_ limits: inout ServerLimits, _ logger: Logger) {
+    private static func fit(
+        _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
+    ) {
         // because those who are turned away have a socket until they are told
-        let others = ownDescriptors + limits.handshakesMax
+        let others =
+            ownDescriptors + limits.handshakesMax
+            + (keepsHistory ? HistoryDesk.descriptorsMax : 0)
         let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + others)
         let room = max(descriptors - others, 16)
         guard room < limits.connectionsMax else { return }

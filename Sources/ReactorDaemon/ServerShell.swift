@@ -88,8 +88,10 @@ package final class ServerShell {
 
     /// Ends what looks into the past, and lets the journal's files go.
     func close() {
-        desk?.close()
+        // because what looks into the past may take its time, and the last snapshot is not to wait
+        desk?.stop()
         keeper?.close()
+        desk?.close()
     }
 
     /// Goes back to what was kept, because what came after it cannot be: everybody is cut, and comes

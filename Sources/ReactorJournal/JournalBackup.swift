@@ -15,17 +15,20 @@ public struct JournalBackup: Equatable, Sendable {
     /// The row of the snapshot in it, if there is one.
     public let snapshot: UInt64?
 
-    /// Makes the directory `path` and fills it; removes it where that is not done to its end.
+    /// Makes the directory `path` and fills it; removes it where that is not done to its end, or
+    /// `isCancelled`, which is asked often, says that nobody wants it any more.
     ///
     /// *Throws*: where something stands at `path`, and what reading or writing meets.
-    public init(of directory: DataDirectory, into path: String) throws(JournalError) {
+    public init(
+        of directory: DataDirectory, into path: String,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws(JournalError) {
         let other = try DataDirectory(making: path)
         do throws(JournalError) {
             // because a snapshot that is chosen before joins every later end of the journal
-            snapshot = try SnapshotShelf(directory).choose().snapshot?.header.position.number
-            if let snapshot { try directory.copy(SnapshotHeader.name(snapshot), into: other) }
-            end = try Self.copyRows(of: directory, into: other)
-            try Self.verify(other, snapshot)
+            snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)
+            end = try Self.copyRows(of: directory, into: other, isCancelled)
+            try Self.verify(other, snapshot, end, isCancelled)
         } catch {
             // because half a backup is none, and the reason matters more than what is left
             try? other.removeAll()
@@ -33,15 +36,40 @@ public struct JournalBackup: Equatable, Sendable {
         }
     }
 
+    // because a daemon that takes one after another removes what was chosen
+    /// Most times that a snapshot is chosen.
+    private static let choicesMax = 3
+
+    private static func copySnapshot(
+        of directory: DataDirectory, into other: DataDirectory, _ isCancelled: () -> Bool
+    ) throws(JournalError) -> UInt64? {
+        var count = 0
+        while true {
+            count += 1
+            do throws(JournalError) {
+                let choice = try SnapshotShelf(directory).choose(isCancelled: isCancelled)
+                guard let number = choice.snapshot?.header.position.number else { return nil }
+                let name = SnapshotHeader.name(number)
+                try directory.copy(name, into: other, isCancelled: isCancelled)
+                return number
+            } catch {
+                guard error.isAbsence, count < choicesMax else { throw error }
+            }
+        }
+    }
+
     private static let partialName = "journal.sqlite.partial"
 
     private static func copyRows(
-        of directory: DataDirectory, into other: DataDirectory
+        of directory: DataDirectory, into other: DataDirectory,
+        _ isCancelled: @escaping () -> Bool
     ) throws(JournalError) -> JournalPosition {
         let file = other.path(partialName)
         let source = try JournalFile.reader(in: directory)
         try source.run("copying") { db in
-            try db.execute(sql: "VACUUM INTO ?", arguments: [file])
+            try db.whileWanted(isCancelled) {
+                try db.execute(sql: "VACUUM INTO ?", arguments: [file])
+            }
         }
         let copy = try JournalDatabase(file, isReadOnly: false) { db in
             try db.execute(sql: "PRAGMA journal_mode = WAL")
@@ -62,7 +90,9 @@ public struct JournalBackup: Equatable, Sendable {
             try meta.setMark(.new)
             return end
         }
-        // because closing the only connection leaves one file that holds everything
+        // because closing leaves one file that holds everything only if nothing fails on the way, and
+        // does not say whether
+        try copy.checkpoint(.truncate)
         try copy.close()
         try other.restrict(partialName)
         try other.synchronize(partialName)
@@ -70,11 +100,19 @@ public struct JournalBackup: Equatable, Sendable {
         return end
     }
 
+    // because one that ends where the journal did would go on in its epoch
     private static func verify(
-        _ directory: DataDirectory, _ snapshot: UInt64?
+        _ directory: DataDirectory, _ snapshot: UInt64?, _ end: JournalPosition,
+        _ isCancelled: () -> Bool
     ) throws(JournalError) {
-        try JournalReader(directory).verifyRest()
-        let choice = try SnapshotShelf(directory).choose()
+        let found = try JournalReader(directory).verifyRest(isCancelled: isCancelled)
+        guard found.number == end.number + 1, found.epoch == 0 else {
+            throw .damage(
+                JournalDamage(
+                    file: directory.path(JournalFile.name), row: end.number + 1,
+                    expected: "a row of no epoch at the end", got: "\(found)"))
+        }
+        let choice = try SnapshotShelf(directory).choose(isCancelled: isCancelled)
         guard let error = choice.passedOver.first else { return }
         throw error
     }

@@ -134,8 +134,12 @@ public final class JournalReader {
 
     /// Verifies all rows that are left, and answers where the next one will stand.
     @discardableResult
-    public func verifyRest() throws(JournalError) -> JournalPosition {
-        while try next() != nil {}
+    public func verifyRest(
+        isCancelled: () -> Bool = { false }
+    ) throws(JournalError) -> JournalPosition {
+        while try next() != nil {
+            if isCancelled() { throw .cancelled(database.file) }
+        }
         return position
     }
 

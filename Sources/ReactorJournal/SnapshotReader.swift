@@ -62,7 +62,9 @@ public final class SnapshotReader {
     }
 
     /// Verifies all parts that are left.
-    public func verifyRest() throws(JournalError) { while try next() != nil {} }
+    public func verifyRest(isCancelled: () -> Bool = { false }) throws(JournalError) {
+        while try next() != nil { if isCancelled() { throw .cancelled(file) } }
+    }
 
     private static func header(_ meta: MetaTable) throws -> (SnapshotHeader, UInt64) {
         let instance = try meta.instance()

@@ -51,15 +51,18 @@ public struct SnapshotShelf: Sendable {
         public let passedOver: [JournalError]
     }
 
-    /// Picks the newest snapshot that is whole and joins the journal, reading all of it once.
+    /// Picks the newest snapshot that is whole and joins the journal, reading all of it once,
+    /// unless `isCancelled` says that nobody wants it any more.
     ///
     /// *Throws*: where one says that the journal has lost rows or is another's, and where none is
     /// left though the journal's first rows are gone.
-    public func choose() throws(JournalError) -> Choice {
+    public func choose(
+        isCancelled: () -> Bool = { false }
+    ) throws(JournalError) -> Choice {
         let journal = try JournalReader(directory)
         var passedOver: [JournalError] = []
         for number in try numbers() {
-            if let fault = try fault(of: number, in: journal) {
+            if let fault = try fault(of: number, in: journal, isCancelled) {
                 passedOver.append(fault)
             } else {
                 return Choice(
@@ -79,11 +82,11 @@ public struct SnapshotShelf: Sendable {
     ///
     /// *Throws*: what is wrong with anything else: the journal, or the disk.
     private func fault(
-        of number: UInt64, in journal: JournalReader
+        of number: UInt64, in journal: JournalReader, _ isCancelled: () -> Bool = { false }
     ) throws(JournalError) -> JournalError? {
         do throws(JournalError) {
             let reader = try SnapshotReader(directory, of: number)
-            try reader.verifyRest()
+            try reader.verifyRest(isCancelled: isCancelled)
             try check(reader, joins: journal)
             return nil
         } catch {

@@ -24,7 +24,8 @@ struct BackupCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         // because the daemon stands in another directory than we do
-        let path = URL(filePath: directory).standardizedFileURL.path()
+        let path = URL(filePath: directory).standardizedFileURL
+            .path(percentEncoded: false)
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let made = try await Failure.explain { () throws(ClientError) in
             try await client.backup(to: trimmed)

@@ -62,7 +62,10 @@ struct LogCommand: AsyncParsableCommand {
     }
 
     private func complain(_ begin: Revision, _ first: Revision?) {
-        guard begin.sequence > 0, begin.sequence >= first?.sequence ?? 0 else { return }
+        guard begin.sequence > 0,
+            // because sequences of two epochs say nothing of each other
+            first.map({ $0.epoch == begin.epoch && $0.sequence <= begin.sequence }) ?? true
+        else { return }
         Output.complain("what happened up to revision \(begin) is not kept any more")
     }
 }

@@ -129,6 +129,9 @@ struct HistoryCommandTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
         #expect(try await reactord("doctor", path).code == .exited(0))
+        let until = try await reactord("replay", path, "--until", "1")
+        #expect(until.output.contains(#""visits":{"count":3}"#))
+        #expect(try await reactord("replay", path, "--until", "9").code == .exited(65))
         let old = try await reactorctl("get", "--revision", "/visits").output
         await reactorctl.daemon.stop()
         let other =
@@ -141,6 +144,25 @@ struct HistoryCommandTests {
         try await add(1, restored)
         await restored.daemon.kill9()
         #expect(try await start(other)("get", "/visits/count").output == "8\n")
+    }
+
+    @Test("a backup goes where it is told to, whatever the name")
+    func backupName() async throws {
+        let reactorctl = try await start()
+        let path = directory.path("my disk, t\u{e4}gl %20")
+        let run = try await reactorctl("backup", path)
+        #expect(run.code == 0)
+        #expect(FileManager.default.fileExists(atPath: path + "/journal.sqlite"))
+    }
+
+    @Test("a backup that has no snapshot is replayed up to a sequence, too")
+    func replayBackup() async throws {
+        let reactorctl = try await start()
+        for count in [3, 4] { try await add(count, reactorctl) }
+        let path = directory.path("backup")
+        #expect(try await reactorctl("backup", path).code == 0)
+        let run = try await reactord("replay", path, "--until", "1")
+        #expect(run.output.contains(#""visits":{"count":3}"#))
     }
 
     @Test("replay shows the state of a stopped daemon, at the end and before, and changes nothing")

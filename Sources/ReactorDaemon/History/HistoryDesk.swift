@@ -16,10 +16,20 @@ final class HistoryDesk {
     private let directory: DataDirectory
     /// Questions that want a tree of their own, or copy everything, and wait.
     private var heavyCount = 0
+    /// Questions about the log that are looked into, or wait for something to happen.
+    private var logCount = 0
+    /// Connections that have asked the archive.
+    private var asking: Set<ConnectionID> = []
 
     // because each takes as much memory as the tree does, or as much of the disk's time
     /// Most questions of that kind at a time, from all clients; one is looked into, others wait.
     static let heavyMax = 4
+    // because each that waits has the journal open, and knows where all nodes stand
+    /// Most questions about the log at a time, from all clients; the next is told to come later.
+    static let logsMax = 16
+    // because each reader of the journal has the file and its log open
+    /// Most files that are open at a time for questions about the past.
+    static let descriptorsMax = 2 * (logsMax + ArchiveClerk.readersMax + 8)
 
     init(
         _ history: History, _ keeper: HistoryKeeper, of server: Server, on loop: EventLoop,
@@ -60,15 +70,26 @@ final class HistoryDesk {
             // because it holds the sessions' secrets
             let text = "a backup is for uid \(geteuid()), the daemon's own, and for root"
             refuse(inquiry, Refusal(.forbidden, text))
+        case .log:
+            guard logCount < Self.logsMax else {
+                let text = "\(logCount) questions about the log wait for what happens"
+                return refuse(inquiry, Refusal(.busy, text + ", try again later"))
+            }
+            logCount += 1
+            hand(inquiry)
         default:
-            guard inquiry.isHeavy else { return archive.take(inquiry) }
             guard heavyCount < Self.heavyMax else {
                 let text = "\(heavyCount) questions about the past are being looked into"
                 return refuse(inquiry, Refusal(.busy, text + ", try again later"))
             }
             heavyCount += 1
-            archive.take(inquiry)
+            hand(inquiry)
         }
+    }
+
+    private func hand(_ inquiry: Inquiry) {
+        asking.insert(inquiry.connection)
+        archive.take(inquiry)
     }
 
     /// Answers a question that was not handed on.
@@ -77,7 +98,11 @@ final class HistoryDesk {
     }
 
     private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
-        if inquiry.isHeavy { heavyCount -= 1 }
+        switch inquiry.ask {
+        case .past, .export, .backup: heavyCount -= 1
+        case .log: logCount -= 1
+        case .get, .describe, .tree, .stats, .limits, .checksum, .snapshot: break
+        }
         server.answer(inquiry, with: result, at: loop.now)
     }
 
@@ -102,21 +127,19 @@ final class HistoryDesk {
     func noteAppended() { archive.noteAppended() }
 
     /// Takes note that a connection has gone.
-    func forget(_ connection: ConnectionID) { archive.forget(connection) }
+    func forget(_ connection: ConnectionID) {
+        if asking.remove(connection) != nil { archive.forget(connection) }
+    }
+
+    /// Has what is under way end soon; nobody is answered any more.
+    func stop() {
+        release()
+        archive.stop()
+    }
 
     /// Ends what is under way.
     func close() {
         release()
         archive.close()
-    }
-}
-
-extension Inquiry {
-    /// Whether it wants a tree of its own, or copies everything.
-    fileprivate var isHeavy: Bool {
-        switch ask {
-        case .past, .export, .backup: true
-        case .get, .describe, .tree, .stats, .limits, .checksum, .snapshot, .log: false
-        }
     }
 }

@@ -17,10 +17,11 @@ final class LogReader {
     private var scribe = LogScribe()
     /// The revision to begin with, until it was reached.
     private var from: Revision?
+    /// Whether rows of its epoch have come.
+    private var isInEpoch = false
     /// The mark to go on behind, until it was reached.
     private var after: LogMark?
     private var waiting: ArraySlice<LogEntry> = []
-    private let isCancelled: () -> Bool
 
     /// Most entries of a page.
     static let pageEntriesMax = 256
@@ -29,10 +30,9 @@ final class LogReader {
 
     init(
         _ path: String, from: Revision?, after: LogMark?, in directory: DataDirectory,
-        isCancelled: @escaping () -> Bool
+        isCancelled: () -> Bool
     ) throws(PastError) {
         self.path = path
-        self.isCancelled = isCancelled
         slice = try PastTree.path(path)
         (self.from, self.after) = (after == nil ? from : nil, after)
         reader = try PastTree.reading { () throws(JournalError) in try JournalReader(directory) }
@@ -46,16 +46,28 @@ final class LogReader {
         let numbers = try PastTree.reading { () throws(JournalError) in
             try SnapshotShelf(directory).numbers()
         }
-        for number in numbers { learn(number, directory) }
+        for number in numbers { learn(number, directory, isCancelled) }
+        if isCancelled() { throw .ended }
+        noteEpoch(begin)
     }
 
-    private func learn(_ number: UInt64, _ directory: DataDirectory) {
+    private func learn(
+        _ number: UInt64, _ directory: DataDirectory, _ isCancelled: () -> Bool
+    ) {
         guard let snapshot = try? SnapshotReader(directory, of: number) else { return }
-        while let part = try? snapshot.next() { try? scribe.places.learn(part: part) }
+        while !isCancelled(), let part = try? snapshot.next() {
+            try? scribe.places.learn(part: part)
+        }
     }
+
+    /// Whether the revision to begin with was not reached yet.
+    var isSeeking: Bool { from != nil }
 
     /// What comes next, up to the journal's end or what a page holds.
-    func page() throws(PastError) -> LogPage {
+    ///
+    /// *Throws*: ``PastError/outOfReach(_:)`` where the revision to begin with is not there, and is
+    /// not the next one.
+    func page(isCancelled: () -> Bool) throws(PastError) -> LogPage {
         var entries: [LogEntry] = []
         var byteCount = 0
         var isEnd = false
@@ -65,18 +77,29 @@ final class LogReader {
                 byteCount += entry.byteCount
                 mark.skip += 1
             } else {
+                if isCancelled() { throw .ended }
                 guard try readRow() else {
                     isEnd = true
                     break
                 }
             }
         }
+        if isEnd { try checkReached() }
         return LogPage(entries: entries, mark: mark, isEnd: isEnd, begin: begin)
+    }
+
+    private func checkReached() throws(PastError) {
+        guard let from else { return }
+        let end = Revision(epoch: reader.position.epoch, sequence: reader.position.sequence)
+        // because who asks for what comes next may name it before it is there
+        if isInEpoch, from.epoch == end.epoch, from.sequence <= end.sequence &+ 1 { return }
+        throw .outOfReach(
+            "revision \(from) is not in the history, which begins behind \(begin) and ends at \(end)"
+        )
     }
 
     /// Takes the next row to pieces; false at the end.
     private func readRow() throws(PastError) -> Bool {
-        if isCancelled() { throw .ended }
         let found = try PastTree.reading { () throws(JournalError) in try reader.next() }
         guard let found else { return false }
         let entries: [LogEntry]
@@ -102,11 +125,30 @@ final class LogReader {
         }
         mark = LogMark(row: found.number - 1, skip: 0)
         guard let from else { return entries }
-        guard found.epoch == from.epoch, found.sequence >= from.sequence else { return [] }
-        let left = entries.drop { ($0.revision?.sequence ?? 0) < from.sequence }
+        noteEpoch(Revision(epoch: found.epoch, sequence: found.sequence))
+        // because what comes behind the revision's epoch is behind the revision
+        let left =
+            if self.from != nil {
+                entries.dropFirst(entries.count)
+            } else if found.epoch == from.epoch {
+                entries.drop { ($0.revision?.sequence ?? 0) < from.sequence }
+            } else {
+                entries
+            }
         mark.skip = UInt64(entries.count - left.count)
-        if !left.isEmpty { self.from = nil }
         return left
+    }
+
+    /// Takes note of how far rows have come; the revision to begin with may be reached by that.
+    private func noteEpoch(_ end: Revision) {
+        // because where nothing has happened yet there is no epoch
+        guard let from, end.epoch != 0 else { return }
+        if end.epoch == from.epoch {
+            isInEpoch = true
+            if end.sequence >= from.sequence { self.from = nil }
+        } else if isInEpoch {
+            self.from = nil
+        }
     }
 }
 

@@ -72,10 +72,14 @@ public struct OfflineHistory {
         guard let sequence = UInt64(text) else {
             throw .outOfReach("\(text): expected a revision such as 9f86d081884c7d65:42, or 42")
         }
-        let end = try PastTree.reading { () throws(JournalError) in
-            try JournalReader(directory).verifyRest()
+        let epoch = try PastTree.reading { () throws(JournalError) in
+            let reader = try JournalReader(directory)
+            var epoch = reader.anchor.epoch
+            // because a copy ends with a row of none, which no revision is of
+            while let row = try reader.next() { if row.epoch != 0 { epoch = row.epoch } }
+            return epoch
         }
-        return Revision(epoch: end.epoch, sequence: sequence)
+        return Revision(epoch: epoch, sequence: sequence)
     }
 }
 

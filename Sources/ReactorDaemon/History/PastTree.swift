@@ -12,6 +12,8 @@ final class PastTree {
     let tree: Tree
     /// What it is as of.
     private(set) var revision = Revision(epoch: 0, sequence: 0)
+    /// Whether a snapshot or a row has said so.
+    private var isPlaced = false
     /// Which snapshot it was made from, if it was from one.
     private(set) var snapshotNumber: UInt64?
     /// Rows that were replayed.
@@ -49,7 +51,9 @@ final class PastTree {
     /// The newest snapshot that is of no later time than `target`; nil to start from the first row.
     private func choose(before target: Revision?) throws(PastError) -> SnapshotReader? {
         let shelf = SnapshotShelf(directory)
-        let newest = try Self.reading { () throws(JournalError) in try shelf.choose() }
+        let newest = try Self.reading { () throws(JournalError) in
+            try shelf.choose(isCancelled: isCancelled)
+        }
         passedOver = newest.passedOver
         guard let target else { return newest.snapshot }
         var earliest: SnapshotReader?
@@ -79,6 +83,7 @@ final class PastTree {
         let position = snapshot.header.position
         snapshotNumber = position.number
         revision = Revision(epoch: position.epoch, sequence: position.sequence)
+        isPlaced = true
         while let part = try Self.reading({ () throws(JournalError) in try snapshot.next() }) {
             if isCancelled() { throw .ended }
             do throws(RecoveryError) {
@@ -95,7 +100,7 @@ final class PastTree {
     ) throws(PastError) {
         while let row = try Self.reading({ () throws(JournalError) in try reader.next() }) {
             if isCancelled() { throw .ended }
-            if let target, revision.epoch == target.epoch,
+            if let target, isPlaced, revision.epoch == target.epoch,
                 row.epoch != target.epoch || row.after >= target.sequence
             {
                 break
@@ -108,6 +113,7 @@ final class PastTree {
             }
             try? places.learn(facts: row.facts)
             rowCount += 1
+            isPlaced = true
             revision = Revision(epoch: row.epoch, sequence: min(row.sequence, last))
         }
         guard let target, revision != target else { return }

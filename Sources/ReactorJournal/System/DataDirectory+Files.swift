@@ -98,6 +98,12 @@ extension DataDirectory {
     ) throws(JournalError) -> [UInt8] {
         let file = try open(name, O_RDONLY)
         defer { close(file) }
+        return try read(file, name, at: offset, count: count)
+    }
+
+    private func read(
+        _ file: Int32, _ name: String, at offset: Int, count: Int
+    ) throws(JournalError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
         while filled < count {
@@ -115,15 +121,23 @@ extension DataDirectory {
         return bytes
     }
 
-    /// Copies the file `name` into `other`, durable. *C*: `pread`, `write`, `fsync`.
-    func copy(_ name: String, into other: DataDirectory) throws(JournalError) {
+    /// Copies the file `name`, as it is found first, into `other`, durable.
+    ///
+    /// *C*: `pread`, `write`, `fsync`.
+    func copy(
+        _ name: String, into other: DataDirectory, isCancelled: () -> Bool = { false }
+    ) throws(JournalError) {
+        // because another file may get the name meanwhile, it is opened once
+        let file = try open(name, O_RDONLY)
+        defer { close(file) }
         let target = unsafe openat(
             other.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard target >= 0 else { throw .system(.now("openat", other.path(name))) }
         defer { close(target) }
         var offset = 0
         while true {
-            let bytes = try read(name, at: offset, count: 1 << 20)
+            if isCancelled() { throw .cancelled(path(name)) }
+            let bytes = try read(file, name, at: offset, count: 1 << 20)
             if bytes.isEmpty { break }
             offset += bytes.count
             var written = 0

@@ -84,4 +84,30 @@ extension Database {
         let answer = unsafe map(file, Int32(index), 32_768, isExtended ? 1 : 0, &region)
         return unsafe answer == SQLITE_OK ? region : nil
     }
+
+    /// Runs a statement that takes long; it ends with `SQLITE_INTERRUPT` soon after `isCancelled`
+    /// says so. *C*: `sqlite3_progress_handler`.
+    func whileWanted<Result>(
+        _ isCancelled: @escaping () -> Bool, _ body: () throws -> Result
+    ) rethrows -> Result {
+        let asked = Asked(isCancelled)
+        let context = unsafe Unmanaged.passUnretained(asked).toOpaque()
+        // because a step may copy a row of a megabyte, it is asked every few
+        unsafe sqlite3_progress_handler(
+            sqliteConnection, 32,
+            { context in
+                guard let context = unsafe context else { return 0 }
+                let asked = unsafe Unmanaged<Asked>.fromOpaque(context).takeUnretainedValue()
+                return asked.isCancelled() ? 1 : 0
+            }, context)
+        defer { unsafe sqlite3_progress_handler(sqliteConnection, 0, nil, nil) }
+        return try withExtendedLifetime(asked) { try body() }
+    }
+}
+
+/// What a statement asks now and then.
+private final class Asked {
+    let isCancelled: () -> Bool
+
+    init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 }

@@ -36,3 +36,16 @@ public struct SystemFailure: Error, Equatable, Sendable, CustomStringConvertible
     /// The call, the path and the system's words, in one line.
     public var description: String { "\(call) on \(path): \(Self.words(code))" }
 }
+
+extension JournalError {
+    /// Says that nobody wants any more what was being done to `file`.
+    static func cancelled(_ file: String) -> JournalError {
+        .system(SystemFailure(call: "read", path: file, code: ECANCELED))
+    }
+
+    /// Whether a file is not there.
+    var isAbsence: Bool {
+        guard case .system(let failure) = self else { return false }
+        return failure.code == ENOENT
+    }
+}

@@ -25,6 +25,7 @@ public struct LogScribe: Sendable {
     public mutating func entries(
         of row: HistoryRow, at time: Int64, below path: SlicePath
     ) throws(RecoveryError) -> [LogEntry] {
+        defer { places.settle() }
         do {
             var page = try LogRow(row, at: time, &places)
             return page.entries().filter { Self.isAbout($0, path) }

@@ -56,14 +56,10 @@ enum Exemptions {
         "ReactorCore/History/StateProbe.swift": "a server takes it; ProbeTests compare its sums",
         "ReactorCore/History/StateImport.swift":
             "states from elsewhere; HistoryCommandTests import some, in real processes",
-        "ReactorDaemon/History/HistoryArchive.swift":
-            "a part of a running daemon; HistoryCommandTests ask it, in real processes",
-        "ReactorDaemon/History/HistoryDesk.swift":
-            "a part of a running daemon; HistoryCommandTests ask it, in real processes",
+        "ReactorDaemon/History/ArchiveClerk.swift":
+            "the work of an archive's thread; HistoryArchiveTests ask it",
         "ReactorDaemon/History/HistoryDoctor.swift":
             "a doctor's words; HistoryCommandTests hear them, in real processes",
-        "ReactorDaemon/History/LogReader.swift":
-            "reads rows page by page; HistoryCommandTests read a log, in real processes",
         "ReactorDaemon/History/OfflineHistory.swift":
             "behind subcommands; HistoryCommandTests run each, as processes",
         "ReactorDaemon/History/PastError.swift": "a list; HistoryCommandTests meet its cases",
@@ -71,10 +67,6 @@ enum Exemptions {
             "a tree of the past; HistoryCommandTests look at some, in real processes",
         "ReactorDaemon/History/SavedState.swift":
             "a line of an import; HistoryCommandTests import good and bad ones",
-        "ReactorJournal/JournalBackup.swift":
-            "a copy of a history; HistoryCommandTests start a daemon from one",
-        "ReactorServer/History/PlaceBook.swift":
-            "what a log knows of nodes; LogScribeTests and HistoryCommandTests lean on it",
         "ReactorWire/HistoryAnswers.swift":
             "records without logic; HistoryCommandTests read each",
         "ReactorCore/NeverCancels.swift": "an answer; RunningEffectTests' F48 gets it",

@@ -1,0 +1,133 @@
+import ReactorCore
+import ReactorJournal
+import ReactorThreads
+import ReactorWire
+import TestPrograms
+
+@testable import ReactorDaemon
+@testable import ReactorServer
+
+/// A journal that a test writes row by row, and an archive over it whose answers are kept.
+final class ArchiveRig: Sendable {
+    let home = TestDirectory()
+    let directory: DataDirectory
+    let archive: HistoryArchive
+    /// Rung to let go on what looks for a tree.
+    let gate = Bell()
+    private let journal: Confined<SQLiteJournal>
+    private let appended = Bell()
+    private let answered = Bell()
+    private let answers: Guarded<[UInt64: Result<[UInt8], Refusal>]>
+    private let lastQuestion = Guarded<UInt64>(0)
+
+    init() throws {
+        directory = try DataDirectory(at: home.path("data"))
+        try SQLiteJournal.prepare(directory)
+        let end = try JournalReader(directory).verifyRest()
+        let journal = try SQLiteJournal(
+            directory, durability: .relaxed, after: end, deliver: { job in job() })
+        self.journal = Confined(journal)
+        let answers = Guarded<[UInt64: Result<[UInt8], Refusal>]>([:])
+        self.answers = answers
+        archive = try HistoryArchive(
+            directory, dropped: [], limits: ServerLimits(),
+            roots: { [gate] in
+                gate.wait()
+                throw JournalError.moved(path: "nowhere")
+            },
+            answer: { [answered] inquiry, result in
+                answers.withLock { $0[inquiry.number] = result }
+                answered.ring()
+            })
+        journal.onAppended = { [appended] _ in appended.ring() }
+    }
+
+    /// A change of the node with this number.
+    struct Change {
+        var node: UInt32
+        var mutation: WireEmbedded
+        var isStructural = false
+
+        /// The coming of a child of the root.
+        static func child(_ name: WireKey, _ number: UInt32) -> Change {
+            let change = StructuralChange.create(key: name, number: number)
+            return Change(node: 0, mutation: WireEmbedded(change), isStructural: true)
+        }
+
+        /// Any change of a state.
+        static func state(of node: UInt32) -> Change {
+            Change(node: node, mutation: WireEmbedded(true))
+        }
+    }
+
+    /// Appends a row with one transaction, and tells the archive.
+    func append(_ sequence: UInt64, epoch: UInt64 = 7, _ change: Change) {
+        var writer = WireWriter()
+        let frame = writer.beginFrame(
+            .delta, flags: change.isStructural ? .structural : [], id: change.node,
+            number: sequence)
+        Origin.daemon.encode(into: &writer)
+        change.mutation.encode(into: &writer)
+        writer.endFrame(at: frame)
+        let bytes = writer.bytes
+        journal.open().append(
+            JournalBatch(
+                turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence,
+                bytes: bytes, range: 0..<bytes.count))
+        appended.wait()
+        archive.noteAppended()
+    }
+
+    /// Asks, and says under which number the answer will be there.
+    @discardableResult
+    func ask(_ ask: Ask, connection: UInt64 = 1) -> UInt64 {
+        let number = lastQuestion.withLock { last in
+            last += 1
+            return last
+        }
+        archive.take(
+            Inquiry(
+                connection: ConnectionID(connection), peer: Peer(uid: 0, gid: 0, pid: 1),
+                number: number, ask: ask))
+        return number
+    }
+
+    /// Asks for a tree, which is not looked for before ``gate`` is rung.
+    @discardableResult
+    func block() -> UInt64 { ask(.export(path: "/")) }
+
+    /// The answer, if it is there.
+    func found(_ number: UInt64) -> Result<[UInt8], Refusal>? {
+        answers.withLock { $0[number] }
+    }
+
+    /// The answer, as soon as it is there.
+    func answer(_ number: UInt64) -> Result<[UInt8], Refusal> {
+        while true {
+            if let answer = found(number) { return answer }
+            answered.wait()
+        }
+    }
+
+    /// Asks for a page, and waits for it.
+    func page(_ ask: Ask, connection: UInt64 = 1) throws -> LogPage {
+        try LogPage(wireBytes: answer(self.ask(ask, connection: connection)).get())
+    }
+
+    /// Waits until the archive has done everything that it was told of so far.
+    func settle() {
+        // because followers are looked at behind the questions that came with the news
+        for _ in 1...2 { _ = answer(ask(.log(path: "/"), connection: 99)) }
+    }
+
+    /// Ends the threads.
+    func close() {
+        archive.close()
+        journal.open().close()
+    }
+}
+
+extension LogPage {
+    /// The sequences of its transactions.
+    var sequences: [UInt64] { entries.compactMap { $0.revision?.sequence } }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import ReactorServer
+import ReactorThreads
+import ReactorWire
+import TestPrograms
+import Testing
+
+@testable import ReactorDaemon
+
+/// Questions about the past, in the order in which they come.
+@Suite("HistoryArchive", .timeLimit(.minutes(2)))
+struct HistoryArchiveTests {
+    @Test("a row that comes while others are answered is told to who has waited before it")
+    func wakeUp() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let first = rig.block()
+        // because both stand behind what is being answered, they are taken together
+        let follower = rig.ask(
+            .log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true), connection: 2)
+        let second = rig.block()
+        rig.gate.ring()
+        _ = rig.answer(first)
+        rig.append(2, .state(of: 1))
+        rig.gate.ring()
+        _ = rig.answer(second)
+        rig.settle()
+        let page = try LogPage(wireBytes: #require(rig.found(follower)).get())
+        #expect(page.sequences == [2])
+        rig.close()
+    }
+
+    @Test("where one reader begins is no matter of another who goes on from the same place")
+    func readers() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        rig.append(2, .state(of: 1))
+        rig.append(3, .state(of: 0))
+        let mark = try rig.page(.log(path: "/a"), connection: 1).mark
+        _ = rig.answer(
+            rig.ask(
+                .log(path: "/a", from: Revision(epoch: 7, sequence: 999)), connection: 2))
+        let follower = rig.ask(.log(path: "/a", after: mark, waits: true), connection: 1)
+        rig.settle()
+        rig.append(4, .state(of: 1))
+        rig.settle()
+        let page = try LogPage(wireBytes: #require(rig.found(follower)).get())
+        #expect(page.sequences == [4])
+        rig.close()
+    }
+
+    @Test("what a connection has asked for that has gone is not looked into")
+    func gone() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        rig.block()
+        let path = rig.home.path("copy")
+        let backup = rig.ask(.backup(to: path), connection: 2)
+        rig.archive.forget(ConnectionID(2))
+        rig.gate.ring()
+        #expect(throws: Refusal.self) { try rig.answer(backup).get() }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        rig.close()
+    }
+
+    @Test("who waits and goes is counted down, and told nothing of what comes")
+    func goneFollower() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let follower = rig.ask(
+            .log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true), connection: 2)
+        rig.settle()
+        #expect(rig.found(follower) == nil)
+        rig.archive.forget(ConnectionID(2))
+        #expect(throws: Refusal.self) { try rig.answer(follower).get() }
+        rig.close()
+    }
+
+    @Test("R101: told to stop, it looks into nothing of what waits")
+    func stop() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        rig.block()
+        let path = rig.home.path("copy")
+        let backup = rig.ask(.backup(to: path), connection: 2)
+        let log = rig.ask(.log(path: "/"), connection: 3)
+        rig.archive.stop()
+        rig.gate.ring()
+        for number in [backup, log] {
+            guard case .failure(let refusal) = rig.answer(number) else {
+                Issue.record("question \(number) was answered")
+                continue
+            }
+            #expect(refusal.code == .draining)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        rig.close()
+    }
+}

@@ -1,0 +1,57 @@
+import ReactorWire
+import Testing
+
+@testable import ReactorDaemon
+
+/// Where a log begins.
+@Suite("LogReader")
+struct LogReaderTests {
+    /// Sequences 1 to 3 of epoch 7, of which 3 is the root's, and 4 and 5 of epoch 8.
+    private func rig() throws -> ArchiveRig {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        rig.append(2, .state(of: 1))
+        rig.append(3, .state(of: 0))
+        rig.append(4, epoch: 8, .state(of: 1))
+        rig.append(5, epoch: 8, .state(of: 0))
+        return rig
+    }
+
+    private func told(_ rig: ArchiveRig, _ epoch: UInt64, _ sequence: UInt64) throws -> [UInt64] {
+        let reader = try LogReader(
+            "/a", from: Revision(epoch: epoch, sequence: sequence), after: nil,
+            in: rig.directory, isCancelled: { false })
+        let page = try reader.page { false }
+        #expect(page.isEnd)
+        return page.sequences
+    }
+
+    @Test("later epochs are told though nothing happened at the path since the revision")
+    func epochs() throws {
+        let rig = try rig()
+        #expect(try told(rig, 7, 2) == [2, 4])
+        #expect(try told(rig, 7, 3) == [4])
+        #expect(try told(rig, 7, 99) == [4])
+        #expect(try told(rig, 8, 4) == [4])
+        rig.close()
+    }
+
+    @Test("a revision that is not there is refused, but for the next one")
+    func outOfReach() throws {
+        let rig = try rig()
+        #expect(try told(rig, 8, 6) == [])
+        for (epoch, sequence) in [(8, 7), (9, 1), (0, 3)] as [(UInt64, UInt64)] {
+            #expect(throws: PastError.self) { try told(rig, epoch, sequence) }
+        }
+        rig.close()
+    }
+
+    @Test("one that nobody waits for any more ends")
+    func cancelled() throws {
+        let rig = try rig()
+        let reader = try LogReader(
+            "/a", from: nil, after: nil, in: rig.directory, isCancelled: { false })
+        #expect(throws: PastError.self) { try reader.page { true } }
+        rig.close()
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestPrograms
+import Testing
+
+@testable import ReactorJournal
+
+/// A copy of a history, made while the journal is open.
+@Suite("a backup")
+struct JournalBackupTests {
+    /// An open journal with a snapshot and rows behind it.
+    private func journal() throws -> (JournalRig, SQLiteJournal) {
+        let rig = JournalRig()
+        let journal = try rig.open()
+        rig.append(20, to: journal, padding: 4_000)
+        _ = try SnapshotWriterTests.write(journal, rig).get()
+        rig.append(20, to: journal, padding: 4_000)
+        return (rig, journal)
+    }
+
+    @Test("it ends with a row of no epoch, in one file that holds everything")
+    func mark() throws {
+        let (rig, journal) = try journal()
+        let path = rig.home.path("copy")
+        let backup = try JournalBackup(of: rig.directory(), into: path)
+        #expect(backup.end.number == 40 && backup.snapshot == 20)
+        let log = FileManager.default.contents(atPath: path + "/" + JournalFile.logName)
+        #expect(log?.isEmpty ?? true)
+        let copy = try DataDirectory(at: path)
+        #expect(try JournalReader(copy).verifyRest().epoch == 0)
+        journal.close()
+    }
+
+    @Test("one that nobody wants any more ends soon and leaves nothing, wherever it was")
+    func cancelled() throws {
+        let (rig, journal) = try journal()
+        var askedCount = 0
+        _ = try JournalBackup(of: rig.directory(), into: rig.home.path("whole")) {
+            askedCount += 1
+            return false
+        }
+        #expect(askedCount > 60)
+        let path = rig.home.path("half")
+        for limit in stride(from: 0, to: askedCount, by: max(1, askedCount / 24)) {
+            var count = 0
+            #expect(throws: JournalError.self) {
+                _ = try JournalBackup(of: rig.directory(), into: path) {
+                    count += 1
+                    return count > limit
+                }
+            }
+            // because who is told once does not go on to ask, but for what lets go of the file
+            #expect(count <= limit + 2)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        journal.close()
+    }
+
+    @Test("a snapshot that gets another file's place meanwhile is copied as it was found")
+    func replaced() throws {
+        let (rig, journal) = try journal()
+        let directory = try rig.directory()
+        let other = try DataDirectory(making: rig.home.path("other"))
+        let name = SnapshotHeader.name(20)
+        // because it is read a megabyte at a time, it takes two rounds
+        let first = [UInt8](repeating: 1, count: 3 << 20)
+        try rig.set(name, to: first)
+        try rig.set("next", to: [UInt8](repeating: 2, count: 3 << 20))
+        var count = 0
+        try directory.copy(name, into: other) {
+            count += 1
+            if count == 2 { try? directory.rename("next", to: name) }
+            return false
+        }
+        let copied = FileManager.default.contents(atPath: other.path(name))
+        #expect(copied == Data(first))
+        journal.close()
+    }
+}

@@ -1,0 +1,57 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// Where nodes stood, for one who reads rows.
+@Suite("PlaceBook")
+struct PlaceBookTests {
+    private func part(_ number: UInt32, _ path: SlicePath) -> NodePlace {
+        NodePlace(number: number, path: path)
+    }
+
+    @Test("a child, its parts and its children are found by their numbers")
+    func paths() throws {
+        var book = PlaceBook()
+        book.learn(
+            .create(key: "a", number: 1, parts: [part(2, try SlicePath("/jobs"))]), of: 0)
+        book.learn(.create(key: "b", number: 3), of: 2)
+        #expect(book.path(of: 3)?.description == "/a/jobs/b")
+        #expect(book.path(of: 4) == nil)
+    }
+
+    @Test("one that went is known for a while, and then forgotten with all that was below it")
+    func forgotten() throws {
+        var book = PlaceBook()
+        book.learn(.create(key: "a", number: 1, parts: [part(2, try SlicePath("/jobs"))]), of: 0)
+        book.learn(.create(key: "b", number: 3), of: 2)
+        book.learn(.remove(key: "a"), of: 0)
+        book.settle()
+        #expect(book.path(of: 3)?.description == "/a/jobs/b")
+        let churned = UInt32(3 * PlaceBook.leavingMax)
+        for number in 4..<churned {
+            book.learn(.create(key: "c", number: number), of: 0)
+            book.learn(.remove(key: "c"), of: 0)
+            book.settle()
+        }
+        #expect(book.path(of: 1) == nil && book.path(of: 2) == nil && book.path(of: 3) == nil)
+        #expect(book.path(of: churned - 1)?.description == "/c")
+        #expect(book.count == PlaceBook.leavingMax + 1)
+    }
+
+    @Test("one that a snapshot told of before it came is not forgotten with its forerunner")
+    func early() {
+        var book = PlaceBook()
+        book.learn(.create(key: "a", number: 7), of: 0)
+        // because the book knows the later of the two by that name, it is what seems to go
+        book.learn(.remove(key: "a"), of: 0)
+        book.learn(.create(key: "a", number: 7), of: 0)
+        for number in 8..<8 + UInt32(2 * PlaceBook.leavingMax) {
+            book.learn(.create(key: "c", number: number), of: 0)
+            book.learn(.remove(key: "c"), of: 0)
+            book.settle()
+        }
+        #expect(book.path(of: 7)?.description == "/a")
+    }
+}

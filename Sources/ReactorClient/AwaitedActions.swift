@@ -32,7 +32,9 @@ struct AwaitedActions {
     mutating func note(_ outcome: ActionOutcome, of ordinal: UInt64) -> Listener? {
         guard let entry = entries[ordinal] else { return nil }
         // because a daemon that no longer remembers the outcome says so, and it is known here
-        if entry.outcome == nil || !outcome.isForgotten { entries[ordinal]?.outcome = outcome }
+        if entry.outcome == nil || outcome != .unknown(.forgotten) {
+            entries[ordinal]?.outcome = outcome
+        }
         entries[ordinal]?.listener = nil
         return entry.listener
     }
@@ -47,13 +49,5 @@ struct AwaitedActions {
         var moved: [UInt64: Entry] = [:]
         for (ordinal, entry) in entries { moved[ordinal &+ count] = entry }
         entries = moved
-    }
-}
-
-extension ActionOutcome {
-    /// Whether the daemon no longer remembers what became of the action.
-    fileprivate var isForgotten: Bool {
-        guard case .rejected(let rejection) = self else { return false }
-        return rejection.code == FaultCode.ordinal.rawValue
     }
 }

@@ -70,11 +70,13 @@ final class ClientJournal {
         return recovered
     }
 
-    /// The daemon speaks of the session with this secret, in this epoch.
-    func note(session secret: [UInt8], epoch: UInt64) {
+    /// The daemon speaks of the session with this secret, in this epoch; it did so first at the
+    /// sequence `since`.
+    func note(session secret: [UInt8], epoch: UInt64, since: UInt64?) {
         guard session.secret != secret || session.epoch != epoch else { return }
         session.secret = secret
         session.epoch = epoch
+        session.since = since
         needsRewrite = true
     }
 }

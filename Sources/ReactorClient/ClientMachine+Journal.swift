@@ -16,6 +16,7 @@ extension ClientMachine {
         let state = journal.takeRecovered()
         session = state.session.secret
         knownEpoch = state.session.epoch
+        sessionSince = state.session.since
         let start = state.last == 0 ? 1 : state.last + Self.ordinalsPassedOver + 1
         pending.start(from: start)
         confirmed = state.concluded

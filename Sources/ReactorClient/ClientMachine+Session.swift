@@ -24,7 +24,7 @@ extension ClientMachine {
         let frame = outgoing.beginFrame(.hello, number: Hello.magic)
         Hello(
             session: session, confirmed: pending.contiguous, program: shortProgram,
-            epoch: session == nil ? nil : knownEpoch
+            epoch: session == nil ? nil : knownEpoch, since: session == nil ? nil : sessionSince
         ).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
         outputs.append(.setTimer(options.handshakeDeadline))
@@ -113,7 +113,8 @@ extension ClientMachine {
         welcome = greeting
         session = greeting.session
         knownEpoch = greeting.epoch
-        journal?.note(session: greeting.session, epoch: greeting.epoch)
+        if !isResumed { sessionSince = greeting.sequence }
+        journal?.note(session: greeting.session, epoch: greeting.epoch, since: sessionSince)
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0
         confirmed = pending.contiguous

@@ -48,6 +48,8 @@ public final class ClientMachine {
     var session: [UInt8]?
     /// The daemon's epoch when it last spoke of ``session``.
     var knownEpoch: UInt64?
+    /// The sequence that the daemon told when it first spoke of ``session``, if it did so here.
+    var sessionSince: UInt64?
     var starting: ((Result<Welcome, ClientError>) -> Void)?
 
     // MARK: Input

@@ -32,6 +32,9 @@ public enum UnknownReason: Sendable, Equatable {
     /// The daemon has forgotten the client's session, because too many came after it: an action
     /// that was sent may have been applied, and is not sent again.
     case sessionExpired
+    /// The daemon had the action before, and no longer remembers what became of it: so many were sent
+    /// after it.
+    case forgotten
     /// The daemon goes on without a part of its past, and the session was in it: what the action did
     /// may be lost as well.
     case historyLost
@@ -104,6 +107,8 @@ extension ActionOutcome {
                 : .applied(revision, reply: reply)
         case .accepted(let sequence):
             self = .accepted(Revision(epoch: epoch, sequence: sequence))
+        // because it is no refusal: the action was carried out long ago, or refused then
+        case .rejected(FaultCode.ordinal.rawValue, _): self = .unknown(.forgotten)
         case .rejected(let code, let message): self = .rejected(Rejection(code, message))
         case .failed(let message): self = .failed(message: message)
         }
@@ -142,6 +147,7 @@ extension UnknownReason: CustomStringConvertible {
         case .ended: "the client ended before the outcome came"
         case .kept: "the client ended, and its journal keeps the action"
         case .sessionExpired: "session expired: the daemon has forgotten it"
+        case .forgotten: "the daemon has forgotten what became of it"
         case .historyLost: "the daemon has lost a part of its past"
         }
     }

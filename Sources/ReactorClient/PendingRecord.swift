@@ -64,6 +64,8 @@ struct KeptSession: Equatable {
     var secret: [UInt8]?
     /// The daemon's epoch when it last spoke of the session.
     var epoch: UInt64
+    /// The sequence that the daemon told when it first spoke of the session.
+    var since: UInt64?
     /// Highest ordinal in use when this was written.
     var last: UInt64
 }

@@ -4,7 +4,7 @@ import ReactorWire
 /// What a client's journal says: the session, and the actions whose outcomes had not arrived.
 struct PendingState {
     /// The session; its secret is absent where none was had.
-    var session = KeptSession(secret: nil, epoch: 0, last: 0)
+    var session = KeptSession(secret: nil, epoch: 0, since: nil, last: 0)
     /// Every outcome up to this ordinal had arrived.
     var concluded: UInt64 = 0
     /// Highest ordinal in use.

@@ -38,7 +38,7 @@ extension Tree {
     public func step(
         _ node: AnyNode, _ bytes: Span<UInt8>, ordinal: UInt64
     ) -> DispatchResult? {
-        var cursor = WireCursor()
+        var cursor = WireCursor(action: 0)
         turn.origin.ordinal = ordinal
         do throws(StepFailure) {
             try node.step(bytes, &cursor, turn)
@@ -58,7 +58,7 @@ extension Tree {
         to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int = 0, by caller: Caller,
         ordinal: UInt64
     ) -> DispatchResult {
-        var cursor = WireCursor(offset: offset)
+        var cursor = WireCursor(action: offset)
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         do throws(StepFailure) {
@@ -202,7 +202,7 @@ extension Tree {
             }
         }
         for (index, item) in items.enumerated() {
-            var cursor = WireCursor()
+            var cursor = WireCursor(action: 0)
             do throws(StepFailure) {
                 // because an action before it may have removed the node
                 guard !item.node.isGone else {

@@ -39,7 +39,8 @@ extension Server {
     /// its client sent, and what was lost before it was committed, can be sent again.
     private func canAdopt(_ secret: [UInt8], _ hello: Hello) -> Bool {
         secret.count == 16 && hello.confirmed == 0 && hello.epoch == tree.turn.epoch
-            && !sessions.isKnown(secret) && !sessions.mayHaveEvicted(secret)
+            && !sessions.isKnown(secret)
+            && !sessions.ended.mayHold(secret, since: hello.since)
     }
 
     private func refuseVersion(_ hello: Hello, of connection: Connection) {
@@ -56,7 +57,8 @@ extension Server {
     }
 
     private func newSession(_ uid: UInt32, secret: [UInt8]? = nil) -> Session {
-        let (session, evicted) = sessions.make(uid: uid, secret: secret ?? newSecret())
+        let (session, evicted) = sessions.make(
+            uid: uid, secret: secret ?? newSecret(), at: tree.turn.sequence)
         if let evicted { note(.evicted(client: evicted.client)) }
         return session
     }
@@ -101,7 +103,7 @@ extension Server {
     func sayGoodbye(_ connection: Connection) {
         if let session = connection.session {
             if session.isStored { note(.goodbye(client: session.client)) }
-            sessions.remove(session)
+            sessions.end(session, at: tree.turn.sequence)
             session.connection = nil
             connection.session = nil
         }

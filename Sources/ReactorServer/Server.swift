@@ -97,6 +97,7 @@ public final class Server {
         self.init(
             Recovery(of: tree, limits: limits), keepsHistory: false, limits, daemonName, ownerUID,
             random)
+        tree.numberTasksAnew()
         tree.open()
     }
 

@@ -103,6 +103,7 @@ public struct ServerLimits: Equatable, Sendable {
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),
+            "actionDepthMax": UInt64(WireLimits.actionDepthMax),
             "pathBytesMax": UInt64(WireLimits.pathBytesMax),
             "mutationsMax": UInt64(CoreLimits.mutationsMax),
             "deltaBytesMax": UInt64(CoreLimits.deltaBytesMax),

@@ -9,10 +9,8 @@ struct SessionTable {
     /// with and without actions.
     private var left = ArrivalOrder<UInt64>()
     private var leftBlank = ArrivalOrder<UInt64>()
-    /// Secrets of sessions that were evicted, the first in front.
-    private(set) var evicted = ArrivalOrder<[UInt8]>()
-    /// Whether more were evicted than are remembered.
-    private(set) var hasForgottenEvicted = false
+    /// Sessions that had actions and are no more.
+    var ended = EndedSessions()
     /// Most sessions; beyond it one that nobody uses is evicted.
     let sessionsMax: Int
 
@@ -36,10 +34,13 @@ struct SessionTable {
     func find(client: UInt64) -> Session? { byClient[client] }
 
     /// Makes a session; evicts the one that has been disconnected longest if there are too many.
+    /// `sequence` is that of the last transaction.
     ///
     /// *Answers*: what was evicted as well, if the journal knows of it.
-    mutating func make(uid: UInt32, secret: [UInt8]) -> (Session, evicted: Session?) {
-        let evicted = sessions.count >= sessionsMax ? evictOne() : nil
+    mutating func make(
+        uid: UInt32, secret: [UInt8], at sequence: UInt64
+    ) -> (Session, evicted: Session?) {
+        let evicted = sessions.count >= sessionsMax ? evictOne(at: sequence) : nil
         lastClient += 1
         let session = Session(secret: secret, uid: uid, client: lastClient)
         add(session)
@@ -47,8 +48,10 @@ struct SessionTable {
     }
 
     private mutating func add(_ session: Session) {
-        sessions[session.secret] = session
         byClient[session.client] = session
+        // because a snapshot may know of a later session with the secret already
+        if let other = sessions[session.secret], other.client > session.client { return }
+        sessions[session.secret] = session
     }
 
     /// Makes the session again that a journal knows of.
@@ -67,30 +70,12 @@ struct SessionTable {
         byClient[saved.client]?.restore(saved, limits)
     }
 
-    /// Whether a session of this secret may have been evicted.
-    func mayHaveEvicted(_ secret: [UInt8]) -> Bool {
-        hasForgottenEvicted || evicted.contains(secret)
-    }
-
-    /// Most evicted sessions that are told apart from those that never had an action.
-    static let evictedMax = 16_384
-
-    /// Takes a session out whose client may still come back.
-    mutating func evict(_ session: Session) {
+    /// Takes a session out for good, when `sequence` is the last transaction.
+    mutating func end(_ session: Session, at sequence: UInt64) {
         remove(session)
-        noteEvicted(session.secret)
+        // because one without actions may be taken up again
+        if session.isStored || !session.isBlank { ended.note(session.secret, at: sequence) }
     }
-
-    /// Remembers that a session was evicted.
-    mutating func noteEvicted(_ secret: [UInt8]) {
-        evicted.append(secret)
-        guard evicted.count > Self.evictedMax, let first = evicted.first else { return }
-        evicted.remove(first)
-        hasForgottenEvicted = true
-    }
-
-    /// Takes note that more were evicted than are remembered.
-    mutating func forgetEvicted() { hasForgottenEvicted = true }
 
     /// The sessions that a journal knows of.
     var stored: [Session] { sessions.values.filter(\.isStored) }
@@ -120,24 +105,20 @@ struct SessionTable {
         leftBlank.remove(session.client)
     }
 
-    mutating func remove(_ session: Session) {
-        sessions[session.secret] = nil
+    private mutating func remove(_ session: Session) {
+        if sessions[session.secret] === session { sessions[session.secret] = nil }
         byClient[session.client] = nil
         left.remove(session.client)
         leftBlank.remove(session.client)
     }
 
     /// Evicts the session that was left first, one without actions if there is one.
-    private mutating func evictOne() -> Session? {
+    private mutating func evictOne(at sequence: UInt64) -> Session? {
         // because nothing is lost with a session that has no actions
         guard let client = leftBlank.first ?? left.first, let session = byClient[client] else {
             return nil
         }
-        if session.isBlank {
-            remove(session)
-            return nil
-        }
-        evict(session)
+        end(session, at: sequence)
         return session.isStored ? session : nil
     }
 

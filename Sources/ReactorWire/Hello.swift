@@ -19,12 +19,14 @@ public struct Hello: Equatable, Sendable {
     public var program: String = ""
     /// The epoch of the daemon that ``session`` is of, if one is given: see ``Revision``.
     public var epoch: UInt64?
+    /// The sequence of the ``Welcome`` that first spoke of ``session``, if one is given.
+    public var since: UInt64?
 
     /// Makes a greeting.
     public init(
         versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
         session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = "",
-        epoch: UInt64? = nil
+        epoch: UInt64? = nil, since: UInt64? = nil
     ) {
         self.versionMin = versionMin
         self.versionMax = versionMax
@@ -32,6 +34,7 @@ public struct Hello: Equatable, Sendable {
         self.confirmed = confirmed
         self.program = program
         self.epoch = epoch
+        self.since = since
     }
 }
 

@@ -5,14 +5,20 @@
 public struct WireCursor: Sendable {
     /// Bytes from the start of the span to the next item.
     public var offset: Int
-    /// Levels of nesting still allowed; starts at ``WireLimits/depthMax``.
+    /// Levels of nesting still allowed.
     public var depthLeft: Int
 
-    /// Starts to read at `offset`.
+    /// Starts to read at `offset` what is nested at most `depthMax` deep.
     @inlinable
-    public init(offset: Int = 0) {
+    public init(offset: Int = 0, depthMax: Int = WireLimits.depthMax) {
         self.offset = offset
-        depthLeft = WireLimits.depthMax
+        depthLeft = depthMax
+    }
+
+    /// Starts to read an action of a client's at `offset`.
+    @inlinable
+    public init(action offset: Int) {
+        self.init(offset: offset, depthMax: WireLimits.actionDepthMax)
     }
 }
 

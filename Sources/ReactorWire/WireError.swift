@@ -32,7 +32,7 @@ public struct WireError: Error, Equatable, Sendable {
         case mismatch(expected: String, got: String)
         /// A number that the type cannot hold, or a fixed-size value of the wrong size.
         case outOfRange(expected: String)
-        /// Nesting beyond ``WireLimits/depthMax``.
+        /// Nesting beyond ``WireLimits/depthMax``, or ``WireLimits/actionDepthMax`` in an action.
         case tooDeep
         /// A collection that claims more elements than its bytes can hold.
         case countExceedsBytes(UInt64)
@@ -69,7 +69,9 @@ extension WireError.Condition: CustomStringConvertible {
         case .malformed(let byte): "malformed item, initial byte 0x\(String(byte, radix: 16))"
         case .mismatch(let expected, let got): "expected \(expected), got \(got)"
         case .outOfRange(let expected): "out of range, expected \(expected)"
-        case .tooDeep: "nested deeper than \(WireLimits.depthMax)"
+        case .tooDeep:
+            "nested too deep: at most \(WireLimits.actionDepthMax) levels in an action, "
+                + "\(WireLimits.depthMax) elsewhere"
         case .countExceedsBytes(let count): "claims \(count) elements, more than its bytes can hold"
         case .invalidText: "text is not valid UTF-8"
         case .duplicateKey(let key): "key \(key.quoted()) stands twice"

@@ -25,7 +25,7 @@ struct AwaitedActionsTests {
     func forgotten() {
         var awaited = AwaitedActions()
         awaited.add(3, nil)
-        let forgotten = ActionOutcome.rejected(Rejection(.ordinal, "not remembered"))
+        let forgotten = ActionOutcome.unknown(.forgotten)
         _ = awaited.note(applied, of: 3)
         _ = awaited.note(forgotten, of: 3)
         #expect(awaited.outcome(of: 3) == applied)

@@ -64,7 +64,14 @@ struct DispatchOutcomeTests {
         let all: Set = [
             "\(UnknownReason.cancelled)", "\(UnknownReason.ended)", "\(UnknownReason.kept)",
             "\(UnknownReason.sessionExpired)", "\(UnknownReason.historyLost)",
+            "\(UnknownReason.forgotten)",
         ]
-        #expect(all.count == 5)
+        #expect(all.count == 6)
+    }
+
+    @Test("C87: an action whose outcome the daemon has forgotten was not refused")
+    func forgotten() {
+        let told = Outcome.rejected(code: FaultCode.ordinal.rawValue, message: "not remembered")
+        #expect(ActionOutcome(told, epoch: 7) == .unknown(.forgotten))
     }
 }

@@ -16,7 +16,7 @@ struct PendingStateTests {
         }
         add(
             .session,
-            KeptSession(secret: [UInt8](1...16), epoch: 7, last: 0).wireBytes())
+            KeptSession(secret: [UInt8](1...16), epoch: 7, since: 3, last: 0).wireBytes())
         add(.node, KeptNode(id: 3, path: "/visits").wireBytes())
         var frames: [UInt8] = []
         for ordinal in 1...3 as ClosedRange<UInt64> { frames += frame(ordinal) }
@@ -35,7 +35,7 @@ struct PendingStateTests {
     @Test("C88: what was kept is read again: session, paths, and actions without an outcome")
     func whole() throws {
         let state = try PendingState(Self.sample.bytes)
-        #expect(state.session == KeptSession(secret: [UInt8](1...16), epoch: 7, last: 0))
+        #expect(state.session == KeptSession(secret: [UInt8](1...16), epoch: 7, since: 3, last: 0))
         #expect(state.paths == [3: "/visits"])
         #expect(state.frames == [2: Self.frame(2), 3: Self.frame(3)])
         #expect(state.last == 3 && state.concluded == 1)

@@ -7,11 +7,11 @@ struct SessionTableTests {
     @Test("a session is found by its secret for its uid, and by its public number")
     func find() {
         var table = SessionTable(sessionsMax: 2)
-        let session = table.make(uid: 5, secret: [1]).0
+        let session = table.make(uid: 5, secret: [1], at: 0).0
         #expect(table.find([1], uid: 5) === session)
         #expect(table.find([1], uid: 6) == nil)
         #expect(table.find(client: session.client) === session)
-        table.remove(session)
+        table.end(session, at: 0)
         #expect(table.find([1], uid: 5) == nil && table.find(client: session.client) == nil)
         #expect(table.count == 0)
     }
@@ -19,16 +19,17 @@ struct SessionTableTests {
     @Test("public numbers are never used twice")
     func numbers() {
         var table = SessionTable(sessionsMax: 1)
-        let first = table.make(uid: 0, secret: [1]).0
+        let first = table.make(uid: 0, secret: [1], at: 0).0
         table.leave(first, at: 1)
-        #expect(table.make(uid: 0, secret: [2]).0.client == first.client + 1)
+        #expect(table.make(uid: 0, secret: [2], at: 0).0.client == first.client + 1)
         #expect(table.count == 1)
     }
 
     /// Sessions that were left one after the other, numbered from 1; every `used`-th has an action.
     private func left(_ count: Int, used: Int, _ table: inout SessionTable) -> [Session] {
         (1...count).map { number in
-            let session = table.make(uid: 0, secret: [UInt8(number >> 8), UInt8(number & 0xff)]).0
+            let secret = [UInt8(number >> 8), UInt8(number & 0xff)]
+            let session = table.make(uid: 0, secret: secret, at: 0).0
             if number % used == 0 { session.ordinal = 1 }
             table.leave(session, at: UInt64(number))
             return session
@@ -49,7 +50,7 @@ struct SessionTableTests {
             ([1, 1, 1], [1, 2, 4, 5, 6]), ([1, 1, 2], [1, 2, 4, 6]), ([1, 1, 3], [1, 4, 6]),
             ([1, 1, 4], [1, 6]), ([1, 1, 5], [1]), ([1, 1, 6], [1]),
         ] as [([UInt8], [UInt64])] {
-            let session = table.make(uid: 0, secret: secret).0
+            let session = table.make(uid: 0, secret: secret, at: 0).0
             let connection = Connection(id: ConnectionID(9), peer: peer, connectedAt: 0)
             table.join(session, connection)
             #expect(remaining() == expected)
@@ -66,7 +67,7 @@ struct SessionTableTests {
         #expect(
             sessions.map(\.client).filter { table.find(client: $0) != nil }
                 == [3, 6, 7, 8, 9, 10])
-        table.remove(sessions[6])
+        table.end(sessions[6], at: 0)
         table.forgetBlank(before: 100)
         #expect(table.count == 3)
     }
@@ -78,8 +79,30 @@ struct SessionTableTests {
         let peer = Peer(uid: 0, gid: 0, pid: 1)
         table.join(sessions[0], Connection(id: ConnectionID(1), peer: peer, connectedAt: 0))
         table.leave(sessions[0], at: 5)
-        _ = table.make(uid: 0, secret: [9])
+        _ = table.make(uid: 0, secret: [9], at: 0)
         #expect(table.find(client: sessions[0].client) === sessions[0])
         #expect(table.find(client: sessions[1].client) == nil)
+    }
+
+    @Test(
+        "C87: hearing of a session again, and of its end, leaves a later one with its secret alone")
+    func laterOne() {
+        var table = SessionTable(sessionsMax: 10)
+        table.restore(client: 2, secret: [1], uid: 0)
+        table.restore(client: 1, secret: [1], uid: 0)
+        #expect(table.find([1], uid: 0)?.client == 2)
+        if let former = table.find(client: 1) { table.end(former, at: 3) }
+        #expect(table.find([1], uid: 0)?.client == 2 && table.count == 1)
+    }
+
+    @Test("C87: whatever ends with actions is remembered, and what ends without any is not")
+    func ends() {
+        var table = SessionTable(sessionsMax: 10)
+        let blank = table.make(uid: 0, secret: [1], at: 0).0
+        let used = table.make(uid: 0, secret: [2], at: 0).0
+        used.ordinal = 1
+        table.end(blank, at: 5)
+        table.end(used, at: 5)
+        #expect(!table.ended.mayHold([1], since: 0) && table.ended.mayHold([2], since: 9))
     }
 }

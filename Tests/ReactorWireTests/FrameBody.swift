@@ -67,7 +67,8 @@ extension FrameBody {
         FrameBody("hello", Hello(program: "demo")),
         FrameBody(
             "hello-resume",
-            Hello(session: session, confirmed: 3, program: "demo", epoch: epoch)),
+            Hello(
+                session: session, confirmed: 3, program: "demo", epoch: epoch, since: 41)),
         FrameBody("welcome", welcome(sequence: 41, isResumed: false, ordinal: 0)),
         FrameBody("welcome-resumed", welcome(sequence: 50, isResumed: true, ordinal: 5)),
         FrameBody(
@@ -181,7 +182,8 @@ extension FrameBody {
                 TreeEntry(path: "/", reactor: "Group", sequence: 45),
                 TreeEntry(path: "/visits", reactor: "Counter", sequence: 45),
             ]),
-        FrameBody("answer-limits", ["frameBytesMax": 1 << 20, "depthMax": 64] as [String: UInt64]),
+        FrameBody(
+            "answer-limits", ["frameBytesMax": 1 << 20, "depthMax": 128] as [String: UInt64]),
         FrameBody(
             "answer-checksum",
             SliceChecksum(

@@ -6,7 +6,7 @@ struct JSONErrorTests {
     @Test(
         "an error is one line with the place, what was expected and the remedy",
         arguments: [
-            (.tooDeep, "nested deeper than 64"),
+            (.tooDeep, "nested deeper than 128"),
             (.invalidText, "text is not valid UTF-8"),
             (.duplicateKey("a\n"), #"key "a\n" stands twice"#),
             (.unexpected("\u{1b}", expected: "a value"), #"expected a value, got "\u001b""#),

@@ -100,7 +100,7 @@ struct JSONParserTests {
         #expect(try WireValue(json: #"{"$float":"NaN:7ff8000000000000"}"#) == .float(.nan))
     }
 
-    @Test("W11: 64 levels are read, wrapped or not; 65, 10,000 and 1,000,000 are refused")
+    @Test("W11: 128 levels are read, wrapped or not; 129, 10,000 and 1,000,000 are refused")
     func depth() throws {
         var plain = WireValue.bytes([1])
         var wrapped = plain
@@ -111,12 +111,12 @@ struct JSONParserTests {
         #expect(try WireValue(json: plain.json()) == plain)
         #expect(try WireValue(json: wrapped.json()) == wrapped)
         for deeper: WireValue in [[plain], ["a": plain], [wrapped], ["$map": wrapped]] {
-            #expect(refusal(deeper.json())?.hasSuffix("nested deeper than 64") == true)
+            #expect(refusal(deeper.json())?.hasSuffix("nested deeper than 128") == true)
         }
         for piece in ["[", "{\"a\":", "{\"$map\":", "[{\"$map\":"] {
             for levels in [10_000, 1_000_000] {
                 let json = String(repeating: piece, count: levels)
-                #expect(refusal(json)?.hasSuffix("nested deeper than 64") == true)
+                #expect(refusal(json)?.hasSuffix("nested deeper than 128") == true)
             }
         }
     }

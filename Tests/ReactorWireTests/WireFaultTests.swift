@@ -64,7 +64,7 @@ struct WireFaultTests {
             return bytes
         }
         let levelsMax = WireLimits.depthMax
-        // because 64 arrays leave no depth for a tag below the last of them
+        // because 128 arrays leave no depth for a tag below the last of them
         let allowed = level == [0x81, 0xc0] ? levelsMax - 1 : levelsMax
         #expect(refusal(WireValue.self, nested(allowed)) == nil)
         #expect(skipRefusal(nested(allowed)) == nil)
@@ -77,7 +77,7 @@ struct WireFaultTests {
     @Test("W11: the depth counts from the outermost value, also for what is skipped inside it")
     func depthOfStrangers() throws {
         var cursor = WireCursor()
-        let bytes = [UInt8](repeating: 0x81, count: 64) + [0x00]
+        let bytes = [UInt8](repeating: 0x81, count: WireLimits.depthMax) + [0x00]
         var outer = try cursor.openArray(in: bytes.span)
         let hasElement = try cursor.nextElement(in: bytes.span, &outer)
         #expect(hasElement)
@@ -86,7 +86,9 @@ struct WireFaultTests {
         let deeper = [0x81] + bytes
         cursor = WireCursor()
         outer = try cursor.openArray(in: deeper.span)
-        #expect(throws: WireError(.tooDeep, at: 64)) { try cursor.skip(in: deeper.span) }
+        #expect(throws: WireError(.tooDeep, at: WireLimits.depthMax)) {
+            try cursor.skip(in: deeper.span)
+        }
     }
 
     @Test("W12: a count of 2^40 in 20 bytes is refused from the head")

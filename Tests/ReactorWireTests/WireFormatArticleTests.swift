@@ -82,7 +82,8 @@ struct WireFormatArticleTests {
 
     @Test("its limits are the code's")
     func limits() {
-        #expect(Self.article.contains("at most \(WireLimits.depthMax) deep"))
+        #expect(Self.article.contains("at most \(WireLimits.actionDepthMax) deep in an action"))
+        #expect(Self.article.contains("at least \(WireLimits.depthMax) levels"))
         #expect(Self.article.contains("at most 4,096 bytes before decoding and 64 components"))
         #expect(WireLimits.pathBytesMax == 4_096)
         #expect(WireLimits.pathComponentsMax == 64)

@@ -74,7 +74,7 @@ struct WireSchemaTests {
     func depth() {
         // because the innermost schema is two levels itself: its case and an empty payload
         var schema = WireSchema.text
-        for _ in 0..<62 { schema = .optional(schema) }
+        for _ in 0..<WireLimits.depthMax - 2 { schema = .optional(schema) }
         #expect(throws: Never.self) { try WireSchema(wireBytes: schema.wireBytes()) }
         schema = .optional(schema)
         #expect(throws: WireError.self) { try WireSchema(wireBytes: schema.wireBytes()) }

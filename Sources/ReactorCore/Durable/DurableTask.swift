@@ -9,7 +9,8 @@
 public struct DurableTask: Equatable, Sendable {
     /// The name that the reactor gave to it; a new one of the same name takes its place.
     public let name: String
-    /// The same at every attempt, and no other task's of this history.
+    /// The same at every attempt, and no other task's: neither of this history, nor of one whose end was
+    /// lost.
     public let id: UInt64
     /// What the reactor said beside it.
     public let payload: WireEmbedded

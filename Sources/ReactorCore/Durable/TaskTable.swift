@@ -13,6 +13,16 @@ struct TaskTable: Sendable {
         return lastID
     }
 
+    /// Takes note that tasks had ids up to this one.
+    mutating func skip(to id: UInt64) { lastID = max(lastID, id) }
+
+    // because tasks of a past that was lost were told to the world under ids that are forgotten here
+    /// Numbers the tasks to come such that none has an id of a history that has lost its end, whose
+    /// place that of `epoch` takes.
+    mutating func begin(epoch: UInt64) {
+        lastID = ((lastID >> 32) &+ 1 &+ (epoch >> 40)) << 32
+    }
+
     /// What stands under a name.
     func find(_ name: String, of node: UInt32) -> TaskFact? { all[node]?[name] }
 

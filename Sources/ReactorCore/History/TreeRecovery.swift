@@ -325,14 +325,28 @@ extension TreeRecovery {
 
 // MARK: - Promises
 extension TreeRecovery {
+    /// Takes note that tasks had ids up to this one.
+    public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
+
+    /// The history of `epoch` takes the place of one that may have lost its end: gives the tasks to come
+    /// ids that none had there.
+    public func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
+
     /// Replays a change of what is promised; said again it changes nothing.
     public func replay(_ fact: TaskFact) {
+        tree.tasks.skip(to: fact.id)
         if case .done = fact { return tree.tasks.apply(fact) }
         if node(fact.node) != nil { tree.tasks.apply(fact) }
     }
 }
 
 extension Tree {
+    /// Gives the tasks to come ids that none had in another epoch than the tree's.
+    public func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
+
+    /// The highest id of a task so far.
+    public var lastTask: UInt64 { tasks.lastID }
+
     /// What connections own, and what they hold of leased children, to be encoded on any thread.
     public func copyOwnership() -> @Sendable () -> [OwnershipFact] {
         var books: [UInt32: LeaseBook] = [:]

@@ -20,7 +20,8 @@ public final class Recovery {
     let nodes: TreeRecovery
     var sessions: SessionTable
     var ring: DeltaRing
-    private var epoch: UInt64?
+    /// The epoch of what was replayed last.
+    var epoch: UInt64?
 
     /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
     /// missing from it.
@@ -45,6 +46,7 @@ public final class Recovery {
         if row.epoch != epoch {
             // because deltas of another history are none of this
             ring.removeAll()
+            nodes.numberTasksAnew(epoch: row.epoch)
             epoch = row.epoch
         }
         let facts: [TurnFact]
@@ -64,7 +66,7 @@ public final class Recovery {
             case .replaced(let saved): try nodes.restore(saved.span)
             case .probe(let probed): if !acceptsDivergence { nodes.probe(probed) }
             case .sums(let sums): try nodes.compare(sums)
-            default: replay(fact)
+            default: replay(fact, upTo: row.sequence)
             }
         }
         if row.sequence != row.after {
@@ -90,12 +92,13 @@ public final class Recovery {
     /// Takes note that a connection had this number.
     func noteConnection(_ connection: UInt64) { lastConnection = max(lastConnection, connection) }
 
-    private func replay(_ fact: TurnFact) {
+    /// Hears a fact again, of a turn that went up to `sequence`.
+    private func replay(_ fact: TurnFact, upTo sequence: UInt64) {
         switch fact {
-        case .run(let by, let ordinal, let sequence, let count, _, _):
+        case .run(let by, let ordinal, let first, let count, _, _):
             noteConnection(by.connection)
             sessions.find(client: by.client)?.redo(
-                AppliedRun(ordinal: ordinal, sequence: sequence, count: count), limits)
+                AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
         case .action(let by, let ordinal, _, _):
             noteConnection(by.connection)
             sessions.find(client: by.client)?.redoArrival(of: ordinal)
@@ -103,8 +106,10 @@ public final class Recovery {
             sessions.find(client: client)?.redo(outcome, of: ordinal, limits)
         case .session(let client, let secret, let uid):
             sessions.restore(client: client, secret: secret, uid: uid)
-        case .goodbye(let client): sessions.find(client: client).map { sessions.remove($0) }
-        case .evicted(let client): sessions.find(client: client).map { sessions.evict($0) }
+        case .goodbye(let client), .evicted(let client):
+            if let session = sessions.find(client: client) {
+                sessions.end(session, at: sequence)
+            }
         case .ownership(let fact): nodes.replay(fact)
         case .task(let fact): nodes.replay(fact)
         case .layout, .replaced, .probe, .sums: break
@@ -115,7 +120,10 @@ public final class Recovery {
     ///
     /// `epoch` is another than the history's where that may have lost its end.
     public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
-        if epoch != self.epoch { ring.removeAll() }
+        if epoch != self.epoch {
+            ring.removeAll()
+            nodes.numberTasksAnew(epoch: epoch)
+        }
         try nodes.finish(epoch: epoch, sequence: sequence)
         return self
     }

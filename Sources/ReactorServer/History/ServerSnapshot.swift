@@ -103,14 +103,22 @@ public final class ServerSnapshot {
         let table = table()
         let ownership = tree.copyOwnership()
         let tasks = tree.copyTasks()
-        let (evicted, isWhole) = (table.evicted, !table.hasForgottenEvicted)
+        let ended = table.ended
         let client = table.lastNumber
+        let (task, epoch) = (tree.lastTask, tree.turn.epoch)
         let connection = connection()
         return [
             { SnapshotPart.ownership(ownership()).wireBytes() },
             { SnapshotPart.tasks(tasks()).wireBytes() },
-            { SnapshotPart.evicted(secrets: evicted.all, isWhole: isWhole).wireBytes() },
-            { SnapshotPart.numbers(connection: connection, client: client).wireBytes() },
+            {
+                SnapshotPart.ended(sessions: ended.all, forgottenUpTo: ended.forgottenUpTo)
+                    .wireBytes()
+            },
+            {
+                SnapshotPart.numbers(
+                    connection: connection, client: client, task: task, epoch: epoch
+                ).wireBytes()
+            },
         ]
     }
 }
@@ -207,12 +215,14 @@ extension Recovery {
             for session in saved { sessions.restore(session, limits) }
         case .ownership(let facts): for fact in facts { nodes.replay(fact) }
         case .tasks(let facts): for fact in facts { nodes.replay(fact) }
-        case .evicted(let secrets, let isWhole):
-            for secret in secrets { sessions.noteEvicted(secret) }
-            if !isWhole { sessions.forgetEvicted() }
-        case .numbers(let connection, let client):
+        case .ended(let ended, let forgottenUpTo):
+            for session in ended { sessions.ended.note(session.secret, at: session.sequence) }
+            if let forgottenUpTo { sessions.ended.forget(upTo: forgottenUpTo) }
+        case .numbers(let connection, let client, let task, let epoch):
             noteConnection(connection)
             sessions.skip(to: client)
+            nodes.skipTasks(to: task)
+            self.epoch = epoch
         }
     }
 }

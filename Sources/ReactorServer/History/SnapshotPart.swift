@@ -15,10 +15,10 @@ enum SnapshotPart: Equatable, Sendable {
     case ownership([OwnershipFact])
     /// What is planned and promised.
     case tasks([TaskFact])
-    /// Secrets of sessions that were evicted; `isWhole` says whether those are all.
-    case evicted(secrets: [[UInt8]], isWhole: Bool)
-    /// The highest numbers that connections and clients had.
-    case numbers(connection: UInt64, client: UInt64)
+    /// Sessions that ended and are remembered, and the last end of those that are not.
+    case ended(sessions: [EndedSession], forgottenUpTo: UInt64?)
+    /// The highest numbers that connections, clients and durable tasks had, in this epoch.
+    case numbers(connection: UInt64, client: UInt64, task: UInt64, epoch: UInt64)
 }
 
 /// A session as it rests in a snapshot.

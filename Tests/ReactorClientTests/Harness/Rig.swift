@@ -14,6 +14,8 @@ final class Rig {
     /// What becomes of batches.
     var journal = JournalMood.tells
     private var lastSecret: UInt64
+    /// What the daemon serves, where it keeps its history.
+    private let root: () -> any Reactor
     private var lastConnection: UInt64 = 0
     private var wires: [ConnectionID: Wire] = [:]
     private(set) var machines: [Joined] = []
@@ -59,6 +61,7 @@ final class Rig {
     init(epoch: UInt64 = 7, limits: ServerLimits = ServerLimits(), tree: Tree? = nil) {
         var secret: UInt64 = epoch
         lastSecret = epoch
+        root = { House() }
         server = Server(tree ?? Tree(House(), epoch: epoch), limits: limits) {
             secret += 1
             return secret
@@ -66,15 +69,20 @@ final class Rig {
     }
 
     /// A daemon that keeps its history, which begins.
-    init(keepingHistoryOf epoch: UInt64, limits: ServerLimits = ServerLimits()) throws {
+    init(
+        keepingHistoryOf epoch: UInt64, limits: ServerLimits = ServerLimits(),
+        root: @escaping () -> any Reactor = { House() }
+    ) throws {
         lastSecret = epoch << 32
-        server = try Self.server(going: [], as: epoch, limits, from: lastSecret)
+        self.root = root
+        server = try Self.server(root(), going: [], as: epoch, limits, from: lastSecret)
     }
 
     private static func server(
-        going rows: [HistoryRow], as epoch: UInt64, _ limits: ServerLimits, from secret: UInt64
+        _ root: some Reactor, going rows: [HistoryRow], as epoch: UInt64, _ limits: ServerLimits,
+        from secret: UInt64
     ) throws -> Server {
-        let tree = Tree(House(), epoch: epoch, recordsDeltas: true)
+        let tree = Tree(root, epoch: epoch, recordsDeltas: true)
         let recovery = Recovery(of: tree, limits: limits)
         for row in rows { try recovery.replay(row) }
         var secret = secret
@@ -93,7 +101,8 @@ final class Rig {
         wires = [:]
         rows.removeLast(lost)
         lastSecret += 1 << 20
-        server = try Self.server(going: rows, as: epoch, server.limits, from: lastSecret)
+        server = try Self.server(
+            root(), going: rows, as: epoch, server.limits, from: lastSecret)
         journal = .tells
         lastConnection = max(lastConnection, server.highestConnection)
         for owner in owners { owner.machine.disconnected() }

@@ -448,7 +448,7 @@ def check_questions(path):
     tree = client.ask("tree")
     assert tree[0]["path"] == "/" and "/visits" in [entry["path"] for entry in tree]
     assert client.ask({"stats": {}})["connections"] == 1
-    assert client.ask({"limits": {}})["depthMax"] == 64
+    assert client.ask({"limits": {}})["depthMax"] == 128
     description = client.ask({"describe": {"path": "/visits"}})
     assert description["reactor"] == "Counter" and description["children"] == []
     assert description["reply"] is None

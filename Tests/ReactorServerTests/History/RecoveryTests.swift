@@ -1,7 +1,8 @@
 import ReactorCore
-import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 extension ServerHarness {
     /// A server that keeps history and has none yet.
@@ -156,7 +157,56 @@ struct RecoveryTests {
         let restarted = try harness.restarted()
         #expect(restarted.server.memory.sessions == 0)
         #expect(try restarted.tally("/visits").count == 1)
-        _ = session
+        // because its action would be carried out a second time
+        for daemon in [harness, restarted] {
+            let (again, welcome) = try back(daemon, session)
+            #expect(!welcome.isResumed)
+            again.disconnect()
+        }
+        let third = try harness.restarted(parts: Self.parts(of: restarted), rows: [])
+        #expect(try !back(third, session).welcome.isResumed)
+    }
+
+    @Test("C87: once ended sessions are forgotten, those are adopted that began since")
+    func forgotten() throws {
+        let (harness, client, _) = try start()
+        client.add(1)
+        harness.turn()
+        let late = harness.client()
+        let welcome = try late.welcome()
+        // because a snapshot is the short way to a daemon that has forgotten as many
+        let part = SnapshotPart.ended(sessions: [], forgottenUpTo: 0).wireBytes()
+        for (since, isAdopted) in [(welcome.sequence, true), (0, false), (nil, false)] {
+            let restarted = try harness.restarted(parts: [part])
+            let again = restarted.connect()
+            again.hello(Hello(session: welcome.session, epoch: 7, since: since))
+            restarted.turn()
+            #expect(try again.welcome().isResumed == isAdopted)
+        }
+    }
+
+    @Test("an id of a durable task comes once, over snapshots, restarts and lost ends")
+    func taskIDs() throws {
+        let (harness, _, _) = try start()
+        let parts = Self.parts(of: harness)
+        let rows = harness.rows
+        func next(_ parts: [[UInt8]], _ rows: [HistoryRow], epoch: UInt64) throws -> UInt64 {
+            let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)
+            for part in parts { try recovery.restore(part) }
+            for row in rows { try recovery.replay(row) }
+            return try recovery.finish(epoch: epoch, sequence: 0).tree.lastTask
+        }
+        let before = harness.server.tree.lastTask
+        #expect(try next(parts, [], epoch: 7) == before)
+        #expect(try next([], rows, epoch: 7) == before)
+        let numbers = SnapshotPart.numbers(connection: 1, client: 1, task: before + 5, epoch: 7)
+        #expect(try next([numbers.wireBytes()], [], epoch: 7) == before + 5)
+        // because nobody knows how many ids the lost end had
+        let another = try next([numbers.wireBytes()], [], epoch: 1 << 63)
+        #expect(another > before + 1 << 31)
+        let later = HistoryRow(epoch: 1 << 63, after: 0, sequence: 0, deltas: [], facts: [])
+        #expect(try next([numbers.wireBytes()], [later], epoch: 1 << 63) == another)
+        #expect(try next([numbers.wireBytes()], [], epoch: 1 << 62) != another)
     }
 
     @Test("a session without actions is not kept; one whose action was rejected is")

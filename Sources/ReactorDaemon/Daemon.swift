@@ -26,6 +26,8 @@ public final class Daemon {
     private var lastParkingTold: UInt64?
     private var toldShortenings: UInt64 = 0
     private let whenOpen: (Tree) throws -> Void
+    /// Whether the loop has turned for the last time.
+    private var isOver = false
     /// What ended the daemon, if no signal did.
     private var failure: DaemonError?
     private var lastShorteningTold: UInt64?
@@ -154,8 +156,11 @@ public final class Daemon {
             loop.close()
             throw failure
         }
+        isOver = true
         shell.close()
+        // because what the journal met at its end is told to the loop, which runs that now
         loop.close()
+        if let failure { throw failure }
         logger.notice("stopped")
     }
 
@@ -209,6 +214,8 @@ extension Daemon {
         logger.critical(
             "the disk is full: read-only until there is room, what was not acknowledged is refused",
             metadata: ["reason": "\(message)"])
+        // because nobody is there any more to whom anything is shown
+        guard !isOver else { return }
         do throws(DaemonError) {
             try shell.rebuild()
         } catch {

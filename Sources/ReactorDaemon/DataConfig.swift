@@ -104,11 +104,17 @@ struct ConfigData {
         let text = try scalar.text(expected: "paths with spaces between them, such as `/old /a/b`")
         var paths: [SlicePath] = []
         for word in text.split(whereSeparator: \.isWhitespace) {
+            let path: SlicePath
             do throws(SlicePathError) {
-                paths.append(try SlicePath(String(word)))
+                path = try SlicePath(String(word))
             } catch {
                 throw scalar.problem("\(error)")
             }
+            // because that is above every reactor, and none would ever be missed
+            guard !path.components.isEmpty else {
+                throw scalar.problem(expected: "paths of reactors that are gone, not that of all")
+            }
+            paths.append(path)
         }
         return paths
     }

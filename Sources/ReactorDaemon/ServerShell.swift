@@ -143,7 +143,10 @@ package final class ServerShell {
         server.connect(
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
         link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
-        link.onEnd = { [unowned self] in server.endInput(id) }
+        link.onEnd = { [unowned self] in
+            server.endInput(id)
+            desk?.endInput(id)
+        }
         link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
             links[id] = nil

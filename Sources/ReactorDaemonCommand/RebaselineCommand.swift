@@ -22,9 +22,11 @@ struct RebaselineCommand<Program: DaemonCommand>: ParsableCommand {
         try DaemonVoice<Program>.run {
             let (settings, root) = try options.read(parent)
             let logger = DaemonVoice<Program>.logger(settings.logLevel)
-            let (revision, row) = try options.history(of: settings).rebaseline(root, logger)
+            let history = try options.history(of: settings)
+            let (revision, row) = try history.rebaseline(root, logger)
             try DaemonVoice<Program>.say([
-                "took a snapshot of row \(row); the state goes on at revision \(revision)"
+                "took a snapshot of row \(row) in \(history.directory); the state goes on at "
+                    + "revision \(revision)"
             ])
         }
     }

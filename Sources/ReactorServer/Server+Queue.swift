@@ -231,6 +231,6 @@ extension Server {
 extension Connection {
     /// Whether everything that arrived was answered.
     fileprivate var isAnswered: Bool {
-        !isReadingPaused && !(session?.isOwed ?? false)
+        !isReadingPaused && !(session?.isOwed ?? false) && inquiryCount == 0
     }
 }

@@ -49,6 +49,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let history = FaultCode(rawValue: "HISTORY")
     /// Not for this user.
     public static let forbidden = FaultCode(rawValue: "FORBIDDEN")
+    /// A file or directory of the daemon's machine cannot be read or made, or holds what is damaged.
+    public static let storage = FaultCode(rawValue: "STORAGE")
 }
 
 extension FaultCode: CustomStringConvertible {

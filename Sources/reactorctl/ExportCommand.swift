@@ -11,7 +11,9 @@ struct ExportCommand: AsyncParsableCommand {
             reactorctl export > all.jsonl
             reactorctl export /jobs --at 9f86d081884c7d65:42 > jobs.jsonl
 
-            `reactord import` takes such a file over, while the daemon does not run.
+            `reactord import` takes such a file over, while the daemon does not run. What belongs \
+            to a connection is shown as a restart of the daemon would leave it: locks are free, \
+            nobody is present, claimed jobs wait.
             """)
 
     @OptionGroup var connection: ConnectionOptions

@@ -13,6 +13,7 @@ struct Failure: Error {
     static let noPathCode: Int32 = 66
     static let unreachableCode: Int32 = 69
     static let outputCode: Int32 = 74
+    static let storageCode: Int32 = 74
     static let unknownCode: Int32 = 75
     static let forbiddenCode: Int32 = 77
     static let timeoutCode: Int32 = 124
@@ -38,6 +39,7 @@ struct Failure: Error {
                 case .notFound, .path, .history: Self.noPathCode
                 case .busy, .draining, .quota: Self.unknownCode
                 case .forbidden: Self.forbiddenCode
+                case .storage, .diskFull: Self.storageCode
                 default: Self.usageCode
                 }
             self.init(code, refusal.message + remedy)

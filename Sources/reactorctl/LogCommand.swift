@@ -56,9 +56,17 @@ struct LogCommand: AsyncParsableCommand {
                 try Output.line(isJSON ? entry.json : entry.text)
             }
             mark = page.mark
-            if page.isEnd, !follow { break }
+            if !follow, page.isEnd || reaches(client.welcome, page) { break }
         } while true
         client.close()
+    }
+
+    // because who asks what has happened is not told what happens, however fast it does
+    private func reaches(_ welcome: Welcome, _ page: LogPage) -> Bool {
+        guard let last = page.entries.last(where: { $0.revision != nil })?.revision else {
+            return false
+        }
+        return last.epoch == welcome.epoch && last.sequence >= welcome.sequence
     }
 
     private func complain(_ begin: Revision, _ first: Revision?) {
@@ -111,11 +119,13 @@ extension LogEntry {
         if caller == nil, origin != .daemon {
             words.append("because of action \(origin.ordinal) of client \(origin.client)")
         }
-        words += actions.map { "\($0.path) \(LogLine.value($0.action).json())" }
+        words += actions.map { "\($0.path.shown) \(LogLine.value($0.action).json())" }
         if let outcome, let text = LogLine.text(of: outcome) { words.append(text) }
-        if !replaced.isEmpty { words.append("imported \(replaced.joined(separator: " "))") }
+        if !replaced.isEmpty {
+            words.append("imported \(replaced.map(\.shown).joined(separator: " "))")
+        }
         let changes = mutations.map {
-            "\n    \($0.path) \(LogLine.value($0.mutation).json())"
+            "\n    \($0.path.shown) \(LogLine.value($0.mutation).json())"
         }
         return words.joined(separator: "  ") + changes.joined()
     }
@@ -156,8 +166,8 @@ private enum LogLine {
     static func text(of outcome: Outcome) -> String? {
         switch outcome {
         case .applied, .accepted: nil
-        case .rejected(_, let message): "rejected: \(message)"
-        case .failed(let message): "failed: \(message)"
+        case .rejected(_, let message): "rejected: \(message.shown)"
+        case .failed(let message): "failed: \(message.shown)"
         }
     }
 
@@ -165,5 +175,12 @@ private enum LogLine {
     static func json(_ fields: [(String, WireValue)]) -> String {
         let pairs = fields.map { "\(WireValue.text($0.0).json()):\($0.1.json())" }
         return "{" + pairs.joined(separator: ",") + "}"
+    }
+}
+
+extension String {
+    /// What a peer sent, as it is where that is safe on a terminal, else in quotation marks.
+    fileprivate var shown: String {
+        utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } ? self : quoted(bytesMax: 4_096)
     }
 }

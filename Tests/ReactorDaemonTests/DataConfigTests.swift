@@ -58,6 +58,7 @@ struct DataConfigTests {
             ("data: { snapshotInterval: 1us }", "expected 1s to"),
             ("data: { keepBytes: lots }", "lots"),
             ("data: { dropped: old }", "old"),
+            ("data: { dropped: /old / }", "not that of all"),
             ("data: { dir: /a }", "unknown key \"dir\""),
             ("data: 3", "expected keys such as `durability:`"),
         ])

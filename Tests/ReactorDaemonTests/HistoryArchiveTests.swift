@@ -76,6 +76,23 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
+    @Test("W22: who asks nothing more waits for nothing to happen, whenever it has asked")
+    func hurried() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let ask = Ask.log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true)
+        let before = rig.ask(ask, connection: 2)
+        rig.settle()
+        #expect(rig.found(before) == nil)
+        rig.archive.hurry(ConnectionID(2))
+        let behind = rig.ask(ask, connection: 2)
+        for number in [before, behind] {
+            let page = try LogPage(wireBytes: rig.answer(number).get())
+            #expect(page.isEnd && page.entries.isEmpty)
+        }
+        rig.close()
+    }
+
     @Test("R101: told to stop, it looks into nothing of what waits")
     func stop() throws {
         let rig = try ArchiveRig()

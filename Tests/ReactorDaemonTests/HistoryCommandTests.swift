@@ -1,4 +1,7 @@
 import Foundation
+import ReactorClient
+import ReactorCore
+import StockReactors
 import TestPrograms
 import Testing
 
@@ -121,7 +124,8 @@ struct HistoryCommandTests {
         try await add(4, reactorctl)
         let path = directory.path("backup")
         #expect(try await reactorctl("backup", path).code == 0)
-        #expect(try await reactorctl("backup", path).errors.contains("File exists"))
+        let again = try await reactorctl("backup", path)
+        #expect(again.code == 74 && again.errors.contains("File exists"))
         try await add(100, reactorctl)
         let files = try FileManager.default.contentsOfDirectory(atPath: path)
         for name in files {
@@ -231,6 +235,69 @@ struct HistoryCommandTests {
         #expect(run.code == .exited(0))
         #expect(run.output.contains("starts from the first row"))
         #expect(run.output.contains("/new is new"))
+    }
+
+    @Test("nothing is made at a place where nothing is, but by an import that is told to")
+    func wrongPlace() async throws {
+        let data = directory.path("data")
+        let run = try await reactord("rebaseline")
+        #expect(run.code == .exited(65) && run.errors.contains("\(data) holds no history"))
+        let line = #"{"path":"/visits","state":{"count":7}}"#
+        let refused = try await reactord("import", "-", input: line)
+        #expect(refused.code == .exited(65) && refused.errors.contains("--new"))
+        #expect(!FileManager.default.fileExists(atPath: data))
+        let made = try await reactord("import", "--new", "-", input: line)
+        #expect(made.code == .exited(0) && made.output.contains("into \(data), at"))
+        #expect(try await start()("get", "/visits/count").output == "7\n")
+        let nowhere =
+            "data: { directory: \(directory.path("a/b/c")) }\nreactors:\n"
+            + "  visits: { kind: counter }\n"
+        let checked = try await reactord("--check", config: nowhere)
+        #expect(checked.code == .exited(74) && checked.errors.contains("No such file"))
+    }
+
+    @Test("what connections own is exported as if they had ended")
+    func exportedOwnership() async throws {
+        let reactorctl = try await start(config("  lock: { kind: lock }\n"))
+        let client = try await Client.connect(to: reactorctl.daemon.socketPath)
+        let lock = try await client.mirror(StockReactors.Lock.self, at: "/lock")
+        #expect(await lock.dispatch(.acquire()).revision != nil)
+        #expect(lock.holder != nil)
+        let exported = try await reactorctl("export", "/lock").output
+        #expect(exported.contains(#""holder":null"#) && exported.contains(#""lastToken":1"#))
+        client.close()
+    }
+
+    @Test("X116: on a terminal a peer's text acts on nothing, and is told as it was")
+    func terminal() async throws {
+        let name = "a\u{202e}b"
+        let reactorctl = try await start(config("  \"\(name)\": { kind: counter }\n"))
+        let run = try await reactorctl("dispatch", "/\(name)", #"{"increment":{"by":5}}"#)
+        #expect(run.code == 0)
+        let terminal = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "python3", "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)",
+                Built.product("reactorctl"), "log", "--socket", reactorctl.daemon.socketPath,
+            ], in: directory, name: "terminal")
+        #expect(await terminal.ended() == .exited(0))
+        #expect(terminal.output.contains(#""/a\u202eb" {"increment":{"by":5}}"#))
+        #expect(!terminal.output.unicodeScalars.contains("\u{202e}"))
+    }
+
+    @Test("a snapshot of what there is one of already is not written once more")
+    func sameSnapshot() async throws {
+        let reactorctl = try await start()
+        try await add(5, reactorctl)
+        let first = try await reactorctl("snapshot")
+        let fields = try JSONSerialization.jsonObject(with: Data(first.output.utf8))
+        let file = try #require((fields as? [String: Any])?["file"] as? String)
+        let before = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(try await reactorctl("snapshot").output == first.output)
+        let after = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(before[.systemFileNumber] as? Int == after[.systemFileNumber] as? Int)
+        try await add(6, reactorctl)
+        #expect(try await reactorctl("snapshot").output != first.output)
     }
 
     @Test("J70: rebaseline takes what the history leads to for the state, in a new epoch")

@@ -47,6 +47,20 @@ struct JournalTrimmerTests {
         journal.close()
     }
 
+    @Test("what rows leave in the file is room, if the log is as long as it gets")
+    func room() throws {
+        let rig = JournalRig()
+        rig.tuning.grownByteCount = JournalTuning().grownByteCount
+        let journal = try rig.open()
+        rig.append(40, to: journal, padding: 1 << 20)
+        #expect(rig.trim(journal, behind: 40).flatMap { try? $0.get().rowCount } == 40)
+        #expect(try rig.directory().freeByteCount >= 32 << 20)
+        journal.close()
+        // because a log that has to be made takes more than there is
+        try rig.forgetCaches()
+        #expect(try rig.directory().freeByteCount == 0)
+    }
+
     @Test("J72: rot in an old row is found before it is deleted, and nothing from it on is deleted")
     func rot() throws {
         let rig = JournalRig()

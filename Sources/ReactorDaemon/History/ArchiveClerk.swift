@@ -20,6 +20,8 @@ final class ArchiveClerk {
     /// Readers that told a page and may be asked for the next, the last used at the end.
     private var readers: [LogReader] = []
     private var followers: [(inquiry: Inquiry, reader: LogReader)] = []
+    /// Connections that do not wait for anything to happen.
+    private var hurried: Set<ConnectionID> = []
     /// A tree that was exported from and has more pages.
     private var exported: (connection: ConnectionID, past: PastTree)?
 
@@ -45,10 +47,27 @@ final class ArchiveClerk {
 
     /// Gives up what a connection that has gone has waited for.
     func forget(_ connection: ConnectionID) {
+        hurried.remove(connection)
+        for (inquiry, _) in takeFollowers(of: connection) {
+            answer(inquiry, .failure(PastError.ended.refusal))
+        }
+        if exported?.connection == connection { exported = nil }
+    }
+
+    /// Tells a connection that has waited that nothing has happened, and does so from here on.
+    func hurry(_ connection: ConnectionID) {
+        guard hurried.insert(connection).inserted else { return }
+        for (inquiry, reader) in takeFollowers(of: connection) {
+            attempt(inquiry) { () throws(PastError) in try tell(inquiry, reader, waits: true) }
+        }
+    }
+
+    private func takeFollowers(
+        of connection: ConnectionID
+    ) -> [(inquiry: Inquiry, reader: LogReader)] {
         let theirs = followers.filter { $0.inquiry.connection == connection }
         followers.removeAll { $0.inquiry.connection == connection }
-        for (inquiry, _) in theirs { answer(inquiry, .failure(PastError.ended.refusal)) }
-        if exported?.connection == connection { exported = nil }
+        return theirs
     }
 
     func take(_ inquiry: Inquiry) {
@@ -117,6 +136,7 @@ final class ArchiveClerk {
         if skip == 0 || past?.revision != revision {
             exported = nil
             past = try tree(at: revision, for: inquiry)
+            past?.endFormerConnections()
         }
         guard let past else { return }
         let page = try past.page(path, skip: skip, bytesMax: Self.pageBytesMax)
@@ -155,7 +175,7 @@ final class ArchiveClerk {
         _ inquiry: Inquiry, _ reader: LogReader, waits: Bool
     ) throws(PastError) {
         let page = try reader.page { [isOver] in isOver(inquiry.connection) }
-        if waits, page.entries.isEmpty {
+        if waits, page.entries.isEmpty, !hurried.contains(inquiry.connection) {
             followers.append((inquiry, reader))
             return
         }

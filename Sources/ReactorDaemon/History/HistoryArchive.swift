@@ -17,6 +17,7 @@ final class HistoryArchive: Sendable {
     private enum Order: Sendable {
         case question(Inquiry)
         case look
+        case hurry(ConnectionID)
         case forget(ConnectionID)
         case stop
     }
@@ -54,6 +55,7 @@ final class HistoryArchive: Sendable {
                     switch order {
                     case .question(let inquiry): clerk.take(inquiry)
                     case .look: isToLook = true
+                    case .hurry(let connection): clerk.hurry(connection)
                     case .forget(let connection):
                         clerk.forget(connection)
                         gone.withLock { _ = $0.remove(connection) }
@@ -71,6 +73,9 @@ final class HistoryArchive: Sendable {
     /// The journal has rows that it had not; who waits for that is told. *Cost*: a load where nobody
     /// does.
     func noteAppended() { if hasFollowers.take() { mailbox.post(.look) } }
+
+    /// A connection asks nothing more, and waits for nothing to happen.
+    func hurry(_ connection: ConnectionID) { mailbox.post(.hurry(connection)) }
 
     /// A connection has gone, and waits for nothing: what it has asked for is not looked into, or
     /// not to its end.

@@ -18,8 +18,12 @@ final class HistoryDesk {
     private var heavyCount = 0
     /// Questions about the log that are looked into, or wait for something to happen.
     private var logCount = 0
+    /// The snapshot that was asked for last.
+    private var lastMade: SnapshotMade?
     /// Connections that have asked the archive.
     private var asking: Set<ConnectionID> = []
+    /// Connections that ask nothing more.
+    private var ended: Set<ConnectionID> = []
 
     // because each takes as much memory as the tree does, or as much of the disk's time
     /// Most questions of that kind at a time, from all clients; one is looked into, others wait.
@@ -89,6 +93,8 @@ final class HistoryDesk {
 
     private func hand(_ inquiry: Inquiry) {
         asking.insert(inquiry.connection)
+        // because what a turn brought is handed on at its end
+        if ended.contains(inquiry.connection) { archive.hurry(inquiry.connection) }
         archive.take(inquiry)
     }
 
@@ -107,6 +113,12 @@ final class HistoryDesk {
     }
 
     private func snapshot(_ inquiry: Inquiry) {
+        // because who asks again and again is not to have the same state written again and again
+        if let lastMade, lastMade.row == keeper.journal.lastNumber,
+            lastMade.revision.sequence == server.tree.turn.sequence
+        {
+            return answer(inquiry, .success(lastMade.wireBytes()))
+        }
         keeper.snapshot { [weak self] result in
             guard let self else { return }
             switch result {
@@ -116,9 +128,12 @@ final class HistoryDesk {
                     row: position.number,
                     revision: Revision(epoch: position.epoch, sequence: position.sequence),
                     file: directory.file(of: header))
+                lastMade = made
                 answer(inquiry, .success(made.wireBytes()))
             case .failure(let error):
-                answer(inquiry, .failure(Refusal(.history, "no snapshot was taken: \(error)")))
+                var refusal = PastError.journal(error).refusal
+                refusal.message = "no snapshot was taken: \(refusal.message)"
+                answer(inquiry, .failure(refusal))
             }
         }
     }
@@ -126,8 +141,16 @@ final class HistoryDesk {
     /// Takes note that the journal holds more than it did.
     func noteAppended() { archive.noteAppended() }
 
+    /// Takes note that a connection sends nothing more: it gets its answers, and waits for nothing
+    /// to happen.
+    func endInput(_ connection: ConnectionID) {
+        ended.insert(connection)
+        if asking.contains(connection) { archive.hurry(connection) }
+    }
+
     /// Takes note that a connection has gone.
     func forget(_ connection: ConnectionID) {
+        ended.remove(connection)
         if asking.remove(connection) != nil { archive.forget(connection) }
     }
 

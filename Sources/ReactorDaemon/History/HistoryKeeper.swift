@@ -59,6 +59,8 @@ final class HistoryKeeper {
             case .full(_, let message):
                 task?.cancel()
                 task = nil
+                // because what is kept beyond what a start needs gives way first
+                trim(keeping: JournalRetention())
                 onFull(message)
             }
         }
@@ -159,8 +161,12 @@ final class HistoryKeeper {
     }
 
     private func trim() {
-        let retention = JournalRetention(
-            duration: config.keepDuration, byteCount: config.keepBytes)
+        trim(
+            keeping: JournalRetention(
+                duration: config.keepDuration, byteCount: config.keepBytes))
+    }
+
+    private func trim(keeping retention: JournalRetention) {
         journal.trimBehindSnapshots(keeping: retention) { [logger] result in
             guard case .failure(let error) = result else { return }
             logger.error("older history could not be removed: \(error)")

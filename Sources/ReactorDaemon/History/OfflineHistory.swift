@@ -15,7 +15,11 @@ public struct OfflineHistory {
     private let limits: ServerLimits
     private let environment: [String: String]
     private let uid: UInt32
-    private let path: String
+    /// Where the data are.
+    public let directory: String
+    /// Whether the environment has chosen that place, and not the operator.
+    private let isChosen: Bool
+    private var path: String { directory }
 
     /// Finds the data of the daemon with this configuration; `directory` names another place, such
     /// as a copy.
@@ -30,9 +34,10 @@ public struct OfflineHistory {
         }
         guard let path = directory ?? data.directory ?? DataPlace.choose(environment, uid: uid)
         else { throw .noDataPlace }
+        isChosen = directory ?? data.directory == nil
         data.directory = path
         self.config = data
-        self.path = path
+        self.directory = path
         (limits, self.environment, self.uid) = (config.limits, environment, uid)
     }
 
@@ -95,6 +100,11 @@ extension OfflineHistory {
         } catch {
             switch error {
             case .unusableDirectory(_, .isMissing):
+                // because no more than the last of a path that the operator named is made
+                guard isChosen || Self.isDirectory(above: path) else {
+                    throw .journal(
+                        .system(SystemFailure(call: "mkdir", path: path, code: ENOENT)))
+                }
                 return ["\(path) is made, and a history begins"]
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):
                 return ["\(path) is empty, and a history begins"]
@@ -108,7 +118,8 @@ extension OfflineHistory {
             }
         }
         let past = try past(of: root, at: nil)
-        var lines = past.passedOver.map { "a snapshot is passed over: \($0)" }
+        var lines = ["goes on from \(path)"]
+        lines += past.passedOver.map { "a snapshot is passed over: \($0)" }
         lines.append(
             past.snapshotNumber.map { "starts from the snapshot of row \($0)" }
                 ?? "starts from the first row")
@@ -127,8 +138,18 @@ extension OfflineHistory {
         return lines
     }
 
+    private static func isDirectory(above path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        return unsafe FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory)
+            && isDirectory.boolValue
+    }
+
     private static func isAnythingKept(beside file: String) -> Bool {
-        let directory = String(file.dropLast("/journal.sqlite".count))
+        isAnythingKept(in: String(file.dropLast("/journal.sqlite".count)))
+    }
+
+    private static func isAnythingKept(in directory: String) -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.contains { $0.hasPrefix("journal.sqlite") || $0.hasPrefix("snapshot-") }
     }
@@ -150,12 +171,18 @@ extension SlicePath {
 extension OfflineHistory {
     /// Puts states in the place of those at hand, one per line of JSON, as `reactorctl export`
     /// writes them; all of them or none. A new epoch begins: clients that were connected before get
-    /// everything afresh.
+    /// everything afresh. Where nothing is kept yet, a history begins if `beginsNew` says so.
     ///
     /// *Answers*: how many states there were, and the new revision.
     public func importStates(
-        _ lines: [Substring], into root: some Reactor, _ logger: Logger
+        _ lines: [Substring], into root: some Reactor, beginsNew: Bool = false, _ logger: Logger
     ) throws(DaemonError) -> (count: Int, revision: Revision) {
+        // because a history that begins at another place than the daemon's helps nobody
+        guard beginsNew || Self.isAnythingKept(in: path) else {
+            throw .unusableImport(
+                "\(path) holds no history: name the daemon's place under `data: directory:`, or "
+                    + "begin one there with --new")
+        }
         let (history, recovery, epoch) = try open(root, logger)
         let tree = recovery.tree
         var changed: [UInt32: AnyNode] = [:]
@@ -184,6 +211,10 @@ extension OfflineHistory {
     public func rebaseline(
         _ root: some Reactor, _ logger: Logger
     ) throws(DaemonError) -> (revision: Revision, row: UInt64) {
+        guard Self.isAnythingKept(in: path) else {
+            throw .past(
+                "\(path) holds no history: name the daemon's place under `data: directory:`")
+        }
         let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
         let end = try append([.layout(recovery.tree.staticPlaces)], epoch, to: history)
         try takeSnapshot(of: recovery.beginSnapshot(), end.number, in: history.directory)

@@ -33,7 +33,8 @@ extension PastError: CustomStringConvertible {
         switch self {
         case .noSlice: Refusal(.notFound, "\(self)")
         case .ended: Refusal(.draining, "\(self)")
-        case .outOfReach, .journal, .recovery, .noReactors: Refusal(.history, "\(self)")
+        case .journal(let error): Refusal(error.code, "\(self)")
+        case .outOfReach, .recovery, .noReactors: Refusal(.history, "\(self)")
         }
     }
 
@@ -44,6 +45,18 @@ extension PastError: CustomStringConvertible {
         case .recovery(let error, let place): .recovery(error, place: place)
         case .outOfReach(let text), .noReactors(let text), .noSlice(let text): .past(text)
         case .ended: .past("\(self)")
+        }
+    }
+}
+
+extension JournalError {
+    /// What a client is told: a disk, and what is on it, is something else than a past that is
+    /// gone.
+    fileprivate var code: FaultCode {
+        if isFull { return .diskFull }
+        return switch self {
+        case .trimmed, .absent: .history
+        default: .storage
         }
     }
 }

@@ -151,6 +151,10 @@ extension PastTree {
         return writer.bytes
     }
 
+    /// Ends what connections own, as a start does: whose states go elsewhere, nobody comes back to
+    /// let go of there.
+    func endFormerConnections() { tree.endFormerConnections() }
+
     /// The states at and below `text`, all but the first `skip`, as many as fit a page.
     func page(_ text: String, skip: UInt64, bytesMax: Int) throws(PastError) -> StatePage {
         let path = try Self.path(text)

@@ -1,3 +1,4 @@
+import GRDB
 import Glibc
 
 extension DataDirectory {
@@ -5,10 +6,31 @@ extension DataDirectory {
     // because a log of that size may have to be made anew
     static let roomByteCount = 32 << 20
 
-    /// Whether there is room for the journal to go on, asked of the disk by taking it for a moment.
+    /// Whether there is room for the journal to go on: on the disk, or in the file, which does not
+    /// get shorter when rows are removed.
+    public var hasRoom: Bool { isRoomOnDisk || freeByteCount >= Self.roomByteCount }
+
+    /// Bytes of the file that hold nothing, if its log is as long already as it gets; else 0,
+    /// because a commit goes to the log first.
+    var freeByteCount: Int {
+        guard let logByteCount = try? byteCount(of: JournalFile.logName),
+            logByteCount >= JournalTuning().grownByteCount,
+            let database = try? JournalFile.reader(in: self),
+            let words = try? database.run(
+                "looking for room",
+                { db in
+                    try ["freelist_count", "page_size"].map { name in
+                        try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0
+                    }
+                })
+        else { return 0 }
+        return words.reduce(1, *)
+    }
+
+    /// Whether there is room on the disk, asked of it by taking it for a moment.
     ///
     /// *C*: `posix_fallocate`, which a quota or a limit on the size of files refuses as well.
-    public var hasRoom: Bool {
+    private var isRoomOnDisk: Bool {
         let name = "room.partial"
         let file = unsafe openat(
             descriptor, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -42,6 +42,21 @@ struct InquiryTests {
         #expect(harness.inquiries.last?.number == most + 2)
     }
 
+    @Test("W22: one that was asked before a half-close is answered, then comes the close")
+    func halfClose() throws {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        ask(client, 1)
+        harness.server.endInput(client.id)
+        harness.turn()
+        #expect(!client.socket.isClosed)
+        let inquiry = try #require(harness.inquiries.first)
+        harness.server.answer(inquiry, with: .success([0xf5]), at: harness.now)
+        harness.settle()
+        #expect(client.frames(.answer).map(\.number) == [1])
+        #expect(client.socket.isClosed)
+    }
+
     @Test("one whose connection has gone is answered to nobody")
     func gone() throws {
         let harness = try ServerHarness.keeping()

@@ -188,7 +188,7 @@ struct RecoveryTests {
     @Test("an id of a durable task comes once, over snapshots, restarts and lost ends")
     func taskIDs() throws {
         let (harness, _, _) = try start()
-        let parts = Self.parts(of: harness)
+        let parts = try Self.parts(of: harness)
         let rows = harness.rows
         func next(_ parts: [[UInt8]], _ rows: [HistoryRow], epoch: UInt64) throws -> UInt64 {
             let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)

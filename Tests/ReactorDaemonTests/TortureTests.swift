@@ -15,6 +15,13 @@ struct TortureTests {
         try await torture("kills", "--count", "10", "--quick")
     }
 
+    @Test(
+        "J48, J57, J58, J59, J60, J61: killed, refused or cut short at one call in 25, it loses nothing",
+        arguments: ["before,half", "EIO-write,ENOSPC", "EINTR,short"])
+    func calls(plans: String) async throws {
+        try await torture("calls", "--plans", plans, "--step", "25")
+    }
+
     @Test("J51, J56, J64, J66: what is unsafe, damaged or in use is refused by name")
     func refusals() async throws {
         try await torture(

@@ -1,4 +1,5 @@
 import Glibc
+import ReactorCore
 import ReactorJournal
 import ReactorLoop
 import ReactorServer

@@ -139,10 +139,9 @@ extension OfflineHistory {
     }
 
     private static func isDirectory(above path: String) -> Bool {
-        var isDirectory: ObjCBool = false
         let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        return unsafe FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory)
-            && isDirectory.boolValue
+        // because only a directory has itself in it
+        return FileManager.default.fileExists(atPath: parent + "/.")
     }
 
     private static func isAnythingKept(beside file: String) -> Bool {

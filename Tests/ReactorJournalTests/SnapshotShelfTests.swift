@@ -71,7 +71,8 @@ struct SnapshotShelfTests {
             let choice = try SnapshotShelf(rig.directory()).choose()
             #expect([6, 9].contains(choice.snapshot?.header.position.number), "bit \(bit)")
         }
-        for count in [0, 50, 100, 4_096, bytes.count - 1] {
+        // because SQLite takes a byte that is missing at the end for a zero, which it may be
+        for count in [0, 50, 100, 4_096, bytes.count - 64] {
             try rig.set(name, to: Array(bytes[..<count]))
             #expect(
                 try SnapshotShelf(rig.directory()).choose().snapshot?.header.position.number == 6)

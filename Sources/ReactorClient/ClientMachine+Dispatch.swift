@@ -364,8 +364,14 @@ extension ClientMachine {
         waitingStart = 0
     }
 
-    /// The client has ended: what waits was never sent.
-    func giveUpWaiting(_ error: ClientError, isKept: Bool) {
+    /// The client has ended: what waits was never sent, and is at most in the journal.
+    func giveUpWaiting(_ error: ClientError, _ legacy: Legacy) {
+        let outcome: ActionOutcome =
+            switch legacy {
+            case .nothing: .failed(message: "never sent: \(error)")
+            case .all: .unknown(.kept)
+            case .some: .unknown(.ended)
+            }
         let end = pending.next
         pending.inFlight += pending.waitingCount
         pending.sentEnd = end
@@ -373,9 +379,7 @@ extension ClientMachine {
         waitingStart = 0
         var ordinal = pending.first
         while ordinal < end {
-            conclude(
-                ordinal,
-                finally: isKept ? .unknown(.kept) : .failed(message: "never sent: \(error)"))
+            conclude(ordinal, finally: outcome)
             ordinal &+= 1
         }
     }

@@ -68,7 +68,7 @@ extension ClientMachine {
         } catch {
             self.journal = nil
             outgoing.removeAll()
-            fail(error)
+            fail(error, leaving: pendingCount > 0 ? .some : .nothing)
             return false
         }
     }
@@ -112,15 +112,23 @@ extension ClientMachine {
         waiting.withBytes { add($0, waitingStart..<$0.count, after: last, to: &portion) }
     }
 
-    /// Parts with the journal, because the client ends; answers whether it keeps actions that have no
-    /// outcome, for the next run.
-    func leaveJournal() -> Bool {
-        guard let journal else { return false }
+    /// What a journal that a client parts with has of the actions without an outcome.
+    enum Legacy {
+        case nothing
+        /// All of them, for the next run.
+        case all
+        /// It could not be written, and nobody knows which.
+        case some
+    }
+
+    /// Parts with the journal, because the client ends.
+    func leaveJournal() -> Legacy {
+        guard let journal else { return .nothing }
         self.journal = nil
-        guard (try? keep(in: journal)) != nil else { return false }
-        if pendingCount > 0 { return true }
+        guard (try? keep(in: journal)) != nil else { return pendingCount > 0 ? .some : .nothing }
+        if pendingCount > 0 { return .all }
         // because a session that was said goodbye to is nothing to go on with
         try? journal.clear()
-        return false
+        return .nothing
     }
 }

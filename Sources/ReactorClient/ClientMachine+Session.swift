@@ -61,9 +61,12 @@ extension ClientMachine {
     /// with.
     public func close() {
         if case .ended = stage { return }
-        if leaveJournal() { return fail(.ended, isKept: true) }
-        if stage == .live { outgoing.header(FrameHeader(kind: .goodbye)) }
-        fail(.ended)
+        let legacy = leaveJournal()
+        // because the next run goes on with the session, and has it carry out what the file has
+        if legacy == .nothing, stage == .live { outgoing.header(FrameHeader(kind: .goodbye)) }
+        // because nothing leaves that the file may not have
+        if legacy == .some { outgoing.removeAll() }
+        fail(.ended, leaving: legacy)
     }
 
     /// Tells `completion` when every action that was taken before has an outcome.
@@ -204,16 +207,17 @@ extension ClientMachine {
 
     /// Ends the client for good.
     ///
-    /// `isKept` says that the journal keeps the actions that have no outcome.
-    func fail(_ error: ClientError, isKept: Bool = false) {
-        let isKept = leaveJournal() || isKept
+    /// `legacy` says what a journal has of the actions without an outcome that it was parted with
+    /// already.
+    func fail(_ error: ClientError, leaving legacy: Legacy = .nothing) {
+        let legacy = journal == nil ? legacy : leaveJournal()
         let wasConnected = stage == .greeting || stage == .live
         stage = .ended(error)
         window = 0
         if wasConnected { outputs.append(.close) }
         outputs.append(.stopTimer)
-        giveUpSent(isKept ? .kept : .ended)
-        giveUpWaiting(error, isKept: isKept)
+        giveUpSent(legacy == .all ? .kept : .ended)
+        giveUpWaiting(error, legacy)
         failRequests(error)
         failChecks(error)
         failLeases(error)

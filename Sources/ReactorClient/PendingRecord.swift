@@ -5,7 +5,7 @@ import ReactorWire
 ///
 /// *Shape*: the length of the payload in 4 bytes, the kind in 1, a ``WireChecksum`` of kind and
 /// payload in 8, all the lowest byte first; then the payload. A file is ``magic`` and records behind
-/// it; what follows the first that is not whole is none.
+/// it; the end may be torn.
 struct PendingRecord {
     var kind: Kind
     /// Where its payload stands.
@@ -47,6 +47,25 @@ struct PendingRecord {
         else { return nil }
         self.kind = kind
         payload = start..<end
+    }
+
+    /// Most bytes that are summed up in search of a record.
+    private static let searchBytesMax = 64 << 20
+
+    /// Whether a whole record starts anywhere behind `offset`.
+    static func isAny(_ bytes: Span<UInt8>, behind offset: Int) -> Bool {
+        var bytesLeft = searchBytesMax
+        var offset = offset + 1
+        while offset + headByteCount <= bytes.count, bytesLeft > 0 {
+            defer { offset += 1 }
+            let byteCount = Int(bytes.word(at: offset, byteCount: 4))
+            guard byteCount <= bytes.count - offset - headByteCount,
+                Kind(rawValue: bytes[offset + 4]) != nil
+            else { continue }
+            bytesLeft -= byteCount
+            if PendingRecord(bytes, at: offset) != nil { return true }
+        }
+        return false
     }
 
     private static func checksum(_ kind: UInt8, _ payload: Span<UInt8>) -> UInt64 {

@@ -18,7 +18,7 @@ struct PendingState {
 
     /// Reads a journal; a torn end is left out.
     ///
-    /// *Throws*: where the bytes are something else.
+    /// *Throws*: where the bytes are something else, and where there is more behind what is damaged.
     init(_ bytes: [UInt8]) throws(ClientError) {
         let magic = PendingRecord.magic
         // because its writer may have ended before it had written as much
@@ -35,6 +35,12 @@ struct PendingState {
                 throw .system("the journal at byte \(byteCount): \(error)")
             }
             byteCount = record.payload.upperBound
+        }
+        // because actions that were promised to be carried out would be gone without a word
+        if PendingRecord.isAny(span, behind: byteCount) {
+            throw .system(
+                "the journal is damaged at byte \(byteCount), and goes on behind that: look at it, "
+                    + "or move it away to begin anew")
         }
         frames = frames.filter { $0.key > concluded }
         last = max(last, concluded)

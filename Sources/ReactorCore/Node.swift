@@ -265,7 +265,7 @@ extension Node {
         let elsewhere = mutations.extras?.elsewhere ?? []
         try turn.check(mutations.count + elsewhere.count)
         for change in elsewhere { try check(change, turn) }
-        try turn.check(taskCount: mutations.extras?.tasks.count ?? 0, of: self)
+        if let tasks = mutations.extras?.tasks { try turn.check(tasks, of: self) }
     }
 
     private func check(_ change: ElsewhereChange, _ turn: Turn) throws(Rejection) {

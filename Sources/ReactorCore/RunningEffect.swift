@@ -26,8 +26,10 @@ struct EffectCancellation {
 }
 
 extension EffectSelection {
+    // because what was promised is taken back by its own name alone, or would be done after a restart
     func contains(_ effect: RunningEffect) -> Bool {
-        switch self {
+        guard effect.task == nil else { return false }
+        return switch self {
         case .all: true
         case .named(let name): effect.cancelID == name
         case .lifecycle: effect.isLifecycle

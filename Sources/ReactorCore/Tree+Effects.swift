@@ -107,9 +107,14 @@ extension Tree {
         for effect in effects { effect.start() }
     }
 
+    /// Whether another effect may run.
+    var hasRoomForEffect: Bool {
+        running.count < CoreLimits.effectsMax && orphans.count < CoreLimits.orphansMax
+    }
+
     /// A number for another effect of `node`, if one may run.
     func admitEffect(of node: AnyNode) -> EffectID? {
-        guard running.count < CoreLimits.effectsMax, orphans.count < CoreLimits.orphansMax else {
+        guard hasRoomForEffect else {
             turn.complain(
                 "\(node.path): an effect is left out, for \(running.count) run (at most "
                     + "\(CoreLimits.effectsMax)), and \(orphans.count) were cancelled and have not "
@@ -188,7 +193,7 @@ extension Tree {
     func effectEnded<R: Reactor>(
         _ id: EffectID, _ failure: (any Error)?, of type: R.Type, _ cause: R.Action? = nil
     ) {
-        orphans.remove(id)
+        if orphans.remove(id) != nil { resumePostponed() }
         if let effect = running[id] { finishTask(of: effect, node: id.node) }
         if let failure { fail(id, failure, of: type, cause) } else { endEffect(id) }
     }
@@ -222,6 +227,7 @@ extension Tree {
         jobs[id] = nil
         node(id.node)?.forgetEffect(id)
         tellWaiters(of: effect.sequence)
+        resumePostponed()
     }
 
     /// Cancels an effect; what it still emits is dropped.

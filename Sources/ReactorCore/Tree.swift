@@ -26,6 +26,8 @@ public final class Tree {
     var tasks = TaskTable()
     /// How to end the waits for planned times.
     var waitingTasks: [TaskKey: @Sendable () -> Void] = [:]
+    /// Durable effects that are to be performed as soon as there is room, those promised first in front.
+    var postponed = WaitingLine<TaskFact>()
     /// The effects that perform durable tasks.
     var performing: [TaskKey: EffectID] = [:]
     var running = EffectTable()

@@ -97,6 +97,14 @@ enum LimitTable {
             summary: "sessions kept for resending; the longest disconnected one makes room",
             slot: .count(\.sessionsMax, 1...1_000_000)),
         Entry(
+            name: "sessionsPerUIDMax",
+            summary: "sessions of one user; the longest disconnected of them makes room",
+            slot: .count(\.sessionsPerUIDMax, 1...1_000_000)),
+        Entry(
+            name: "outcomeBytesMax",
+            summary: "outcomes kept of all who are disconnected; who has the most makes room",
+            slot: .bytes(\.outcomeBytesMax, 4 << 10...64 << 30)),
+        Entry(
             name: "outcomeBytesPerSessionMax",
             summary: "outcomes with a text or a reply kept per session; the oldest go",
             slot: .bytes(\.outcomeBytesPerSessionMax, 4 << 10...1 << 30)),
@@ -112,6 +120,14 @@ enum LimitTable {
             name: "inFlightMax",
             summary: "actions without an outcome that a client is told to have at most",
             slot: .count(\.inFlightMax, 1...1_000_000)),
+        Entry(
+            name: "inFlightBytesMax",
+            summary: "bytes of one client's actions without an outcome; then it waits",
+            slot: .bytes(\.inFlightBytesMax, 4 << 10...1 << 30)),
+        Entry(
+            name: "unreleasedBytesMax",
+            summary: "bytes that wait for the journal; then all clients wait",
+            slot: .bytes(\.unreleasedBytesMax, 64 << 10...16 << 30)),
         Entry(
             name: "framesPerTurnMax",
             summary: "frames of one client, apart from actions, that are handled at a time",

@@ -19,6 +19,7 @@ public final class AppendFile {
     /// Opens or makes the file at `path`, and locks it.
     ///
     /// *Throws*: ``LoopError/fileInUse(path:)`` while another, in this process or another, has it.
+    /// ``LoopError/unsafeFile(path:)`` for one that others may read, which is left as it is.
     /// *C*: `open(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fchmod`.
     public init(at path: String) throws(LoopError) {
         self.path = path
@@ -36,7 +37,13 @@ public final class AppendFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw .unsafeFile(path: path)
         }
-        guard fchmod(descriptor, 0o600) == 0 else { throw .call(.system("fchmod", path)) }
+        // because a file that others may read is hardly ours, and its mode is not ours to change
+        guard status.st_mode & 0o077 == 0 || status.st_size == 0 else {
+            throw .unsafeFile(path: path)
+        }
+        if status.st_mode & 0o7777 != 0o600, status.st_size == 0 {
+            guard fchmod(descriptor, 0o600) == 0 else { throw .call(.system("fchmod", path)) }
+        }
         byteCount = Int(status.st_size)
     }
 
@@ -84,6 +91,7 @@ public final class AppendFile {
         let newPath = path + ".new"
         let candidate = try Self.lock(newPath, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
         do throws(LoopError) {
+            guard fchmod(candidate, 0o600) == 0 else { throw .call(.system("fchmod", newPath)) }
             try Self.write(bytes, to: candidate, newPath)
             guard unsafe rename(newPath, path) == 0 else {
                 throw .call(.system("rename", newPath))

@@ -79,7 +79,7 @@ extension LoopError: CustomStringConvertible {
         case .fileInUse(let path):
             "\(path) is in use, by this process or another; end that first"
         case .unsafeFile(let path):
-            "\(path) is not a regular file of ours; name another path"
+            "\(path) is not a regular file of ours alone; name another path"
         case .notAListener(let descriptor):
             "descriptor \(descriptor) is not a listening Unix stream socket"
         }

@@ -44,8 +44,12 @@ final class Connection {
     var queuedControlBytes = 0
     /// Actions whose outcomes have not been handed to the socket.
     var inFlight = 0
+    /// Bytes of the frames of those actions.
+    var inFlightBytes = 0
     /// Actions of ``inFlight`` that the turn at hand carried out.
     var turnActions = 0
+    /// Bytes of the frames of those.
+    var turnActionBytes = 0
     /// Questions about the past that wait for their answers.
     var inquiryCount = 0
     var isWriting = false
@@ -89,6 +93,8 @@ final class Connection {
         var kind: Kind
         /// Actions whose outcomes end with this segment.
         var actions = 0
+        /// Bytes of their frames.
+        var actionBytes = 0
 
         /// What it counts against a budget: its bytes, and its place in the queue.
         var cost: Int { range.count + 64 }

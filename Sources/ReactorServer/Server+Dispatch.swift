@@ -49,6 +49,7 @@ extension Server {
         watch.end()
         note(run, session, connection)
         connection.receivedBytes &+= UInt64(offset &- first)
+        if offset > first { countActionBytes(offset &- first, of: connection) }
         if keepsHistory {
             let runEnd = end?.range.lowerBound ?? offset
             note(run, aliases, bytes.extracting(first..<runEnd), session, connection)
@@ -86,12 +87,28 @@ extension Server {
 }
 
 extension Connection {
-    // because which of them a batch names is known only when it has been read
-    /// All nodes that are open.
-    fileprivate var aliases: [NodeAlias] {
-        nodes.enumerated().compactMap { id, node in
-            node.map { NodeAlias(id: UInt32(id), node: $0.number) }
+    /// The open nodes that a batch names, each once; as far as the batch can be read.
+    fileprivate func aliases(in body: Span<UInt8>, hasOptions: Bool) -> [NodeAlias] {
+        var aliases: [NodeAlias] = []
+        var seen: Set<UInt64> = []
+        do throws(WireError) {
+            var cursor = WireCursor()
+            if hasOptions { try cursor.skip(in: body) }
+            var list = try cursor.openArray(in: body)
+            while try cursor.nextElement(in: body, &list) {
+                var pair = try cursor.openArray(in: body)
+                guard try cursor.nextElement(in: body, &pair) else { break }
+                let id = try cursor.unsigned(in: body)
+                if seen.insert(id).inserted, let node = node(UInt32(clamping: id)) {
+                    aliases.append(NodeAlias(id: UInt32(clamping: id), node: node.number))
+                }
+                while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }
+            }
+        } catch {
+            // because the batch is refused, and what it may have named concerns nobody
+            return aliases
         }
+        return aliases
     }
 
     /// The open node that a client knows by `id`.
@@ -145,6 +162,7 @@ extension Server {
         }
         session.ordinal = ordinal
         countAction(of: connection)
+        countActionBytes(FrameHeader.byteCount + body.count, of: connection)
         note(header, body, aliases(header.id, of: connection), session, connection)
         let result = watching(ordinal, of: session) {
             carryOut(header, body, session, connection)
@@ -406,7 +424,12 @@ extension Server {
         }
         session.ordinal = ordinal
         countAction(of: connection)
-        note(header, body, keepsHistory ? connection.aliases : [], session, connection)
+        countActionBytes(FrameHeader.byteCount + body.count, of: connection)
+        let hasOptions = header.flags.contains(.options)
+        note(
+            header, body,
+            keepsHistory ? connection.aliases(in: body, hasOptions: hasOptions) : [], session,
+            connection)
         let result = watching(ordinal, of: session) {
             carryOutBatch(header, body, session, connection)
         }

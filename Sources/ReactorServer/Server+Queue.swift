@@ -59,11 +59,15 @@ extension Server {
     private func settleActions(_ connection: Connection, hasOutcomes: Bool) {
         guard connection.turnActions > 0 else { return }
         if hasOutcomes {
-            connection.queue[connection.queue.count - 1].actions = connection.turnActions
+            let last = connection.queue.count - 1
+            connection.queue[last].actions = connection.turnActions
+            connection.queue[last].actionBytes = connection.turnActionBytes
         } else {
             connection.inFlight -= connection.turnActions
+            connection.inFlightBytes -= connection.turnActionBytes
         }
         connection.turnActions = 0
+        connection.turnActionBytes = 0
     }
 
     private func overflows(
@@ -141,12 +145,33 @@ extension Server {
         outputs.append(.pauseReading(connection.id))
     }
 
+    /// Counts the bytes of actions in flight; stops reading from a client that has too many of them,
+    /// and from whoever sends more while too much waits for the journal.
+    func countActionBytes(_ byteCount: Int, of connection: Connection) {
+        connection.turnActionBytes &+= byteCount
+        connection.inFlightBytes &+= byteCount
+        guard connection.inFlightBytes > limits.inFlightBytesMax || isCongested else { return }
+        // because it goes on with the end of a turn that has something for it, be it nothing
+        note(connection)
+        pauseReading(connection)
+    }
+
+    /// Goes on reading from everybody once the journal has caught up.
+    func endCongestion() {
+        guard isCongested, unreleasedBytes <= limits.unreleasedBytesMax / 2 else { return }
+        isCongested = false
+        for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            resumeReading(connection)
+        }
+    }
+
     /// Goes on reading from a client that took them; never called while a turn is shared out.
     func resumeReading(_ connection: Connection) {
         guard connection.isReadingPaused, !connection.isClosing, !connection.isSpent,
             connection.queuedControlBytes + connection.pending.controlBytes
                 <= limits.undrainedBytesMax / 2,
-            connection.inFlight <= limits.inFlightMax / 2
+            connection.inFlight <= limits.inFlightMax / 2,
+            connection.inFlightBytes <= limits.inFlightBytesMax / 2, !isCongested
         else { return }
         connection.isReadingPaused = false
         outputs.append(.resumeReading(connection.id))
@@ -191,6 +216,7 @@ extension Server {
             connection.queue.removeFirst()
             byteCount += segment.range.count
             connection.inFlight -= segment.actions
+            connection.inFlightBytes -= segment.actionBytes
             if segment.kind == .control {
                 connection.queuedControlBytes -= segment.cost
             } else {

@@ -59,7 +59,7 @@ extension Server {
     private func newSession(_ uid: UInt32, secret: [UInt8]? = nil) -> Session {
         let (session, evicted) = sessions.make(
             uid: uid, secret: secret ?? newSecret(), at: tree.turn.sequence)
-        if let evicted { note(.evicted(client: evicted.client)) }
+        for session in evicted { note(.evicted(client: session.client)) }
         return session
     }
 

@@ -67,9 +67,10 @@ extension Server {
         let isChange = turn.sequence != turnStart
         var record = TurnRecord(
             number: turnNumber, isAppended: !isChange && batch.facts.isEmpty, connections: [],
-            effects: turn.effects)
+            effects: turn.effects, byteCount: batch.deltas.range.count + batch.facts.count)
         record.connections = desk.value.takeNoted()
         let isKept = !record.isAppended
+        record.isKept = isKept
         unreleased.append(record)
         if isChange {
             stats.turns &+= 1
@@ -78,6 +79,8 @@ extension Server {
         if isKept {
             outputs.append(.append(batch))
             lastKeptTurn = turnNumber
+            unreleasedBytes += record.byteCount
+            if unreleasedBytes > limits.unreleasedBytesMax { isCongested = true }
         }
         turnNumber += 1
         turnStart = turn.sequence
@@ -102,11 +105,13 @@ extension Server {
         while unreleased.first?.isAppended ?? false {
             let record = unreleased.removeFirst()
             releasedTurn = record.number
+            if record.isKept { unreleasedBytes -= record.byteCount }
             for connection in record.connections { flushOrList(connection, of: record.number) }
             if !record.effects.isEmpty { tree.start(record.effects) }
             keepSpare(record)
         }
         flushUpdates()
+        endCongestion()
     }
 
     private func keepSpare(_ record: consuming TurnRecord) {

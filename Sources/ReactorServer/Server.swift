@@ -86,7 +86,16 @@ public final class Server {
         var isAppended: Bool
         var connections: [Connection]
         var effects: [PendingEffect]
+        /// Bytes of its batch.
+        var byteCount: Int
+        /// Whether its batch was handed to the journal.
+        var isKept = false
     }
+
+    /// Bytes of batches that the journal has been handed and has not appended.
+    var unreleasedBytes = 0
+    /// Whether those are so many that nobody is read from.
+    var isCongested = false
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
     /// user for whom ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
@@ -262,6 +271,11 @@ extension Server {
         // because what the turn has answered already is not to be answered with "ended"
         if tree.turn.hasResolutions { resolve() }
         session.endConnection(limits)
+        for evicted in sessions.weigh(
+            session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence)
+        {
+            note(.evicted(client: evicted.client))
+        }
     }
 
     /// For how long a session without actions waits for its client to come back.

@@ -30,6 +30,12 @@ public struct ServerLimits: Equatable, Sendable {
     public var nodesPerConnectionMax = 4_096
     /// Most sessions; beyond it the one that has been disconnected longest is evicted.
     public var sessionsMax = 4_096
+    /// Most sessions of one uid; beyond it the one of them that has been disconnected longest is
+    /// evicted.
+    public var sessionsPerUIDMax = 1_024
+    /// Bytes of outcomes that are kept for all disconnected sessions; beyond it the one with the most
+    /// is evicted.
+    public var outcomeBytesMax = 256 << 20
     /// Most outcomes kept per session, as runs and exceptions, until the client confirms them.
     public var outcomesPerSessionMax = 16_384
     /// Bytes of outcomes with a text or a reply that are kept per session; the oldest go first.
@@ -39,6 +45,12 @@ public struct ServerLimits: Equatable, Sendable {
     /// Most actions without an outcome; from a client that sends more nothing is read until
     /// outcomes have left.
     public var inFlightMax = 1_024
+    /// Bytes of one connection's actions without an outcome above which nothing more is read from it
+    /// until outcomes have left.
+    public var inFlightBytesMax = 4 << 20
+    /// Bytes of turns that wait for the journal above which nobody is read from until it has
+    /// caught up.
+    public var unreleasedBytesMax = 64 << 20
     /// Most frames of one connection that are handled in a turn, apart from new actions, which
     /// ``inFlightMax`` limits; the rest waits until the others have been looked at.
     public var framesPerTurnMax = 1_024
@@ -86,11 +98,15 @@ public struct ServerLimits: Equatable, Sendable {
             "subscriptionsPerUIDMax": UInt64(subscriptionsPerUIDMax),
             "nodesPerConnectionMax": UInt64(nodesPerConnectionMax),
             "sessionsMax": UInt64(sessionsMax),
+            "sessionsPerUIDMax": UInt64(sessionsPerUIDMax),
+            "outcomeBytesMax": UInt64(outcomeBytesMax),
             "outcomesPerSessionMax": UInt64(outcomesPerSessionMax),
             "closeDeadlineNanoseconds": closeDeadline,
             "outcomeBytesPerSessionMax": UInt64(outcomeBytesPerSessionMax),
             "messageBytesMax": UInt64(messageBytesMax),
             "inFlightMax": UInt64(inFlightMax),
+            "inFlightBytesMax": UInt64(inFlightBytesMax),
+            "unreleasedBytesMax": UInt64(unreleasedBytesMax),
             "framesPerTurnMax": UInt64(framesPerTurnMax),
             "queueBytesMax": UInt64(queueBytesMax),
             "undrainedBytesMax": UInt64(undrainedBytesMax),

@@ -27,6 +27,10 @@ public struct ServerMemory: Equatable, Sendable {
     public var outcomesOfOne = 0
     /// The most actions of one session whose client waits for the end of their effects.
     public var awaitedOfOne = 0
+    /// Bytes of turns that wait for the journal.
+    public var unreleasedBytes = 0
+    /// The most bytes of one connection's actions that have no outcome yet.
+    public var inFlightBytesOfOne = 0
     /// Recent deltas kept for clients that come back.
     public var ringBytes = 0
     /// Encoded snapshots kept for the next who asks.
@@ -51,10 +55,13 @@ extension Server {
             memory.keptBytesOfOne = max(memory.keptBytesOfOne, keptBytes)
             memory.updateBytesOfOne = max(memory.updateBytesOfOne, connection.queuedUpdateBytes)
             memory.controlBytesOfOne = max(memory.controlBytesOfOne, connection.queuedControlBytes)
+            memory.inFlightBytesOfOne = max(
+                memory.inFlightBytesOfOne, connection.inFlightBytes)
             memory.inputBytesOfOne = max(memory.inputBytesOfOne, connection.partial.count)
         }
         memory.outcomesOfOne = sessions.outcomesOfOne
         memory.awaitedOfOne = sessions.awaitedOfOne
+        memory.unreleasedBytes = unreleasedBytes
         memory.ringBytes = ring.byteCount
         memory.snapshotBytes = slices.cachedBytes
         return memory

@@ -31,6 +31,8 @@ final class Session {
     /// All other outcomes, in ascending order of ordinals.
     private var exceptions = Deque<Exception>()
     private var exceptionBytes = 0
+    /// What it counts among the outcomes of disconnected sessions.
+    var weighedBytes = 0
 
     init(secret: [UInt8], uid: UInt32, client: UInt64) {
         self.secret = secret
@@ -49,6 +51,9 @@ final class Session {
 
     /// Whether its client waits for more than has been sent.
     var isOwed: Bool { !deferred.isEmpty || awaited.isAsked }
+
+    /// Bytes that remembering outcomes costs, roughly.
+    var outcomeBytes: Int { exceptionBytes + runs.count * MemoryLayout<AppliedRun>.stride }
 
     /// Runs and exceptions that are remembered.
     var outcomeCount: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
@@ -184,9 +189,10 @@ final class Session {
         {
             if let run = runs.first, run.ordinal < exceptions.first?.ordinal ?? .max {
                 runs.removeFirst()
-            } else if !exceptions.isEmpty {
+            } else if exceptions.count > 1 || outcomeCount > limits.outcomesPerSessionMax {
                 forgetException()
             } else {
+                // because the newest may be larger than all that is kept, and is yet to be read
                 return
             }
         }

@@ -5,16 +5,25 @@ struct SessionTable {
     private var sessions: [[UInt8]: Session] = [:]
     private var byClient: [UInt64: Session] = [:]
     private var lastClient: UInt64 = 0
-    /// Clients whose sessions no connection speaks for, those that were left first in front;
-    /// with and without actions.
-    private var left = ArrivalOrder<UInt64>()
-    private var leftBlank = ArrivalOrder<UInt64>()
+    /// Clients whose sessions no connection speaks for.
+    private var left = LeftSessions()
+    /// The same, of each uid.
+    private var leftOf: [UInt32: LeftSessions] = [:]
+    /// How many sessions each uid has.
+    private var counts: [UInt32: Int] = [:]
+    /// Bytes of outcomes of sessions that no connection speaks for.
+    private(set) var leftBytes = 0
     /// Sessions that had actions and are no more.
     var ended = EndedSessions()
     /// Most sessions; beyond it one that nobody uses is evicted.
     let sessionsMax: Int
+    /// Most of one uid, likewise.
+    let perUIDMax: Int
 
-    init(sessionsMax: Int) { self.sessionsMax = sessionsMax }
+    init(sessionsMax: Int, perUIDMax: Int = .max) {
+        self.sessionsMax = sessionsMax
+        self.perUIDMax = perUIDMax
+    }
 
     var count: Int { sessions.count }
     /// The most outcomes that one session remembers. *Cost*: O(sessions).
@@ -33,14 +42,24 @@ struct SessionTable {
 
     func find(client: UInt64) -> Session? { byClient[client] }
 
-    /// Makes a session; evicts the one that has been disconnected longest if there are too many.
-    /// `sequence` is that of the last transaction.
+    /// Makes a session; evicts those that have been disconnected longest if there are too many, of
+    /// the uid's own or of all. `sequence` is that of the last transaction.
     ///
-    /// *Answers*: what was evicted as well, if the journal knows of it.
+    /// *Answers*: what was evicted as well, as far as the journal knows of it.
     mutating func make(
         uid: UInt32, secret: [UInt8], at sequence: UInt64
-    ) -> (Session, evicted: Session?) {
-        let evicted = sessions.count >= sessionsMax ? evictOne(at: sequence) : nil
+    ) -> (Session, evicted: [Session]) {
+        var evicted: [Session] = []
+        while counts[uid] ?? 0 >= perUIDMax, let client = leftOf[uid]?.first,
+            let session = byClient[client]
+        {
+            evict(session, at: sequence, into: &evicted)
+        }
+        while sessions.count >= sessionsMax, let client = left.first,
+            let session = byClient[client]
+        {
+            evict(session, at: sequence, into: &evicted)
+        }
         lastClient += 1
         let session = Session(secret: secret, uid: uid, client: lastClient)
         add(session)
@@ -48,6 +67,7 @@ struct SessionTable {
     }
 
     private mutating func add(_ session: Session) {
+        counts[session.uid, default: 0] += 1
         byClient[session.client] = session
         // because a snapshot may know of a later session with the secret already
         if let other = sessions[session.secret], other.client > session.client { return }
@@ -61,7 +81,28 @@ struct SessionTable {
         let session = Session(secret: secret, uid: uid, client: client)
         session.isStored = true
         add(session)
-        left.append(client)
+        wait(session)
+    }
+
+    /// Takes note that a session of a former run had another action: it was left later than others.
+    mutating func touch(_ session: Session) { wait(session) }
+
+    /// Lists a session as one that nobody speaks for.
+    private mutating func wait(_ session: Session) {
+        // because it may have had its first action since it was listed
+        left.remove(session.client)
+        leftOf[session.uid]?.remove(session.client)
+        left.append(session.client, isBlank: session.isBlank && !session.isStored)
+        leftOf[session.uid, default: LeftSessions()].append(
+            session.client, isBlank: session.isBlank && !session.isStored)
+    }
+
+    private mutating func unlist(_ session: Session) {
+        left.remove(session.client)
+        leftOf[session.uid]?.remove(session.client)
+        if leftOf[session.uid]?.isEmpty ?? false { leftOf[session.uid] = nil }
+        leftBytes -= session.weighedBytes
+        session.weighedBytes = 0
     }
 
     /// Makes the session again that a snapshot knows of.
@@ -77,8 +118,12 @@ struct SessionTable {
         if session.isStored || !session.isBlank { ended.note(session.secret, at: sequence) }
     }
 
-    /// The sessions that a journal knows of.
-    var stored: [Session] { sessions.values.filter(\.isStored) }
+    /// The sessions that a journal knows of, in the order in which they were left.
+    var stored: [Session] {
+        left.all.compactMap { byClient[$0] }.filter(\.isStored)
+            + byClient.values.filter { $0.isStored && $0.connection != nil }
+            .sorted { $0.client < $1.client }
+    }
 
     /// The highest number that a client had.
     var lastNumber: UInt64 { lastClient }
@@ -87,48 +132,91 @@ struct SessionTable {
     mutating func skip(to client: UInt64) { lastClient = max(lastClient, client) }
 
     /// Ends the connections that all of them had.
-    func endFormerConnections(_ limits: ServerLimits) {
-        for session in sessions.values { session.endConnection(limits) }
+    mutating func endFormerConnections(_ limits: ServerLimits) {
+        for session in byClient.values {
+            session.endConnection(limits)
+            session.weighedBytes = session.outcomeBytes
+            leftBytes += session.weighedBytes
+        }
     }
 
     /// Takes note that a session's connection ended, at `now`.
     mutating func leave(_ session: Session, at now: UInt64) {
         session.connection = nil
         session.disconnectedAt = now
-        if session.isBlank { leftBlank.append(session.client) } else { left.append(session.client) }
+        wait(session)
+    }
+
+    /// Counts the outcomes of a session that was left; where all of them together are more than
+    /// `bytesMax`, evicts those with the most. *Answers* as ``make(uid:secret:at:)`` does.
+    mutating func weigh(
+        _ session: Session, bytesMax: Int, at sequence: UInt64
+    ) -> [Session] {
+        var evicted: [Session] = []
+        guard session.connection == nil, byClient[session.client] === session else { return [] }
+        leftBytes += session.outcomeBytes - session.weighedBytes
+        session.weighedBytes = session.outcomeBytes
+        while leftBytes > bytesMax,
+            let largest = byClient.values.max(by: {
+                ($0.weighedBytes, $1.client) < ($1.weighedBytes, $0.client)
+            }), largest.weighedBytes > 0
+        {
+            evict(largest, at: sequence, into: &evicted)
+        }
+        return evicted
     }
 
     /// Takes note that a connection speaks for a session.
     mutating func join(_ session: Session, _ connection: Connection) {
         session.connection = connection
-        left.remove(session.client)
-        leftBlank.remove(session.client)
+        unlist(session)
     }
 
     private mutating func remove(_ session: Session) {
         if sessions[session.secret] === session { sessions[session.secret] = nil }
-        byClient[session.client] = nil
-        left.remove(session.client)
-        leftBlank.remove(session.client)
+        guard byClient.removeValue(forKey: session.client) != nil else { return }
+        unlist(session)
+        let count = counts[session.uid] ?? 0
+        counts[session.uid] = count > 1 ? count - 1 : nil
     }
 
-    /// Evicts the session that was left first, one without actions if there is one.
-    private mutating func evictOne(at sequence: UInt64) -> Session? {
-        // because nothing is lost with a session that has no actions
-        guard let client = leftBlank.first ?? left.first, let session = byClient[client] else {
-            return nil
-        }
+    private mutating func evict(
+        _ session: Session, at sequence: UInt64, into evicted: inout [Session]
+    ) {
         end(session, at: sequence)
-        return session.isStored ? session : nil
+        if session.isStored { evicted.append(session) }
     }
 
     /// Forgets sessions without actions whose connection ended before `time`: their clients may
     /// have sent some that never arrived, and are given a while to come back with them.
     mutating func forgetBlank(before time: UInt64) {
-        while let client = leftBlank.first, let session = byClient[client],
+        while let client = left.firstBlank, let session = byClient[client],
             session.disconnectedAt < time
         {
             remove(session)
         }
+    }
+}
+
+/// Sessions that no connection speaks for, those that were left first in front.
+struct LeftSessions {
+    private var used = ArrivalOrder<UInt64>()
+    private var blank = ArrivalOrder<UInt64>()
+
+    var isEmpty: Bool { used.isEmpty && blank.isEmpty }
+    /// Who makes room first: one without actions, because nothing is lost with it.
+    var first: UInt64? { blank.first ?? used.first }
+    /// The first without actions.
+    var firstBlank: UInt64? { blank.first }
+    /// All of them; those without actions last.
+    var all: [UInt64] { used.all + blank.all }
+
+    mutating func append(_ client: UInt64, isBlank: Bool) {
+        if isBlank { blank.append(client) } else { used.append(client) }
+    }
+
+    mutating func remove(_ client: UInt64) {
+        used.remove(client)
+        blank.remove(client)
     }
 }

@@ -42,6 +42,10 @@ public struct MemoryAudit: Sendable {
             ),
             ("outcomes of one session", memory.outcomesOfOne, limits.outcomesPerSessionMax),
             ("awaited actions of one session", memory.awaitedOfOne, limits.inFlightMax),
+            (
+                "bytes of one connection's actions in flight", memory.inFlightBytesOfOne,
+                limits.inFlightBytesMax + inputBytesMax
+            ),
             ("ring bytes", memory.ringBytes, limits.ringBytesMax),
             (
                 "snapshot bytes", memory.snapshotBytes,

@@ -215,6 +215,31 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 0)
     }
 
+    @Test("C88: a client that ends with a full disk leaves its session to the next, and no doubt")
+    func fullDisk() throws {
+        let rig = try Rig(keepingHistoryOf: 7)
+        let store = ArrayStore()
+        let first = try client(store, rig)
+        let node = try first.open("/visits", rig)
+        rig.journal = .isSilent
+        var outcomes: [ActionOutcome] = []
+        try first.machine.dispatch(Action.increment(by: 1), to: node) { outcomes.append($0) }
+        rig.run()
+        store.isBroken = true
+        try first.machine.dispatch(Action.increment(by: 1), to: node) { outcomes.append($0) }
+        first.machine.close()
+        rig.run()
+        #expect(outcomes == [.unknown(.ended), .unknown(.ended)])
+        #expect(!first.sent.contains { $0.kind == .goodbye })
+        rig.crash(first)
+        try rig.restart(epoch: 7)
+        store.isBroken = false
+        let second = try client(store, rig)
+        rig.run()
+        #expect(second.machine.welcome?.isResumed == true)
+        #expect(try rig.count(at: "/visits") == 1)
+    }
+
     @Test("C88: a second client with the same file is refused with SESSION_BUSY")
     func busy() async throws {
         let server = try LiveServer()

@@ -48,6 +48,24 @@ import Testing
         #expect(directory.names == ["pending"])
     }
 
+    @Test("a file that others may read is refused, and left as it is; an empty one is made ours")
+    func shared() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("notes")
+        do {
+            let file = try AppendFile(at: path)
+            try file.append([1, 2])
+        }
+        #expect(unsafe chmod(path, 0o644) == 0)
+        #expect(throws: LoopError.unsafeFile(path: path)) { try AppendFile(at: path) }
+        #expect(Files.mode(of: path) == S_IFREG | 0o644)
+        #expect(unsafe chmod(path, 0o600) == 0)
+        try AppendFile(at: path).truncate(to: 0)
+        #expect(unsafe chmod(path, 0o644) == 0)
+        #expect(try AppendFile(at: path).byteCount == 0)
+        #expect(Files.mode(of: path) == S_IFREG | 0o600)
+    }
+
     @Test("a link and a directory are refused")
     func strangers() throws {
         let directory = TemporaryDirectory()

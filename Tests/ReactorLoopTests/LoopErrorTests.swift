@@ -32,7 +32,7 @@ import Testing
                 .fileInUse(path: "/f"),
                 "/f is in use, by this process or another; end that first"
             ),
-            (.unsafeFile(path: "/f"), "/f is not a regular file of ours; name another path"),
+            (.unsafeFile(path: "/f"), "/f is not a regular file of ours alone; name another path"),
             (
                 .notAListener(descriptor: 3),
                 "descriptor 3 is not a listening Unix stream socket"

@@ -1,3 +1,4 @@
+import ReactorWire
 import Testing
 
 @testable import ReactorServer
@@ -82,6 +83,53 @@ struct SessionTableTests {
         _ = table.make(uid: 0, secret: [9], at: 0)
         #expect(table.find(client: sessions[0].client) === sessions[0])
         #expect(table.find(client: sessions[1].client) == nil)
+    }
+
+    @Test("X117: a uid with as many sessions as it may have evicts its own, and nobody else's")
+    func perUID() {
+        var table = SessionTable(sessionsMax: 100, perUIDMax: 3)
+        let other = table.make(uid: 9, secret: [9], at: 0).0
+        other.ordinal = 1
+        table.leave(other, at: 0)
+        let sessions = left(4, used: 1, &table)
+        let gone = sessions.filter { table.find(client: $0.client) == nil }
+        #expect(gone.map(\.client) == [sessions[0].client] && table.count == 4)
+        #expect(table.find(client: other.client) === other)
+    }
+
+    @Test("X117: disconnected sessions keep so many bytes of outcomes together, the largest goes")
+    func weighed() {
+        var table = SessionTable(sessionsMax: 100)
+        let sessions = left(4, used: 1, &table)
+        var evicted: [UInt64] = []
+        for (session, byteCount) in zip(sessions, [400, 1_000, 300, 900]) {
+            let text = String(repeating: "x", count: byteCount)
+            session.note(.failed(message: text), of: 1, ServerLimits())
+            evicted += table.weigh(session, bytesMax: 2_000, at: 7).map(\.client)
+        }
+        // because the journal knows of none of them, nobody has to be told
+        #expect(evicted.isEmpty && table.find(client: sessions[1].client) == nil)
+        #expect(table.count == 3 && table.leftBytes == 400 + 300 + 900 + 3 * 64)
+        let peer = Peer(uid: 0, gid: 0, pid: 1)
+        table.join(sessions[3], Connection(id: ConnectionID(1), peer: peer, connectedAt: 0))
+        #expect(table.leftBytes == 400 + 300 + 2 * 64)
+        #expect(table.ended.mayHold(sessions[1].secret, since: 9))
+    }
+
+    @Test(
+        "sessions of a former run make room in the order in which they were left, several at once")
+    func formerOrder() {
+        var table = SessionTable(sessionsMax: 10)
+        for client in 1...9 as ClosedRange<UInt64> {
+            table.restore(client: client, secret: [UInt8(client)], uid: 0)
+        }
+        if let first = table.find(client: 1) { table.touch(first) }
+        #expect(table.stored.map(\.client) == [2, 3, 4, 5, 6, 7, 8, 9, 1])
+        var smaller = SessionTable(sessionsMax: 4)
+        for session in table.stored { smaller.restore(session.saved, ServerLimits()) }
+        #expect(
+            smaller.make(uid: 0, secret: [99], at: 1).evicted.map(\.client) == [2, 3, 4, 5, 6, 7])
+        #expect(smaller.count == 4 && smaller.find(client: 1) != nil)
     }
 
     @Test(

@@ -186,6 +186,19 @@ struct SessionTests {
         #expect(session?.outcomeCount == 0)
     }
 
+    @Test("the newest outcome is kept, however large, until its client has it")
+    func largest() {
+        let session = Session(secret: [1], uid: 0, client: 1)
+        let limits = ServerLimits()
+        let reply = WireEmbedded([UInt8](repeating: 7, count: limits.outcomeBytesPerSessionMax))
+        session.note(.failed(message: "before"), of: 1, limits)
+        session.note(.applied(sequence: 1, reply: reply, ownerEnded: false), of: 2, limits)
+        #expect(session.outcome(of: 1) == nil)
+        #expect(session.outcome(of: 2) == .applied(sequence: 1, reply: reply, ownerEnded: false))
+        session.note(.failed(message: "behind"), of: 3, limits)
+        #expect(session.outcome(of: 2) == nil && session.outcome(of: 3) != nil)
+    }
+
     @Test("outcomes nobody confirms are bounded in number and bytes, oldest forgotten first")
     func bounded() throws {
         let harness = ServerHarness {

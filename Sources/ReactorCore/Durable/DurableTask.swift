@@ -5,7 +5,9 @@
 /// ``Mutations/undertaking(_:_:)``, do it in ``Reactor/perform(_:state:)``.
 ///
 /// It runs at least once: what it does to the world outside should be told the id, by which a second
-/// time is known. What it reports with ``Emit/last(_:)`` is applied exactly once.
+/// time is known. What it reports with ``Emit/last(_:)`` is applied exactly once. It goes on when its
+/// reactor is restarted, or cancels other effects: only ``Mutations/dropping(_:)``, and the end of its
+/// reactor, take it back.
 public struct DurableTask: Equatable, Sendable {
     /// The name that the reactor gave to it; a new one of the same name takes its place.
     public let name: String
@@ -27,7 +29,7 @@ public struct UnperformedTask: Error, Equatable, CustomStringConvertible {
 }
 
 /// What becomes of planned times that passed while nothing could be done: the daemon was not
-/// running, or the machine stood still.
+/// running, or the machine stood still for a second at least.
 @WireCodable
 public enum CatchUp: String, CaseIterable, Sendable {
     /// Nothing: the next is the first that is still to come.

@@ -3,6 +3,14 @@ enum TaskWish {
     case timer(name: String, span: Duration, isPeriodic: Bool, CatchUp, WireEmbedded)
     case effect(name: String, WireEmbedded)
     case drop(name: String)
+
+    /// The name under which something is to stand.
+    var promised: String? {
+        switch self {
+        case .timer(let name, _, _, _, _), .effect(let name, _): name
+        case .drop: nil
+        }
+    }
 }
 
 // MARK: - Promises
@@ -35,7 +43,7 @@ extension Mutations {
     }
 
     /// Promises an effect that is performed after a restart as well, until it has ended: see
-    /// ``DurableTask``.
+    /// ``DurableTask``. It waits for room where ``CoreLimits/effectsMax`` run already.
     public func undertaking(
         _ name: String, _ payload: some WireCodable & Sendable = true
     ) -> Mutations {

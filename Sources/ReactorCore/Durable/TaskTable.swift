@@ -23,6 +23,9 @@ struct TaskTable: Sendable {
         lastID = ((lastID >> 32) &+ 1 &+ (epoch >> 40)) << 32
     }
 
+    /// The names under which something of a node stands.
+    func names(of node: UInt32) -> [String] { all[node].map { Array($0.keys) } ?? [] }
+
     /// What stands under a name.
     func find(_ name: String, of node: UInt32) -> TaskFact? { all[node]?[name] }
 

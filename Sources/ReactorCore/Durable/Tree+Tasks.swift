@@ -21,10 +21,15 @@ extension Turn {
         }
     }
 
-    /// Refuses more than may be promised.
-    func check(taskCount: Int, of node: AnyNode) throws(Rejection) {
-        guard taskCount == 0 || tree.tasks.count + tasks.count + taskCount <= CoreLimits.tasksMax
-        else {
+    /// Refuses more than may be promised; what is taken back, or replaced, is no more.
+    func check(_ wishes: [TaskWish], of node: AnyNode) throws(Rejection) {
+        guard !wishes.isEmpty else { return }
+        let known = tree.tasks
+        let asked = tasks.count { $0.id > 0 && known.find($0.name, of: $0.node) == nil }
+        let wished = wishes.count { wish in
+            wish.promised.map { known.find($0, of: node.number) == nil } ?? false
+        }
+        guard wished == 0 || known.count + asked + wished <= CoreLimits.tasksMax else {
             throw Rejection(
                 .quota,
                 "\(node.path): \(CoreLimits.tasksMax) planned actions and durable effects, the most "
@@ -76,9 +81,23 @@ extension Tree {
             let left = min(max(planned - environment.wallClock(), 0), span)
             wait(left, for: fact, isLate: isLate && left == 0)
         case .effect(_, let name, let id, let payload):
+            guard hasRoomForEffect else { return postponed.append(fact) }
             node.perform(DurableTask(name: name, id: id, payload: payload), turn)
         case .done: break
         }
+    }
+
+    /// Has what was postponed begin, as far as there is room, because an effect has ended.
+    func resumePostponed() {
+        guard !postponed.isEmpty else { return }
+        // because the transaction at hand may come to nothing, and this may not
+        environment.post { tree in
+            tree.turn.whenCommitted { [weak tree] in tree?.takePostponed() }
+        }
+    }
+
+    private func takePostponed() {
+        while hasRoomForEffect, let fact = postponed.popFirst() { take(up: fact, isLate: false) }
     }
 
     private func wait(_ milliseconds: Int64, for fact: TaskFact, isLate: Bool) {
@@ -99,13 +118,19 @@ extension Tree {
 
     /// Ends what goes on for a node that is gone.
     func forgetTasks(of node: UInt32) {
-        guard tasks.count > 0 || !performing.isEmpty else { return }
-        for key in waitingTasks.keys where key.node == node {
+        guard tasks.count > 0 else { return }
+        // because what is waited for, or performed, stands in the table as long
+        for name in tasks.names(of: node) {
+            let key = TaskKey(node: node, name: name)
             waitingTasks.removeValue(forKey: key)?()
+            performing[key] = nil
         }
-        performing = performing.filter { $0.key.node != node }
         tasks.forget(node: node)
     }
+
+    // because a loop that is busy misses some of many times, and is to do what is due all the same
+    /// Milliseconds of delay from which on nothing could be done meanwhile.
+    private static let standstill: Int64 = 1_000
 
     /// A planned time has come.
     private func fire(_ fact: TaskFact, isLate: Bool) {
@@ -128,7 +153,7 @@ extension Tree {
         }
         let times =
             switch catchUp {
-            case .skip: isLate ? 0 : 1
+            case .skip: isLate || missed > 1 && now - planned >= Self.standstill ? 0 : 1
             case .once: 1
             case .all: Int(min(missed, Int64(CoreLimits.catchUpMax)))
             }

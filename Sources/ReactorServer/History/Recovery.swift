@@ -28,7 +28,8 @@ public final class Recovery {
     public init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
         self.limits = limits
         nodes = TreeRecovery(of: tree, dropped: dropped)
-        sessions = SessionTable(sessionsMax: limits.sessionsMax)
+        sessions = SessionTable(
+            sessionsMax: limits.sessionsMax, perUIDMax: limits.sessionsPerUIDMax)
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
     }
 
@@ -97,11 +98,14 @@ public final class Recovery {
         switch fact {
         case .run(let by, let ordinal, let first, let count, _, _):
             noteConnection(by.connection)
-            sessions.find(client: by.client)?.redo(
-                AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
+            guard let session = sessions.find(client: by.client) else { return }
+            session.redo(AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
+            sessions.touch(session)
         case .action(let by, let ordinal, _, _):
             noteConnection(by.connection)
-            sessions.find(client: by.client)?.redoArrival(of: ordinal)
+            guard let session = sessions.find(client: by.client) else { return }
+            session.redoArrival(of: ordinal)
+            sessions.touch(session)
         case .outcome(let client, let ordinal, let outcome):
             sessions.find(client: client)?.redo(outcome, of: ordinal, limits)
         case .session(let client, let secret, let uid):

@@ -42,6 +42,8 @@ public final class ServerSnapshot {
     // because a turn is not to wait for it: a copy costs some hundred nanoseconds
     /// Nodes, or sessions, that are looked at between two turns.
     static let countPerTurn = 512
+    /// Outcomes that sessions may have which are copied between two turns; one session may have more.
+    static let outcomesPerTurn = 8_192
 
     fileprivate init(
         of tree: Tree, isLive: Bool, _ table: @escaping () -> SessionTable,
@@ -69,8 +71,9 @@ public final class ServerSnapshot {
             isComplete = true
             return parts
         }
-        sessions = waiting.dropFirst(Self.countPerTurn)
-        let saved = waiting.prefix(Self.countPerTurn).map(\.saved)
+        let count = Self.countAtOnce(waiting)
+        sessions = waiting.dropFirst(count)
+        let saved = waiting.prefix(count).map(\.saved)
         return [{ SnapshotPart.sessions(saved).wireBytes() }]
     }
 
@@ -89,6 +92,18 @@ public final class ServerSnapshot {
     public func cancel() {
         nodes.cancel()
         isComplete = true
+    }
+
+    /// How many of these sessions are copied at once.
+    private static func countAtOnce(_ sessions: ArraySlice<Session>) -> Int {
+        var outcomeCount = 0
+        var count = 0
+        for session in sessions.prefix(countPerTurn) {
+            outcomeCount += session.outcomeCount
+            guard count == 0 || outcomeCount <= outcomesPerTurn else { break }
+            count += 1
+        }
+        return count
     }
 
     private static func part(_ nodes: [SavedNode]) -> Part {

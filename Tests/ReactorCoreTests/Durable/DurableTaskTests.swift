@@ -14,6 +14,8 @@ private struct Planner {
         case drop(name: String)
         case rang(name: String)
         case charge(name: String, amount: Int)
+        case chargeMany(from: Int, count: Int)
+        case cancel(id: String)
         case refuse
     }
 
@@ -39,6 +41,9 @@ private struct Planner {
         case .rang(let name): [.noted(name)]
         case .charge(let name, let amount):
             Mutations(.noted("charging \(name)")).undertaking(name, amount)
+        case .chargeMany(let first, let count):
+            (first..<first + count).reduce(Mutations.none) { $0.undertaking("\($1)", $1) }
+        case .cancel(let id): Mutations.none.cancelling(id)
         case .refuse: throw Rejection("no", "no")
         }
     }
@@ -48,7 +53,7 @@ private struct Planner {
     }
 
     func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
-        Effect { [attempts] emit in
+        Effect(cancelID: "charge") { [attempts] emit in
             let amount = try task.payload.decode(as: Int.self)
             guard attempts.begin("\(task.name)#\(task.id) \(amount)") else { return }
             emit.last(.noted("charged \(amount)"))
@@ -221,6 +226,91 @@ struct DurableTaskTests {
         #expect(other.promised.isEmpty)
     }
 
+    @Test("R108: durable effects beyond those that may run begin when others have ended")
+    func postponed() async throws {
+        let bench = try bench()
+        let count = CoreLimits.effectsMax * 2 + 10
+        for first in stride(from: 0, to: count, by: 512) {
+            let action = Planner.Action.chargeMany(from: first, count: min(512, count - first))
+            #expect(try bench.send(action).hasPrefix("applied"))
+        }
+        #expect(bench.promised.count == count)
+        var rounds = 0
+        while !bench.promised.isEmpty, rounds < 20 {
+            await bench.run()
+            rounds += 1
+        }
+        #expect(bench.promised.isEmpty && bench.tree.postponed.isEmpty)
+        #expect(Set(attempts.log).count == count && attempts.log.count == count)
+    }
+
+    @Test("R108: one that waits for room and is dropped meanwhile does not begin")
+    func droppedWhilePostponed() async throws {
+        let bench = try bench()
+        for first in stride(from: 0, to: CoreLimits.effectsMax, by: 512) {
+            _ = try bench.send(Planner.Action.chargeMany(from: first, count: 512))
+        }
+        _ = try bench.send(Planner.Action.charge(name: "late", amount: 1))
+        _ = try bench.send(Planner.Action.drop(name: "late"))
+        for _ in 0..<4 { await bench.run() }
+        #expect(attempts.log.count == CoreLimits.effectsMax && bench.promised.isEmpty)
+    }
+
+    @Test("R108: cancelling by name leaves a durable effect alone, and dropping ends it")
+    func cancelled() async throws {
+        for action in [Planner.Action.cancel(id: "charge"), .drop(name: "order")] {
+            let bench = try bench()
+            _ = try bench.send(Planner.Action.charge(name: "order", amount: 7))
+            _ = try bench.send(action)
+            await bench.run()
+            let isDropped = action == .drop(name: "order")
+            #expect(try notes(bench).contains("charged 7") == !isDropped)
+            #expect(bench.promised.isEmpty)
+        }
+    }
+
+    @Test("R108: a child that is restarted goes on with what it has promised")
+    func restarted() async throws {
+        let bench = try TaskBench(Dorm())
+        _ = try bench.send(Dorm.Action.make("x"))
+        #expect(try bench.tree.send(Idle.Action.promise, to: "/idlers/x").hasPrefix("applied"))
+        bench.commit()
+        #expect(bench.tree.performing.count == 1)
+        _ = try bench.send(Dorm.Action.restart("x"))
+        #expect(bench.tree.performing.count == 1 && bench.tree.running.count == 1)
+        await bench.run()
+        #expect(bench.promised.isEmpty && bench.tree.performing.isEmpty)
+    }
+
+    @Test("a tree that has promised as much as it may takes replacements, and takes back")
+    func full() async throws {
+        let bench = try bench()
+        for first in stride(from: 0, to: CoreLimits.tasksMax, by: 256) {
+            _ = try bench.tree.send(Planner.Action.chargeMany(from: first, count: 256))
+        }
+        #expect(bench.promised.count == CoreLimits.tasksMax)
+        let more = try bench.tree.send(Planner.Action.charge(name: "more", amount: 1))
+        #expect(more.contains("QUOTA"))
+        let again = try bench.tree.send(Planner.Action.charge(name: "7", amount: 1))
+        #expect(again.hasPrefix("applied"))
+        #expect(try bench.tree.send(Planner.Action.drop(name: "8")).hasPrefix("applied"))
+        let last = try bench.tree.send(Planner.Action.charge(name: "more", amount: 1))
+        #expect(last.hasPrefix("applied"))
+    }
+
+    @Test("a machine that stood still skips the times that passed, where they are to be skipped")
+    func suspended() async throws {
+        let bench = try bench()
+        _ = try bench.send(Planner.Action.tick(name: "t", milliseconds: 100, catchUp: .skip))
+        bench.world.time = 1_130
+        await bench.run()
+        #expect(try notes(bench).isEmpty && bench.promised == ["t#1 at 1200"])
+        // because a loop that is a little late is no machine that stood still
+        bench.world.time = 1_510
+        await bench.run()
+        #expect(try notes(bench) == ["t"] && bench.promised == ["t#1 at 1600"])
+    }
+
     @Test("what a child has promised goes with it")
     func gone() async throws {
         let bench = try TaskBench(Dorm())
@@ -264,6 +354,7 @@ private struct Dorm {
 
     enum Action: Sendable {
         case make(String)
+        case restart(String)
         case take(String)
     }
 
@@ -273,6 +364,7 @@ private struct Dorm {
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .make(let name): Mutations.none.creating($idlers, WireKey(name))
+        case .restart(let name): Mutations.none.restarting($idlers, WireKey(name))
         case .take(let name): Mutations.none.removing($idlers, WireKey(name))
         }
     }

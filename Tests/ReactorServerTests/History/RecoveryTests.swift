@@ -167,6 +167,26 @@ struct RecoveryTests {
         #expect(try !back(third, session).welcome.isResumed)
     }
 
+    @Test("X117: a row names those open nodes alone that its batch speaks of")
+    func aliases() throws {
+        let (harness, client, _) = try start()
+        for id in 1..<200 as Range<UInt32> {
+            client.open(id % 2 == 0 ? "/visits" : "/other", as: id)
+        }
+        harness.turn()
+        let first = harness.batches.count
+        client.batch([
+            (7, Tally.Action.add(by: 1)), (0, Tally.Action.add(by: 1)),
+            (7, Tally.Action.add(by: 1)), (500, Tally.Action.add(by: 1)),
+        ])
+        harness.turn()
+        let facts = try harness.batches[first...].flatMap { try TurnFact.list($0.facts.span) }
+        let named = facts.compactMap { fact -> [UInt32]? in
+            if case .action(_, _, let nodes, _) = fact { nodes.map(\.id) } else { nil }
+        }
+        #expect(named == [[7, 0]])
+    }
+
     @Test("C87: once ended sessions are forgotten, those are adopted that began since")
     func forgotten() throws {
         let (harness, client, _) = try start()

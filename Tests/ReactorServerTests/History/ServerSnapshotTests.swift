@@ -1,7 +1,8 @@
 import ReactorCore
-import ReactorServer
 import ReactorWire
 import Testing
+
+@testable import ReactorServer
 
 @Suite("ServerSnapshot")
 struct ServerSnapshotTests {
@@ -42,6 +43,30 @@ struct ServerSnapshotTests {
         }
         #expect(reply == first && reply != nil)
         #expect(try restarted.tally("/visits").count == 3)
+    }
+
+    @Test("sessions that remember many outcomes are copied few at a time")
+    func largeSessions() throws {
+        let limits = ServerLimits()
+        let recovery = Recovery(of: TestTree.make(), limits: limits)
+        for client in 1...6 as ClosedRange<UInt64> {
+            recovery.sessions.restore(client: client, secret: [UInt8(client)], uid: 0)
+            let session = try #require(recovery.sessions.find(client: client))
+            for ordinal in 1...3_000 as ClosedRange<UInt64> {
+                session.noteApplied(
+                    AppliedRun(ordinal: 2 * ordinal, sequence: 1, count: 1), limits)
+            }
+        }
+        let snapshot = try recovery.finish(epoch: 7, sequence: 0).beginSnapshot()
+        var counts: [Int] = []
+        while !snapshot.isComplete {
+            for part in snapshot.gather() {
+                if case .sessions(let saved) = try SnapshotPart(wireBytes: part()) {
+                    counts.append(saved.count)
+                }
+            }
+        }
+        #expect(counts == [2, 2, 2])
     }
 
     @Test("a part that is no part is refused")

@@ -1,0 +1,77 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// How many bytes may wait for the journal.
+struct CongestionTests {
+    private static func text(_ byteCount: Int) -> String {
+        String(repeating: "x", count: byteCount)
+    }
+
+    private func start(
+        _ change: (inout ServerLimits) -> Void
+    ) throws -> (harness: ServerHarness, client: TestClient) {
+        let harness = try ServerHarness.keeping(change: change)
+        let client = harness.client()
+        client.open("/visits")
+        harness.turn()
+        harness.appendsAtOnce = false
+        return (harness, client)
+    }
+
+    @Test("J62: a client is not read from while too many bytes of its actions wait for the journal")
+    func ofOne() throws {
+        let (harness, client) = try start { $0.inFlightBytesMax = 100_000 }
+        for _ in 0..<20 { client.dispatch(Tally.Action.refuse(text: Self.text(30_000))) }
+        harness.turn()
+        #expect(client.socket.isPaused)
+        // because what was read is taken in: one frame beyond the limit
+        #expect(harness.server.memory.inFlightBytesOfOne < 140_000)
+        #expect(try OutcomeLog(client.frames()).outcomes.isEmpty)
+        harness.appendsAtOnce = true
+        harness.append()
+        harness.settle()
+        #expect(!client.socket.isPaused && harness.server.memory.inFlightBytesOfOne == 0)
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 20)
+    }
+
+    @Test("J62: a client whose actions are all answered later is read from again")
+    func deferred() throws {
+        let (harness, client) = try start { $0.inFlightBytesMax = 100 }
+        harness.appendsAtOnce = true
+        for _ in 0..<20 { client.dispatch(Tally.Action.wait) }
+        harness.settle()
+        client.dispatch(Tally.Action.grant(value: 7))
+        harness.settle()
+        #expect(!client.socket.isPaused)
+        #expect(try OutcomeLog(client.frames()).outcomes.count == 21)
+    }
+
+    @Test("J62: nobody is read from while too many bytes of all wait, and then everybody is")
+    func ofAll() throws {
+        let (harness, client) = try start { $0.unreleasedBytesMax = 100_000 }
+        let other = harness.client()
+        other.open("/other")
+        harness.append()
+        for _ in 0..<4 {
+            client.dispatch(Tally.Action.refuse(text: Self.text(30_000)))
+            harness.turn()
+        }
+        #expect(harness.server.memory.unreleasedBytes > 100_000)
+        let before = try harness.tally("/other").count
+        for _ in 0..<3 {
+            other.add(1)
+            harness.turn()
+        }
+        #expect(other.socket.isPaused)
+        #expect(try harness.tally("/other").count == before + 1)
+        harness.appendsAtOnce = true
+        harness.append()
+        harness.settle()
+        #expect(!other.socket.isPaused && !client.socket.isPaused)
+        #expect(harness.server.memory.unreleasedBytes == 0)
+        #expect(try harness.tally("/other").count == before + 3)
+    }
+}

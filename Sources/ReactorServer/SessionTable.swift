@@ -92,8 +92,11 @@ struct SessionTable {
     /// Takes note that more were evicted than are remembered.
     mutating func forgetEvicted() { hasForgottenEvicted = true }
 
-    /// The sessions that a journal knows of.
-    var stored: [Session] { sessions.values.filter(\.isStored) }
+    // because those that are restored are evicted in this order, which no hash is to decide
+    /// The sessions that a journal knows of, those that began first in front. *Cost*: sorts them.
+    var stored: [Session] {
+        sessions.values.filter(\.isStored).sorted { $0.client < $1.client }
+    }
 
     /// The highest number that a client had.
     var lastNumber: UInt64 { lastClient }

@@ -107,9 +107,23 @@ extension Saboteur {
                 let isResumed = (try? Welcome(wireBytes: frame.body))?.isResumed ?? false
                 if !isResumed { seen[ObjectIdentifier(client)] = [] }
             }
-        case .keptEpoch, .keptClaims: break
+        case .lateResumes: frames = Self.resumedLate(frames)
+        default: break
         }
         return frames.flatMap(\.bytes) + rest
+    }
+
+    /// Leaves out the first of the updates that a client missed.
+    private static func resumedLate(_ frames: [Frame]) -> [Frame] {
+        var resumed: Set<UInt32> = []
+        return frames.filter { frame in
+            if frame.kind == .subscribed,
+                (try? Subscribed(wireBytes: frame.body))?.start == .deltas
+            {
+                resumed.insert(frame.id)
+            }
+            return frame.kind != .delta || resumed.remove(frame.id) == nil
+        }
     }
 
     /// Leaves out the word that updates were dropped, and the snapshots that would replace them.

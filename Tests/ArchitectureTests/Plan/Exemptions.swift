@@ -160,6 +160,13 @@ enum Exemptions {
         "ReactorTesting/ProxyBehavior.swift": "does nothing; ProxyReactorTests override it",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",
+        "ReactorTesting/HistorySaboteur.swift":
+            "plants faults; CanaryTests see each of them found",
+        "ReactorTesting/SimulatedJournal.swift":
+            "a part of the world that keeps history; HistoryTests crash it",
+        "ReactorTesting/SimulatedWeather.swift": "a list of chances; HistoryTests draw from it",
+        "ReactorTesting/SimulatedWorld+Journal.swift":
+            "HistoryTests crash through it, and CanaryTests see that it notices",
         "ReactorTesting/SimulatedLink.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorTesting/SimulatedWorld.swift":

@@ -14,6 +14,11 @@ final class Chronicle {
     private var states: [String: [(sequence: UInt64, state: [UInt8])]] = [:]
     /// Up to which action a session's client has all outcomes, so that they may be forgotten.
     var confirmed: (_ secret: [UInt8]) -> UInt64 = { _ in .max }
+    /// Nodes that changed in batches behind which the server was further already.
+    private var owed: Set<UInt32> = []
+    private var owesAll = false
+    /// Ends of those batches.
+    private var blurred: Set<UInt64> = []
     /// Rows that were recovered, and compared.
     private(set) var comparedCount = 0
 
@@ -21,6 +26,8 @@ final class Chronicle {
     private struct Page {
         var number: UInt64
         var sequence: UInt64
+        /// Whether the server was further already when it was looked at.
+        var isBlurred = false
         var nodes: [UInt32: NodePrint] = [:]
         var sessions: [UInt64: SessionPrint] = [:]
         var ownership: [OwnershipFact] = []
@@ -60,6 +67,12 @@ extension Chronicle {
             "sequences have a gap: \(page.sequence), then \(batch.after) to \(batch.sequence)")
         page.number = journal.lastNumber
         page.sequence = batch.sequence
+        // because a turn may end by reading on what was held back, which is of the next
+        page.isBlurred =
+            world.server.tree.revision.sequence != batch.sequence
+            || world.server.desk.value.facts.count > 0
+        blurred.remove(batch.sequence)
+        if page.isBlurred { blurred.insert(batch.sequence) }
         noteNodes(batch, &page)
         noteFacts(facts, &page)
         page.evicted = world.server.sessions.evicted.all
@@ -79,6 +92,11 @@ extension Chronicle {
             if header.flags.contains(.structural) { isStructural = true }
             offset += FrameHeader.byteCount + Int(header.length)
         }
+        owed.formUnion(touched)
+        owesAll = owesAll || isStructural
+        if page.isBlurred { return }
+        (touched, isStructural) = (owed, owesAll)
+        (owed, owesAll) = ([], false)
         let tree = world.server.tree
         if isStructural {
             let old = page.nodes
@@ -155,6 +173,9 @@ extension Chronicle.SessionPrint {
 
 // MARK: - Comparing
 extension Chronicle {
+    /// Whether the states as of a sequence are known.
+    func isKnown(_ sequence: UInt64) -> Bool { !blurred.contains(sequence) }
+
     /// The state at a path as of a sequence of the history at hand.
     func state(at path: String, _ sequence: UInt64) -> [UInt8]? {
         states[path]?.last { $0.sequence <= sequence }?.state
@@ -167,7 +188,8 @@ extension Chronicle {
         while pages.count > 1, let last = pages.last, last.number > journal.lastNumber {
             pages.removeLast()
         }
-        guard let page = pages.last, page.number == journal.lastNumber else {
+        (owed, owesAll) = ([], false)
+        guard let page = pages.last, page.number == journal.lastNumber, !page.isBlurred else {
             // because a power cut may lose more than is kept here
             return forget(recovery, journal)
         }
@@ -202,6 +224,7 @@ extension Chronicle {
     }
 
     private func cut(to sequence: UInt64) {
+        blurred = blurred.filter { $0 <= sequence }
         for path in states.keys {
             while let last = states[path]?.last, last.sequence > sequence {
                 states[path]?.removeLast()

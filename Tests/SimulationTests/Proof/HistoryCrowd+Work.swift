@@ -89,9 +89,12 @@ extension HistoryCrowd {
         else { return }
         let amount = Int64.random(in: 1...9, using: &world.random)
         let add = WireEmbedded(Counter.Action.increment(by: amount))
+        // because a client that dies is told nothing any more
+        tokens.openAdded += amount
         try? machine.batch(
             [(left, add), (right, add)],
             then: told(index) { [unowned self] outcome in
+                tokens.openAdded -= amount
                 if outcome.revision != nil { tokens.added += amount }
                 if outcome == .unknown { tokens.unknownAdded += amount }
             })

@@ -57,8 +57,9 @@ final class HistoryCrowd {
         var applied: [Int: UInt64] = [:]
         var refused: Set<Int> = []
         var unknown: Set<Int> = []
-        /// Sums put into two counters at once: told, and unknown.
+        /// Sums put into two counters at once: told, not told yet, and unknown.
         var added: Int64 = 0
+        var openAdded: Int64 = 0
         var unknownAdded: Int64 = 0
     }
 
@@ -280,7 +281,9 @@ extension HistoryCrowd {
     }
 
     func compare(_ path: String, _ index: Int, _ revision: Revision) {
-        guard let shown = members[index].readers[path]?() else { return }
+        guard chronicle.isKnown(revision.sequence),
+            let shown = members[index].readers[path]?()
+        else { return }
         let state = chronicle.state(at: path, revision.sequence)
         world.expect(
             shown == state, "client \(index) shows another \(path) at \(revision) than the server's"

@@ -61,6 +61,7 @@ public final class SimulatedJournal {
     /// Sequence as of the last row that was trimmed.
     private var trimmedSequence: UInt64 = 0
     private var run: Run?
+    private var answered = 0
     private var random: SeededRandom
     let saboteur: HistorySaboteur?
 
@@ -87,6 +88,29 @@ public final class SimulatedJournal {
     func commit(_ number: UInt64) {
         committedNumber = max(committedNumber, number)
         finishSnapshot()
+    }
+}
+
+// MARK: - The past
+extension SimulatedJournal {
+    /// How often somebody missed more than memory holds, and was answered.
+    public var answerCount: Int { answered }
+
+    /// The changes that a client missed of a node; nil where the rows are not all there any more.
+    func missed(_ question: HistoryQuestion) -> [UInt8]? {
+        let asked = rows.map(\.row).filter {
+            $0.epoch == question.epoch && $0.sequence > question.after
+                && $0.after < question.upTo
+        }
+        guard let first = asked.first, first.after <= question.after,
+            asked.last?.sequence ?? 0 >= question.upTo
+        else { return nil }
+        var frames: [UInt8] = []
+        for row in asked {
+            guard question.take(row.deltas, into: &frames) else { return nil }
+        }
+        answered += 1
+        return frames
     }
 }
 

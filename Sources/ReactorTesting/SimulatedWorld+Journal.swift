@@ -62,6 +62,19 @@ extension SimulatedWorld {
         return true
     }
 
+    /// Looks in the journal, where there is one, for what a client missed; that takes its time.
+    func answer(_ question: HistoryQuestion) {
+        guard let journal else {
+            return server.answer(question.number, with: nil, at: timeline.now)
+        }
+        let start = restarts
+        timeline.after(delay()) { [unowned self] in
+            guard start == restarts else { return }
+            server.answer(question.number, with: journal.missed(question), at: timeline.now)
+            noteServer()
+        }
+    }
+
     /// Hands a batch to the journal, which takes its time to hold it, and to say so.
     func append(_ batch: Batch, to journal: SimulatedJournal, at due: UInt64) {
         let number = journal.hand(batch)

@@ -403,7 +403,7 @@ extension SimulatedWorld {
             if let (link, client) = links[id] { close(link, client) }
         case .append(let batch): append(batch)
         case .readHistory(let question):
-            server.answer(question.number, with: nil, at: timeline.now)
+            answer(question)
         case .log, .inquire: break
         }
     }

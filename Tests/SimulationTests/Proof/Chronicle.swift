@@ -215,7 +215,9 @@ extension Chronicle {
     private func forget(_ recovery: Recovery, _ journal: SimulatedJournal) {
         var page = Page(number: journal.lastNumber, sequence: recovery.tree.revision.sequence)
         cut(to: page.sequence)
-        recovery.tree.forEachNode { page.nodes[$0.number] = NodePrint($0) }
+        recovery.tree.forEachNode { note($0, nil, &page) }
+        blurred.remove(page.sequence)
+        page.evicted = recovery.sessions.evicted.all
         for session in recovery.sessions.stored {
             page.sessions[session.client] = SessionPrint(session)
         }

@@ -59,6 +59,7 @@ struct HistoryTests {
     @Test("the storms are storms: everything that can happen happens")
     func strength() {
         var (applied, rejected, unknown, told) = (0, 0, 0, 0)
+        var answers = 0
         let start = ContinuousClock.now
         var (crashes, compared, snapshots, broken, events) = (0, 0, 0, 0, 0)
         for seed in 0..<60 as Range<UInt64> {
@@ -72,12 +73,13 @@ struct HistoryTests {
             compared += crowd.chronicle.comparedCount
             snapshots += crowd.journal.snapshotCount
             broken += crowd.journal.brokenSnapshotCount
+            answers += crowd.journal.answerCount
             events += crowd.world.timeline.eventCount
         }
         let text =
             "\(events) events, \(applied) applied, \(rejected) rejected, \(unknown) unknown, "
             + "\(told) told, \(crashes) crashes, \(compared) compared, \(snapshots) snapshots, "
-            + "\(broken) broken"
+            + "\(broken) broken, \(answers) answered from the journal"
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         StandardError.write(line: "\(Int(Double(events) / seconds)) events a second")
         StandardError.write(line: text)

@@ -136,7 +136,7 @@ extension Chronicle {
             case .goodbye(let client), .evicted(let client):
                 touched.insert(client)
             case .ownership: isOwning = true
-            case .layout: break
+            case .layout, .task, .replaced: break
             }
         }
         for client in touched {

@@ -5,4 +5,9 @@ extension Client {
     public func connectionCount() async throws(ClientError) -> UInt64 {
         try await ask { client, then in then(.success(client.connectionCount)) }
     }
+
+    /// Whether there is a connection now, over which the daemon answers.
+    public func isLive() async throws(ClientError) -> Bool {
+        try await ask { client, then in then(.success(client.phase == .live)) }
+    }
 }

@@ -79,7 +79,12 @@ struct HoldCommand: AsyncParsableCommand {
         let watch = Task { await Self.watch(client) }
         let code = try await runCommand(reply)
         watch.cancel()
-        let isLost = await watch.value
+        var isLost = await watch.value
+        if !isLost {
+            // because the connection may have gone since the last look
+            isLost = await !Self.isHeld(client)
+            if isLost { Self.complainOfLoss() }
+        }
         if let last = code == 0 ? onSuccess : onFailure {
             try await finish(last, code, client)
         }
@@ -94,15 +99,24 @@ struct HoldCommand: AsyncParsableCommand {
         while true {
             try? await Task.sleep(for: .milliseconds(500))
             if Task.isCancelled { return false }
-            let count = try? await client.connectionCount()
+            let isHeld = await isHeld(client)
             // because what was asked when the command ended is not answered
             if Task.isCancelled { return false }
-            if count != 1 { break }
+            if !isHeld { break }
         }
+        complainOfLoss()
+        return true
+    }
+
+    private static func isHeld(_ client: Client) async -> Bool {
+        guard (try? await client.isLive()) ?? false else { return false }
+        return (try? await client.connectionCount()) == 1
+    }
+
+    private static func complainOfLoss() {
         Output.complain(
             "the connection was lost while the command ran: what was acquired has been given back, "
                 + "and may have been another's")
-        return true
     }
 
     private func dispatch(

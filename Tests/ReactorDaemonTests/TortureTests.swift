@@ -5,11 +5,6 @@ import Testing
 /// A few rounds of what `Config/torture` does for hours.
 @Suite("Torture, in short", .timeLimit(.minutes(5)))
 struct TortureTests {
-    @Test("J48, P74, C85, C86: killed ten times, nothing told is lost and nothing is done twice")
-    func kills() async throws {
-        try await torture("kills", "--count", "10", "--quick")
-    }
-
     @Test("J48: six power cuts take nothing from `strict`, three take a tail from `relaxed`")
     func cuts() async throws {
         try await torture("cuts", "--count", "6")

@@ -40,7 +40,7 @@ enum Spawn {
             &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var words = unsafe ([executable] + arguments).map { unsafe strdup($0) } + [nil]
         var settings = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { unsafe (words + settings).forEach { unsafe free($0) } }
+        defer { unsafe release(words + settings) }
         var pid = pid_t()
         let code = unsafe posix_spawn(&pid, executable, &actions, &attributes, &words, &settings)
         guard code == 0 else {
@@ -52,6 +52,11 @@ enum Spawn {
                 ])
         }
         return pid
+    }
+
+    private static func release(_ texts: [UnsafeMutablePointer<CChar>?]) {
+        var rest = unsafe texts
+        while let text = unsafe rest.popLast() { unsafe free(text) }
     }
 
     /// Waits for the end of a process, on a thread of its own, and tells it.

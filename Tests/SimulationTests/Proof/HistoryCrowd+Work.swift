@@ -96,7 +96,7 @@ extension HistoryCrowd {
             then: told(index) { [unowned self] outcome in
                 tokens.openAdded -= amount
                 if outcome.revision != nil { tokens.added += amount }
-                if outcome == .unknown { tokens.unknownAdded += amount }
+                if outcome.isUnknown { tokens.unknownAdded += amount }
             })
     }
 
@@ -125,7 +125,7 @@ extension HistoryCrowd {
     private func note(_ outcome: ActionOutcome, of token: Int) {
         if let revision = outcome.revision {
             tokens.applied[token] = revision.sequence
-        } else if outcome == .unknown {
+        } else if outcome.isUnknown {
             tokens.unknown.insert(token)
         } else {
             tokens.refused.insert(token)

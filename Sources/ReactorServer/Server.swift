@@ -115,6 +115,7 @@ public final class Server {
         precondition(isReadOnly, "a server that changes things is told to go on")
         isReadOnly = false
         note(.layout(tree.staticPlaces))
+        noteRefusals()
         tree.endFormerConnections()
         tree.resumeTasks()
         tree.open()

@@ -94,9 +94,10 @@ struct SessionTable {
 
     // because those that are restored are evicted in this order, which no hash is to decide
     /// The sessions that a journal knows of, those that began first in front. *Cost*: sorts them.
-    var stored: [Session] {
-        sessions.values.filter(\.isStored).sorted { $0.client < $1.client }
-    }
+    var stored: [Session] { all.filter(\.isStored) }
+
+    /// All of them, in the same order. *Cost*: sorts them.
+    var all: [Session] { sessions.values.sorted { $0.client < $1.client } }
 
     /// The highest number that a client had.
     var lastNumber: UInt64 { lastClient }

@@ -68,6 +68,17 @@ extension Server {
         note(.outcome(client: session.client, ordinal: ordinal, is: outcome))
     }
 
+    // because a client may have been told of actions behind them before it asks again
+    /// Writes down what was refused while nothing could be written.
+    func noteRefusals() {
+        for session in sessions.all {
+            for (ordinal, outcome) in session.allExceptions where outcome.isForLackOfSpace {
+                noteActing(session)
+                note(outcome, of: ordinal, session)
+            }
+        }
+    }
+
     /// Writes down what the turn's transactions did to who owns what, and to what is promised.
     func noteChanges() {
         for fact in tree.turn.ownershipFacts { note(.ownership(fact)) }
@@ -84,4 +95,12 @@ extension Server {
 
     /// Most bytes of room for facts that are kept for the next turn.
     private static let factBytesKeptMax = 1 << 20
+}
+
+extension Outcome {
+    /// Whether it says that the disk was full.
+    fileprivate var isForLackOfSpace: Bool {
+        guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
+        return true
+    }
 }

@@ -117,6 +117,37 @@ struct RecoveryTests {
         #expect(try restarted.tally("/visits").count == 5)
     }
 
+    @Test("C85: what was refused while the disk was full is told the same after a crash behind it")
+    func refused() throws {
+        let recovery = try Recovery(of: TestTree.make(), limits: ServerLimits())
+            .finish(epoch: 7, sequence: 0)
+        let harness = ServerHarness(recovery, isReadOnly: true)
+        let client = harness.client()
+        let session = try client.welcome().session
+        client.open("/visits")
+        client.add(1)
+        harness.turn()
+        let original = try OutcomeLog(client.frames())[1]
+        guard case .rejected(FaultCode.diskFull.rawValue, _)? = original else {
+            Issue.record("the action was \(String(describing: original))")
+            return
+        }
+        #expect(harness.batches.isEmpty)
+        harness.server.goOn()
+        client.add(2)
+        harness.turn()
+        let restarted = try harness.restarted()
+        let (again, welcome) = try back(restarted, session)
+        #expect(welcome.isResumed && welcome.ordinal == 2)
+        again.add(1)
+        again.add(2)
+        restarted.turn()
+        let repeated = try OutcomeLog(again.frames())
+        #expect(repeated[1] == original)
+        #expect(repeated[2]?.isApplied == true)
+        #expect(try restarted.tally("/visits").count == 2)
+    }
+
     @Test("C86: a session of another history, or whose client has outcomes, is not adopted")
     func strangers() throws {
         let (harness, _, session) = try start()

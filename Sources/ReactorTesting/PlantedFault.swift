@@ -18,6 +18,10 @@ public enum PlantedFault: String, CaseIterable, Sendable {
     case keptClaims
     /// A client that comes back is given the updates from one turn too late on.
     case lateResumes
+    /// The first update behind the snapshot that replaces dropped ones is dropped as well.
+    case lateConflations
+    /// A value that replaces another is not sent now and then.
+    case lostValues
 
     // MARK: In what the journal is told
 
@@ -69,6 +73,9 @@ public enum PlantedFault: String, CaseIterable, Sendable {
 
     // MARK: At a crash, and in recovery
 
+    /// A server goes on with what a full disk refused.
+    case ignoredRefusals
+
     /// A crash loses rows that were reported.
     case lostAcknowledged
     /// A crash leaves the last row half written, and it is replayed.
@@ -82,9 +89,13 @@ public enum PlantedFault: String, CaseIterable, Sendable {
     /// Changes of one node are not replayed.
     case lostDeltas
 
-    /// Those that are planted in a journal, or in what is made of it.
-    public static let ofHistory: [PlantedFault] = allCases.filter {
-        ![.lostUpdates, .repeatedActions, .earlyOutcomes, .earlyMarks, .keptClaims, .lateResumes]
-            .contains($0)
+    /// Whether it is planted in a journal, or in what is made of it.
+    public var isOfHistory: Bool {
+        switch self {
+        case .lostUpdates, .repeatedActions, .earlyOutcomes, .earlyMarks, .keptClaims, .lateResumes,
+            .lateConflations, .lostValues:
+            false
+        default: true
+        }
     }
 }

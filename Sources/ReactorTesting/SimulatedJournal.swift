@@ -127,7 +127,7 @@ extension SimulatedJournal {
             guard snapshot.isComplete else { return }
             run?.made.lastNumber = lastNumber
             finishSnapshot()
-        } else if random.chance(snapshotPercent) {
+        } else if !server.isReadOnly, random.chance(snapshotPercent) {
             run = Run(
                 snapshot: server.beginSnapshot(),
                 made: Snapshot(
@@ -164,12 +164,22 @@ extension SimulatedJournal {
             surest = min(held, snapshots.last?.lastNumber ?? 0)
         }
         let survivor = UInt64.random(in: surest...max(surest, lastNumber), using: &random)
-        let torn = saboteur?.torn(rows, behind: survivor)
-        rows = torn ?? rows.filter { $0.number <= survivor }
-        lastNumber = torn?.last?.number ?? survivor
+        cut(to: survivor, torn: saboteur?.torn(rows, behind: survivor))
+        return survivor < held && isPowerCut
+    }
+
+    /// Refuses what it was handed and does not hold, because the disk is full.
+    func refuse() {
+        if run != nil { brokenSnapshotCount += 1 }
+        run = nil
+        cut(to: committedNumber, torn: nil)
+    }
+
+    private func cut(to number: UInt64, torn: [Row]?) {
+        rows = torn ?? rows.filter { $0.number <= number }
+        lastNumber = torn?.last?.number ?? number
         committedNumber = lastNumber
         sequence = rows.last?.row.sequence ?? trimmedSequence
-        return survivor < held && isPowerCut
     }
 
     /// Takes no snapshots any more: nothing can go on from here.

@@ -21,13 +21,13 @@ extension SimulatedWorld {
 
     private static func serve(
         _ recovery: Recovery, _ end: (epoch: UInt64, sequence: UInt64), _ secrets: SecretSource,
-        onRecovered: ((Recovery) -> Void)?
+        isReadOnly: Bool = false, onRecovered: ((Recovery) -> Void)?
     ) -> Server? {
         guard let recovery = try? recovery.finish(epoch: end.epoch, sequence: end.sequence) else {
             return nil
         }
         onRecovered?(recovery)
-        return Server(recovery, daemonName: "simulated") { secrets.next() }
+        return Server(recovery, isReadOnly: isReadOnly, daemonName: "simulated") { secrets.next() }
     }
 
     /// Has the server die, and starts one of `tree` that goes on with what the journal holds.
@@ -41,7 +41,32 @@ extension SimulatedWorld {
         loseLinks()
         let hasLostReported = journal.crash(isPowerCut: isPowerCut)
         if hasLostReported { journal.begin(newEpoch()) }
+        return goOn(with: Recovery(of: tree, limits: server.limits), isReadOnly: false)
+    }
+
+    /// Has the disk be full for a while: the journal refuses what it does not hold yet, everybody is
+    /// cut, and a server of `tree` shows what is held, which changes nothing until there is room.
+    @discardableResult
+    public func fillDisk(for nanoseconds: UInt64, _ tree: Tree) -> Bool {
+        guard let journal else { preconditionFailure("a world without a journal has no disk") }
+        fullDisks += 1
+        journal.refuse()
+        if journal.saboteur?.fault == .ignoredRefusals { return true }
+        loseLinks()
         let recovery = Recovery(of: tree, limits: server.limits)
+        recovery.succeed(server.tree)
+        guard goOn(with: recovery, isReadOnly: true) else { return false }
+        let start = restarts
+        timeline.after(nanoseconds) { [unowned self] in
+            guard start == restarts else { return }
+            server.goOn()
+            dueTurn()
+        }
+        return true
+    }
+
+    private func goOn(with recovery: Recovery, isReadOnly: Bool) -> Bool {
+        guard let journal else { return false }
         do throws(RecoveryError) {
             try journal.recover(recovery)
         } catch {
@@ -49,9 +74,9 @@ extension SimulatedWorld {
             journal.end()
             return false
         }
-        let next = Self.serve(recovery, (journal.epoch, journal.sequence), secrets) {
-            [unowned self] recovery in onRecovered?(recovery)
-        }
+        let next = Self.serve(
+            recovery, (journal.epoch, journal.sequence), secrets, isReadOnly: isReadOnly
+        ) { [unowned self] recovery in onRecovered?(recovery) }
         guard let next else {
             expect(false, "what was recovered is not whole")
             journal.end()

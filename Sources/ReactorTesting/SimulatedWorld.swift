@@ -35,6 +35,8 @@ public final class SimulatedWorld {
     public private(set) var endedLinks = 0
     /// How often the server was started anew.
     public private(set) var restarts = 0
+    /// How often the disk was full.
+    public internal(set) var fullDisks = 0
     /// Bytes of a simulated socket's buffer.
     public var bufferBytes: Int
     /// Compares what the server keeps with its limits, after every step.
@@ -134,8 +136,9 @@ public final class SimulatedWorld {
     /// Goes on with another server.
     func goOn(with next: Server) {
         server = next
-        // because a daemon that starts numbers its connections behind those that it knows of
-        lastLink = next.highestConnection
+        // because a daemon that starts numbers its connections behind those that it knows of, and
+        // one that goes on behind those that it had
+        lastLink = max(next.isReadOnly ? lastLink : 0, next.highestConnection)
     }
 
     /// All connections break, as their clients then learn; what was being appended is not reported.

@@ -156,7 +156,7 @@ enum Exemptions {
         "ReactorMacros/Plugin.swift": "lists the macros; every expansion test goes through it",
         "ReactorServer/Desk.swift": "what the server keeps in one place; all of its tests use it",
         "ReactorTesting/ManualWorld.swift": "a part of the test store, whose tests turn it",
-        "ReactorTesting/PlantedFault.swift": "a list; SaboteurTests plants each of it",
+        "ReactorTesting/PlantedFault.swift": "a list; CanaryTests plant each of it",
         "ReactorTesting/ProxyBehavior.swift": "does nothing; ProxyReactorTests override it",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",
@@ -170,7 +170,7 @@ enum Exemptions {
         "ReactorTesting/SimulatedLink.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorTesting/SimulatedWorld.swift":
-            "SimulationTests storm through it, and SaboteurTests see that it notices",
+            "SimulationTests storm through it, and CanaryTests see that it notices",
         "ReactorTesting/StateHistory.swift": "a part of the simulation, whose tests look into it",
         "ReactorTesting/StateLedger.swift":
             "TestStoreTests and SimulationTests plant what it is to find",

@@ -67,6 +67,7 @@ extension HistoryCrowd {
                 machine.revision == now,
                 "client \(index) shows \(machine.revision), long after \(now)")
             for path in members[index].readers.keys { compare(path, index, machine.revision) }
+            compareLastValues(index, now)
         }
     }
 

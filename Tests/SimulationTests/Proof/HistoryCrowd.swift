@@ -33,6 +33,8 @@ final class HistoryCrowd {
         var clients: Int
         var nanoseconds: UInt64
         var crashes: Int
+        /// How often the disk is full.
+        var fills: Int
         /// Nanoseconds between two of a client's looks at its work, at most.
         var pauseMax: UInt64
     }
@@ -43,6 +45,9 @@ final class HistoryCrowd {
         var nodes: [String: NodeID] = [:]
         /// Encoded states of mirrors, by path.
         var readers: [String: () -> [UInt8]?] = [:]
+        /// Values of slices, by path, and when they were shown last.
+        var feeds: [String: WatchFeed] = [:]
+        var shownValues: [String: Revision] = [:]
         var shown = Revision(epoch: 0, sequence: 0)
         var lockTokens: [UInt64] = []
         var claims: [UInt64] = []
@@ -104,7 +109,7 @@ final class HistoryCrowd {
         var random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
         self.size = size ?? Size.drawn(seed, &random)
         isRelaxed = random.chance(15) || fault == .keptEpoch
-        let history = fault.flatMap { PlantedFault.ofHistory.contains($0) ? $0 : nil }
+        let history = fault.flatMap { $0.isOfHistory ? $0 : nil }
         journal = SimulatedJournal(seed: seed, epoch: seed | 1, fault: history)
         journal.snapshotPercent = [1, 10, 40].randomElement(using: &random) ?? 10
         journal.gatherPercent = [20, 60, 100].randomElement(using: &random) ?? 60
@@ -122,6 +127,7 @@ final class HistoryCrowd {
         for _ in 0..<self.size.clients { join(isVisitor: false) }
         visitLater()
         crashLater()
+        fillLater()
     }
 
     private func listen() {
@@ -155,6 +161,7 @@ extension HistoryCrowd.Size {
             nanoseconds: isLong
                 ? 200_000_000 : UInt64.random(in: 8...25, using: &random) * 1_000_000,
             crashes: Int.random(in: 1...(isLong ? 9 : 3), using: &random),
+            fills: random.chance(30) ? Int.random(in: 1...2, using: &random) : 0,
             pauseMax: [1_000_000, 4_000_000, 8_000_000].randomElement(using: &random) ?? 4_000_000)
     }
 }
@@ -184,7 +191,20 @@ extension HistoryCrowd {
         machine.open(path) { [unowned self] in members[index].nodes[path] = try? $0.get() }
     }
 
+    /// Has a client follow the value at a path.
+    private func watch(_ path: String, _ index: Int) {
+        let feed = WatchFeed {}
+        members[index].feeds[path] = feed
+        members[index].client.act {
+            $0.follow(path, .value, WatchSink(UInt64(index), feed))
+        }
+    }
+
     private func mirrorSome(_ index: Int) {
+        if world.random.chance(50) {
+            let paths = ["/left", "/map", "/value", "/list"]
+            watch(paths[Int.random(in: 0..<paths.count, using: &world.random)], index)
+        }
         mirror(Counter(), "/left", index)
         mirror(Nest(), "/nest", index)
         for _ in 0..<2 {
@@ -248,6 +268,21 @@ extension HistoryCrowd {
         }
     }
 
+    /// Has the disk be full for a while, now and then.
+    private func fillLater() {
+        guard size.fills > 0 else { return }
+        let pause = UInt64.random(
+            in: 1_000_000...(size.nanoseconds / UInt64(size.fills)), using: &world.random)
+        world.timeline.after(pause) { [unowned self] in
+            guard world.isStormy, !hasEnded else { return }
+            let length = UInt64.random(in: 0...6_000_000, using: &world.random)
+            if !world.server.isReadOnly {
+                hasEnded = !world.fillDisk(for: length, Self.tree(epoch: 0))
+            }
+            fillLater()
+        }
+    }
+
     func crash() {
         guard !hasEnded else { return }
         let isPowerCut = isRelaxed && world.random.chance(50)
@@ -275,18 +310,56 @@ extension HistoryCrowd {
             revision.epoch != before.epoch || revision.sequence > before.sequence,
             "client \(index) went back from \(before) to \(revision)")
         guard revision.epoch == world.server.tree.revision.epoch else { return }
+        compareValues(index)
         let paths = members[index].readers.keys.sorted()
         guard !paths.isEmpty else { return }
         compare(paths[Int(revision.sequence) % paths.count], index, revision)
+    }
+
+    /// What is shown of a slice's value is what stood there, and none older than before.
+    private func compareValues(_ index: Int) {
+        for (path, feed) in members[index].feeds.sorted(by: { $0.key < $1.key }) {
+            guard let revision = feed.revision else { continue }
+            let before = members[index].shownValues.updateValue(revision, forKey: path)
+            if before == revision { continue }
+            world.expect(
+                before?.epoch != revision.epoch || revision.sequence >= before?.sequence ?? 0,
+                "client \(index) shows \(path) of \(revision) after \(String(describing: before))")
+            guard revision.epoch == world.server.tree.revision.epoch,
+                chronicle.isKnown(revision.sequence), let shown = feed.bytes
+            else { continue }
+            compare(shown, path, revision, "client \(index) watches")
+        }
+    }
+
+    /// What everybody watches is what stands there now.
+    func compareLastValues(_ index: Int, _ now: Revision) {
+        for (path, feed) in members[index].feeds.sorted(by: { $0.key < $1.key }) {
+            world.expect(feed.bytes != nil, "client \(index) never got a value of \(path)")
+            compare(feed.bytes ?? [], path, now, "in the end client \(index) watches")
+        }
     }
 
     func compare(_ path: String, _ index: Int, _ revision: Revision) {
         guard chronicle.isKnown(revision.sequence),
             let shown = members[index].readers[path]?()
         else { return }
+        compare(shown, path, revision, "client \(index) shows")
+    }
+
+    /// Compares a state that somebody shows with the one that the server had.
+    private func compare(_ shown: [UInt8], _ path: String, _ revision: Revision, _ who: String) {
         let state = chronicle.state(at: path, revision.sequence)
         world.expect(
-            shown == state, "client \(index) shows another \(path) at \(revision) than the server's"
-        )
+            shown == state,
+            "\(who) another \(path) at \(revision) than the server's "
+                + Self.difference(state ?? [], shown))
+    }
+
+    private static func difference(_ expected: [UInt8], _ got: [UInt8]) -> String {
+        guard let expected = try? WireValue(wireBytes: expected.span),
+            let got = try? WireValue(wireBytes: got.span)
+        else { return "(\(expected.count) and \(got.count) bytes)" }
+        return Difference(expected: expected, got: got).text
     }
 }

@@ -83,6 +83,8 @@ final class OutcomeLedger {
             return world.expect(false, "an outcome is written to \(id), which is nobody")
         }
         toldCount += 1
+        // because a server that changes nothing keeps nothing either
+        if case .rejected(FaultCode.diskFull.rawValue, _) = outcome { return }
         let origin = Origin(client: client, ordinal: ordinal)
         let row = arrivals[origin]
         world.expect(

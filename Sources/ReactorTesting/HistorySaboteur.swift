@@ -25,7 +25,7 @@ extension HistorySaboteur {
         switch (fault, fact) {
         case (.lostOutcomes, .outcome), (.lostArrivals, .action), (.lostSessions, .session),
             (.lostOwnership, .ownership), (.lostLayouts, .layout), (.lostEvictions, .evicted),
-            (.lostGoodbyes, .goodbye), (.lostRuns, .run):
+            (.lostGoodbyes, .goodbye), (.lostRuns, .run), (.lostTasks, .task):
             return nil
         case (
             .shiftedRuns, .run(let by, let ordinal, let sequence, let count, let nodes, let frames)
@@ -51,6 +51,7 @@ extension HistorySaboteur {
         switch fault {
         case .unsavedSessions: isLeftOut = Self.isPart(part, "sessions")
         case .unsavedOwnership: isLeftOut = Self.isPart(part, "ownership")
+        case .unsavedTasks: isLeftOut = Self.isPart(part, "tasks")
         case .unsavedEvictions: isLeftOut = Self.isPart(part, "evicted")
         case .unsavedNumbers: isLeftOut = Self.isPart(part, "numbers")
         default: isLeftOut = false

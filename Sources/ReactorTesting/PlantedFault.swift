@@ -41,6 +41,8 @@ public enum PlantedFault: String, CaseIterable, Sendable {
     case lostSessions
     /// The journal is not told who owns what: nobody's former connection is ended.
     case lostOwnership
+    /// The journal is not told what is planned and promised.
+    case lostTasks
     /// The journal is not told which numbers the static nodes have.
     case lostLayouts
     /// The journal is not told which sessions were evicted.
@@ -56,6 +58,8 @@ public enum PlantedFault: String, CaseIterable, Sendable {
     case unsavedSessions
     /// Who owns what is left out of snapshots.
     case unsavedOwnership
+    /// What is planned and promised is left out of snapshots.
+    case unsavedTasks
     /// Which sessions were evicted is left out of snapshots.
     case unsavedEvictions
     /// The highest numbers of clients and connections are left out of snapshots.

@@ -33,8 +33,9 @@ public final class SimulatedJournal {
         var made: Snapshot
     }
 
-    /// In how many of a hundred turns a snapshot is begun, and gathered on.
+    /// In how many of a hundred turns a snapshot is begun.
     public var snapshotPercent = 10
+    /// In how many of a hundred turns one that was begun is gathered on.
     public var gatherPercent = 60
     /// Nodes, or sessions, that are gathered at once, at most.
     public var gatherCountMax = 5
@@ -49,8 +50,9 @@ public final class SimulatedJournal {
     public private(set) var lastNumber: UInt64 = 0
     /// The row that was committed last.
     public private(set) var committedNumber: UInt64 = 0
-    /// How many snapshots were finished, and how many ended with a crash.
+    /// How many snapshots were finished.
     public private(set) var snapshotCount = 0
+    /// How many snapshots ended with a crash, or a full disk.
     public private(set) var brokenSnapshotCount = 0
     /// The usable ones, the newest last.
     var snapshots: [Snapshot] = []

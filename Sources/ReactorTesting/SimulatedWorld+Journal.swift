@@ -3,18 +3,18 @@ public import ReactorServer
 
 // MARK: - A world that keeps history
 extension SimulatedWorld {
-    /// Starts a server of `tree` that keeps history in `journal`, which is empty; in weather of its
-    /// own.
+    /// Starts a server of `tree`, whose effects run in `effects`, that keeps history in `journal`,
+    /// which is empty; in weather of its own.
     public convenience init(
         seed: UInt64, _ tree: Tree, in journal: SimulatedJournal, limits: ServerLimits,
-        weather: SimulatedWeather, fault: PlantedFault? = nil
+        effects: ManualWorld? = nil, weather: SimulatedWeather, fault: PlantedFault? = nil
     ) {
         let secrets = SecretSource(seed: ~seed)
         let server = Self.serve(
             Recovery(of: tree, limits: limits), (journal.epoch, 0), secrets, onRecovered: nil)
         guard let server else { preconditionFailure("a tree without a past cannot be recovered") }
         self.init(
-            seed: seed, server, secrets, effects: nil, isCalm: false, weather: weather,
+            seed: seed, server, secrets, effects: effects, isCalm: false, weather: weather,
             fault: fault, journal: journal)
         dueTurn()
     }
@@ -53,6 +53,7 @@ extension SimulatedWorld {
         journal.refuse()
         if journal.saboteur?.fault == .ignoredRefusals { return true }
         loseLinks()
+        _ = server.tree.dismissEffects()
         let recovery = Recovery(of: tree, limits: server.limits)
         recovery.succeed(server.tree)
         guard goOn(with: recovery, isReadOnly: true) else { return false }

@@ -13,12 +13,15 @@ struct TaskTable: Sendable {
         return lastID
     }
 
+    /// Takes note that ids up to this one were given.
+    mutating func skip(to id: UInt64) { lastID = max(lastID, id) }
+
     /// What stands under a name.
     func find(_ name: String, of node: UInt32) -> TaskFact? { all[node]?[name] }
 
     /// Makes a fact the one that stands under its name; heard again it changes nothing.
     mutating func apply(_ fact: TaskFact) {
-        lastID = max(lastID, fact.id)
+        skip(to: fact.id)
         if case .done = fact {
             guard all[fact.node]?.removeValue(forKey: fact.name) != nil else { return }
             count -= 1

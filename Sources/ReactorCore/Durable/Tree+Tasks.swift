@@ -61,6 +61,9 @@ extension Tree {
         }
     }
 
+    /// The highest id that anything promised had.
+    public var lastTaskID: UInt64 { tasks.lastID }
+
     /// What is promised, to be encoded on any thread.
     public func copyTasks() -> @Sendable () -> [TaskFact] { { [tasks] in tasks.facts } }
 

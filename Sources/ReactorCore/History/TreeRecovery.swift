@@ -318,9 +318,14 @@ extension TreeRecovery {
 
 // MARK: - Promises
 extension TreeRecovery {
+    /// Takes note that promises had ids up to this one.
+    public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
+
     /// Replays a change of what is promised; said again it changes nothing.
     public func replay(_ fact: TaskFact) {
         if case .done = fact { return tree.tasks.apply(fact) }
+        // because no other is to have the id, though nobody is there any more who promised it
+        skipTasks(to: fact.id)
         if node(fact.node) != nil { tree.tasks.apply(fact) }
     }
 }

@@ -6,8 +6,19 @@ import ReactorWire
 extension Server {
     /// Writes a fact of the turn at hand down, where there is a journal that keeps it.
     func note(_ fact: @autoclosure () -> TurnFact) {
-        guard keepsHistory, !isReadOnly else { return }
+        guard keepsHistory else { return }
+        if isReadOnly { return keep(fact()) }
         fact().encode(into: &desk.value.facts)
+    }
+
+    // because a snapshot without a session that the journal has would be another past
+    /// Keeps what ended a session while nothing can be written; the journal knows of no more of them
+    /// than there were before.
+    private func keep(_ fact: TurnFact) {
+        switch fact {
+        case .goodbye, .evicted: unwritten.append(fact)
+        default: break
+        }
     }
 
     /// Writes down that a session has its first action, where it has.
@@ -69,8 +80,10 @@ extension Server {
     }
 
     // because a client may have been told of actions behind them before it asks again
-    /// Writes down what was refused while nothing could be written.
-    func noteRefusals() {
+    /// Writes down what was refused, and which sessions ended, while nothing could be written.
+    func noteWhatWasUnwritten() {
+        for fact in unwritten { note(fact) }
+        unwritten = []
         for session in sessions.all {
             for (ordinal, outcome) in session.allExceptions where outcome.isForLackOfSpace {
                 noteActing(session)

@@ -83,12 +83,15 @@ public final class ServerSnapshot {
         let tasks = tree.copyTasks()
         let (evicted, isWhole) = (table.evicted, !table.hasForgottenEvicted)
         let client = table.lastNumber
-        let connection = connection()
+        let (connection, task) = (connection(), tree.lastTaskID)
         return [
             { SnapshotPart.ownership(ownership()).wireBytes() },
             { SnapshotPart.tasks(tasks()).wireBytes() },
             { SnapshotPart.evicted(secrets: evicted.all, isWhole: isWhole).wireBytes() },
-            { SnapshotPart.numbers(connection: connection, client: client).wireBytes() },
+            {
+                SnapshotPart.numbers(connection: connection, client: client, task: task)
+                    .wireBytes()
+            },
         ]
     }
 }
@@ -161,7 +164,8 @@ extension Recovery {
         case .evicted(let secrets, let isWhole):
             for secret in secrets { sessions.noteEvicted(secret) }
             if !isWhole { sessions.forgetEvicted() }
-        case .numbers(let connection, let client):
+        case .numbers(let connection, let client, let task):
+            nodes.skipTasks(to: task)
             noteConnection(connection)
             sessions.skip(to: client)
         }

@@ -18,8 +18,8 @@ enum SnapshotPart: Equatable, Sendable {
     case tasks([TaskFact])
     /// Secrets of sessions that were evicted; `isWhole` says whether those are all.
     case evicted(secrets: [[UInt8]], isWhole: Bool)
-    /// The highest numbers that connections and clients had.
-    case numbers(connection: UInt64, client: UInt64)
+    /// The highest numbers that connections, clients and promises had.
+    case numbers(connection: UInt64, client: UInt64, task: UInt64 = 0)
 }
 
 /// A session as it rests in a snapshot.

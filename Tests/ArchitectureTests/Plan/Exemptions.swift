@@ -157,6 +157,7 @@ enum Exemptions {
         "ReactorServer/Desk.swift": "what the server keeps in one place; all of its tests use it",
         "ReactorTesting/ManualWorld.swift": "a part of the test store, whose tests turn it",
         "ReactorTesting/PlantedFault.swift": "a list; CanaryTests plant each of it",
+        "ReactorTesting/Saboteur.swift": "plants faults; CanaryTests see each of them found",
         "ReactorTesting/ProxyBehavior.swift": "does nothing; ProxyReactorTests override it",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",

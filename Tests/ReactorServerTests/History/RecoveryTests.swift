@@ -148,6 +148,25 @@ struct RecoveryTests {
         #expect(try restarted.tally("/visits").count == 2)
     }
 
+    @Test("C85: a session that ended while the disk was full is gone behind a crash as well")
+    func endedWhileFull() throws {
+        let (harness, client, session) = try start()
+        client.add(1)
+        harness.turn()
+        let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)
+        for row in harness.rows { try recovery.replay(row) }
+        let full = ServerHarness(
+            try recovery.finish(epoch: 7, sequence: 1), isReadOnly: true, secretsFrom: 3_000)
+        let (again, welcome) = try back(full, session, confirmed: 1)
+        #expect(welcome.isResumed)
+        again.send(.goodbye)
+        full.turn()
+        full.server.goOn()
+        full.turn()
+        let restarted = try harness.restarted(rows: harness.rows + full.rows)
+        #expect(try !back(restarted, session, confirmed: 1).welcome.isResumed)
+    }
+
     @Test("C86: a session of another history, or whose client has outcomes, is not adopted")
     func strangers() throws {
         let (harness, _, session) = try start()

@@ -18,6 +18,8 @@ final class Chronicle {
     /// Nodes that changed in batches behind which the server was further already.
     private var owed: Set<UInt32> = []
     private var owesAll = false
+    /// Secrets of the sessions that the journal was ever told of.
+    private var stored: Set<[UInt8]> = []
     /// Ends of those batches.
     private var blurred: Set<UInt64> = []
     /// Rows that were recovered, and compared.
@@ -32,6 +34,7 @@ final class Chronicle {
         var nodes: [UInt32: NodePrint] = [:]
         var sessions: [UInt64: SessionPrint] = [:]
         var ownership: [OwnershipFact] = []
+        var tasks: [TaskFact] = []
         var evicted: [[UInt8]] = []
         var highestClient: UInt64 = 0
         var highestConnection: UInt64 = 0
@@ -76,7 +79,8 @@ extension Chronicle {
         if page.isBlurred { blurred.insert(batch.sequence) }
         noteNodes(batch, &page)
         noteFacts(facts, &page)
-        page.evicted = world.server.sessions.evicted.all
+        // because sessions whose every action a full disk refused are no history
+        page.evicted = world.server.sessions.evicted.all.filter { stored.contains($0) }
         pages.append(page)
         pages.removeAll { $0.number < journal.committedNumber }
     }
@@ -127,17 +131,21 @@ extension Chronicle {
 
     private func noteFacts(_ facts: [TurnFact], _ page: inout Page) {
         var touched: Set<UInt64> = []
-        var isOwning = false
+        var (isOwning, isPromising) = (false, false)
         for fact in facts {
             switch fact {
             case .run(let by, _, _, _, _, _), .action(let by, _, _, _):
                 touched.insert(by.client)
                 page.highestConnection = max(page.highestConnection, by.connection)
-            case .outcome(let client, _, _), .session(let client, _, _): touched.insert(client)
+            case .outcome(let client, _, _): touched.insert(client)
+            case .session(let client, let secret, _):
+                touched.insert(client)
+                stored.insert(secret)
             case .goodbye(let client), .evicted(let client):
                 touched.insert(client)
             case .ownership: isOwning = true
-            case .layout, .task, .replaced: break
+            case .task: isPromising = true
+            case .layout, .replaced: break
             }
         }
         for client in touched {
@@ -147,6 +155,9 @@ extension Chronicle {
         }
         if isOwning || page.nodes.count != pages.last?.nodes.count {
             page.ownership = world.server.tree.copyOwnership()()
+        }
+        if isPromising || page.nodes.count != pages.last?.nodes.count {
+            page.tasks = world.server.tree.copyTasks()()
         }
     }
 }
@@ -202,7 +213,11 @@ extension Chronicle {
             "other claims are recovered of row \(page.number): "
                 + "\(recovery.tree.copyOwnership()()), not \(page.ownership)")
         world.expect(
-            recovery.sessions.evicted.all == page.evicted, "other evicted sessions are recovered")
+            recovery.tree.copyTasks()() == page.tasks,
+            "other promises are recovered of row \(page.number): "
+                + "\(recovery.tree.copyTasks()()), not \(page.tasks)")
+        world.expect(
+            recovery.sessions.evicted.all == page.evicted, "other evicted sessions are recovered: \(recovery.sessions.evicted.all), not \(page.evicted)")
         world.expect(
             recovery.lastConnection >= page.highestConnection,
             "numbers of connections are given again from \(recovery.lastConnection) on")
@@ -223,6 +238,7 @@ extension Chronicle {
             page.sessions[session.client] = SessionPrint(session)
         }
         page.ownership = recovery.tree.copyOwnership()()
+        page.tasks = recovery.tree.copyTasks()()
         pages = [page]
     }
 

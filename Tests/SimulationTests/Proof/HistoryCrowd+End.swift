@@ -34,6 +34,7 @@ extension HistoryCrowd {
 
     private var isAtRest: Bool {
         let now = world.server.tree.revision
+        guard state("/nest", Nest.self)?.owed == [] else { return false }
         return stayers.allSatisfy { index in
             let machine = members[index].client.machine
             return machine.phase == .live && machine.pendingCount == 0 && machine.revision == now
@@ -85,6 +86,9 @@ extension HistoryCrowd {
         let left = state("/left", Counter.self)?.count ?? 0
         world.expect(left == state("/right", Counter.self)?.count, "a batch was applied in part")
         guard !hasLost else { return }
+        let nest = state("/nest", Nest.self)
+        world.expect(nest?.owed == [], "promised and never done: \(nest?.owed ?? [])")
+        world.expect(nest?.strayCount == 0, "done twice: \(nest?.strayCount ?? 0)")
         let missing = tokens.applied.keys.filter { !there.contains($0) }
         world.expect(missing.isEmpty, "tokens \(missing) were acknowledged, and are lost")
         let sequences = items.compactMap { tokens.applied[$0] }

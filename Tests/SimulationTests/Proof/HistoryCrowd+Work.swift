@@ -22,7 +22,7 @@ extension HistoryCrowd {
 
     private func act(_ index: Int) {
         members[index].client.act { machine in
-            switch Int.random(in: 0..<16, using: &world.random) {
+            switch Int.random(in: 0..<17, using: &world.random) {
             case 0, 1: addToBoth(index, machine)
             case 2: append(index, machine)
             case 3: failTogether(index, machine)
@@ -34,6 +34,7 @@ extension HistoryCrowd {
             case 12: wait(index, machine)
             case 13: lease(index, machine)
             case 14: exchange(index, machine)
+            case 15: promise(index, machine)
             default: append(index, machine)
             }
         }
@@ -213,6 +214,21 @@ extension HistoryCrowd {
             return
         }
         send(action, to: "/nest", index, machine)
+    }
+
+    private func promise(_ index: Int, _ machine: ClientMachine) {
+        lastToken += 1
+        let milliseconds = Int64.random(in: 0...8, using: &world.random)
+        switch Int.random(in: 0..<3, using: &world.random) {
+        case 0: send(Nest.Action.promise(token: lastToken), to: "/nest", index, machine)
+        case 1:
+            send(
+                Nest.Action.plan(token: lastToken, after: milliseconds), to: "/nest", index,
+                machine)
+        default:
+            send(
+                Cell.Action.stirLater(after: milliseconds), to: "/nest/cells/a", index, machine)
+        }
     }
 
     private func wait(_ index: Int, _ machine: ClientMachine) {

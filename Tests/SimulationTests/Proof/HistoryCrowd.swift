@@ -10,6 +10,8 @@ import StockReactors
 final class HistoryCrowd {
     let world: SimulatedWorld
     let journal: SimulatedJournal
+    /// Where promises are kept, and planned times come.
+    private let effects = ManualWorld()
     let chronicle: Chronicle
     let ledger: OutcomeLedger
     var members: [Member] = []
@@ -82,14 +84,17 @@ final class HistoryCrowd {
         "/nest/cells/a", "/nest/cells/b", "/nest/tally", "/nest/rooms/x",
     ]
 
-    static func tree(epoch: UInt64) -> Tree {
+    static func tree(epoch: UInt64, _ environment: TreeEnvironment = .inert) -> Tree {
         Tree(
             Group([
                 ("left", Counter()), ("right", Counter()), ("map", Map()), ("list", List()),
                 ("set", MemberSet()), ("value", Value()), ("jobs", Queue()), ("lock", Lock()),
                 ("here", Presence()), ("nest", Nest()),
-            ]), epoch: epoch)
+            ]), epoch: epoch, environment: environment)
     }
+
+    /// What a start of the daemon begins with.
+    private func newTree() -> Tree { Self.tree(epoch: 0, effects.environment()) }
 
     static var limits: ServerLimits {
         var limits = ServerLimits()
@@ -117,8 +122,8 @@ final class HistoryCrowd {
         journal.trimPercent = Int.random(in: 0...100, using: &random)
         journal.olderPercent = Int.random(in: 0...60, using: &random)
         world = SimulatedWorld(
-            seed: seed, Self.tree(epoch: seed | 1), in: journal, limits: Self.limits,
-            weather: .drawn(from: &random), fault: fault)
+            seed: seed, Self.tree(epoch: seed | 1, effects.environment()), in: journal,
+            limits: Self.limits, effects: effects, weather: .drawn(from: &random), fault: fault)
         world.journalDelayMax =
             [0, 300_000, 3_000_000, 12_000_000].randomElement(using: &random) ?? 0
         chronicle = Chronicle(world)
@@ -277,7 +282,7 @@ extension HistoryCrowd {
             guard world.isStormy, !hasEnded else { return }
             let length = UInt64.random(in: 0...6_000_000, using: &world.random)
             if !world.server.isReadOnly {
-                hasEnded = !world.fillDisk(for: length, Self.tree(epoch: 0))
+                hasEnded = !world.fillDisk(for: length, newTree())
             }
             fillLater()
         }
@@ -287,7 +292,7 @@ extension HistoryCrowd {
         guard !hasEnded else { return }
         let isPowerCut = isRelaxed && world.random.chance(50)
         let epoch = world.server.tree.revision.epoch
-        hasEnded = !world.crash(isPowerCut: isPowerCut, Self.tree(epoch: 0))
+        hasEnded = !world.crash(isPowerCut: isPowerCut, newTree())
         if hasEnded || epoch != world.server.tree.revision.epoch { forgetTold() }
     }
 

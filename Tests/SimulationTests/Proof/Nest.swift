@@ -7,7 +7,10 @@ struct Cell {
     @Child var left = Counter()
     @Child var right = Counter()
 
-    enum Action: Equatable, Sendable { case stir(by: Int64) }
+    enum Action: Equatable, Sendable {
+        case stir(by: Int64)
+        case stirLater(after: Int64)
+    }
 
     enum Mutation: Equatable, Sendable {
         case stirred(by: Int64)
@@ -24,6 +27,9 @@ struct Cell {
         case .stir(let amount):
             Mutations(.stirred(by: amount)).also($left, .added(amount)).also(
                 $right, .added(-amount))
+        case .stirLater(let milliseconds):
+            Mutations.none.scheduling(
+                "stir", after: .milliseconds(milliseconds), Action.stir(by: 1))
         }
     }
 
@@ -43,7 +49,7 @@ struct Cell {
 }
 
 /// Everything that a reactor may do that is hard to keep: children that come and go with children of
-/// their own, leases, claims, answers that come late, reactions, followers, and refusals.
+/// their own, leases, claims, answers that come late, promises, reactions, followers, and refusals.
 @Reactor
 struct Nest {
     @Children var cells = { (_: WireKey) in Cell() }
@@ -64,6 +70,9 @@ struct Nest {
         case take
         case give
         case exchange(value: Int)
+        case promise(token: Int)
+        case plan(token: Int, after: Int64)
+        case come(token: Int)
         case refuse
     }
 
@@ -77,6 +86,8 @@ struct Nest {
         case taken(connection: UInt64)
         case given(connection: UInt64)
         case exchanged(value: Int)
+        case owed(token: Int)
+        case kept(token: Int)
     }
 
     struct State: Equatable, Sendable {
@@ -85,6 +96,10 @@ struct Nest {
         var holders: [UInt64] = []
         var value = 0
         var steps = 0
+        /// What was promised and planned, and has not come.
+        var owed: [Int] = []
+        /// What came though nobody had promised it, or again.
+        var strayCount = 0
     }
 
     func mutate(
@@ -114,6 +129,12 @@ struct Nest {
                 Cell.Action.stir(by: amount))
             return Mutations(.stirred)
         case .refuse: throw Rejection("refused", "always")
+        case .promise(let token):
+            return Mutations(.owed(token: token)).undertaking("promise \(token)", token)
+        case .plan(let token, let milliseconds):
+            return Mutations(.owed(token: token)).scheduling(
+                "plan \(token)", after: .milliseconds(milliseconds), Action.come(token: token))
+        case .come(let token): return Mutations(.kept(token: token))
         default: return try claim(action, state, context)
         }
     }
@@ -159,6 +180,17 @@ struct Nest {
             if !state.holders.contains(connection) { state.holders.append(connection) }
         case .given(let connection): state.holders.removeAll { $0 == connection }
         case .exchanged(let value): state.value = value
+        case .owed(let token): state.owed.append(token)
+        case .kept(let token):
+            if !state.owed.contains(token) { state.strayCount += 1 }
+            state.owed.removeAll { $0 == token }
+        }
+    }
+
+    func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
+        Effect { emit in
+            let token = try task.payload.decode(as: Int.self)
+            emit.last(.kept(token: token))
         }
     }
 

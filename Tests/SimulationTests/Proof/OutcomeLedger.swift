@@ -1,3 +1,4 @@
+import ReactorCore
 import ReactorServer
 import ReactorTesting
 import ReactorWire
@@ -10,6 +11,8 @@ final class OutcomeLedger {
     private var told: [Origin: Told] = [:]
     /// In which row the journal was told of an action.
     private var arrivals: [Origin: UInt64] = [:]
+    /// Promises by their ids, and in which row they stand.
+    private var promises: [UInt64: (name: String, row: UInt64)] = [:]
     /// Outcomes that were told, each as often as it was.
     private(set) var toldCount = 0
 
@@ -29,9 +32,26 @@ final class OutcomeLedger {
             case .run(let by, let ordinal, _, let count, _, _):
                 for index in 0..<count { arrive(by.client, ordinal + index, row) }
             case .action(let by, let ordinal, _, _): arrive(by.client, ordinal, row)
+            case .task(let fact): note(fact, row)
             default: break
             }
         }
+    }
+
+    /// Takes note of what was promised; each id is of one promise.
+    private func note(_ fact: TaskFact, _ row: UInt64) {
+        let name: String
+        let id: UInt64
+        switch fact {
+        case .effect(let node, let text, let number, _):
+            (name, id) = ("\(text) of node \(node)", number)
+        case .timer(let node, let text, let number, _, _, _, _, _):
+            (name, id) = ("\(text) of node \(node)", number)
+        case .done: return
+        }
+        let old = promises.updateValue((name, row), forKey: id)
+        world.expect(
+            old?.name ?? name == name, "id \(id) is given to \(name), and was \(old?.name ?? "")")
     }
 
     private func arrive(_ client: UInt64, _ ordinal: UInt64, _ row: UInt64) {
@@ -47,6 +67,7 @@ final class OutcomeLedger {
         clients = [:]
         arrivals = arrivals.filter { $0.value <= last }
         told = told.filter { $0.value.row <= last }
+        promises = promises.filter { $0.value.row <= last }
     }
 
     /// Reads what the server writes to a client.

@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorServer
 
-/// Who owns what, in a snapshot that is taken while that changes.
+/// What nodes claimed and promised, in snapshots.
 struct SnapshotClaimsTests {
     private func act(
         _ server: Server, _ connection: UInt64, _ path: String, _ action: some WireCodable
@@ -53,5 +53,30 @@ struct SnapshotClaimsTests {
         _ = try recovery.finish(epoch: 7, sequence: server.tree.revision.sequence)
         #expect(recovery.tree.copyOwnership()() == server.tree.copyOwnership()())
         #expect(recovery.tree.copyOwnership()().count == 3)
+    }
+
+    @Test("R108: the id of a promise is given once, though nobody is there who had promised")
+    func ids() throws {
+        let server = Server(
+            try Recovery(of: HistoryCrowd.tree(epoch: 7), limits: ServerLimits())
+                .finish(epoch: 7, sequence: 0)
+        ) { 1 }
+        try act(server, 1, "/nest", Nest.Action.hatch(name: "a"))
+        try act(server, 1, "/nest/cells/a", Cell.Action.stirLater(after: 5))
+        try act(server, 1, "/nest", Nest.Action.fell(name: "a"))
+        let rows = endTurn(server)
+        #expect(server.tree.copyTasks()().isEmpty)
+        let snapshot = server.beginSnapshot()
+        var parts: [[UInt8]] = []
+        while !snapshot.isComplete { parts += snapshot.gather().map { $0() } }
+        for (parts, rows) in [(parts, []), ([], rows)] {
+            let recovery = Recovery(of: HistoryCrowd.tree(epoch: 0), limits: ServerLimits())
+            for part in parts { try recovery.restore(part) }
+            for row in rows { try recovery.replay(row) }
+            let next = Server(try recovery.finish(epoch: 7, sequence: 3)) { 1 }
+            try act(next, 1, "/nest", Nest.Action.plan(token: 1, after: 5))
+            _ = endTurn(next)
+            #expect(next.tree.copyTasks()().map(\.id) == [2])
+        }
     }
 }

@@ -79,6 +79,7 @@ extension Server {
         if older == nil, asksHistory(of: node, request, header, connection) { return }
         let wasReplicated = node.isReplicated
         let slice = slices.slice(node, field, request.mode)
+        if !wasReplicated, node.sequence > turnStart { slice.gapTurn = turnNumber }
         let old = connection.subscriptions[slice.id]
         if old == nil {
             slice.followers.append(connection)
@@ -92,7 +93,7 @@ extension Server {
         {
             if node.sequence <= from.sequence {
                 start = .unchanged
-            } else if request.mode == .replica, wasReplicated || node.sequence <= turnStart,
+            } else if request.mode == .replica, slice.gapTurn != turnNumber,
                 // because deltas of this node are nothing to a state of one before it
                 node.birthSequence <= from.sequence,
                 let frames = missedFrames(of: node, after: from.sequence, older)

@@ -39,6 +39,8 @@ public final class Server {
     let keepsHistory: Bool
     /// Whether nothing may change, because nothing could be kept.
     public private(set) var isReadOnly = false
+    /// Sessions that ended meanwhile.
+    var unwritten: [TurnFact] = []
     /// The highest number that a connection had; those of later ones are higher.
     public private(set) var highestConnection: UInt64
     var gate: EventGate
@@ -139,6 +141,7 @@ public final class Server {
         precondition(isReadOnly, "a server that changes things is told to go on")
         isReadOnly = false
         note(.layout(tree.staticPlaces))
+        noteWhatWasUnwritten()
         tree.endFormerConnections()
         tree.resumeTasks()
         tree.open()

@@ -148,6 +148,8 @@ final class Session {
 
     /// Notes again what became of an action, unless that is known already.
     func redo(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+        // because what was refused while nothing could be written is written without its arrival
+        if ordinal > self.ordinal { redoArrival(of: ordinal) }
         guard deferred.contains(ordinal) else { return }
         if case .applied(let sequence, nil, false) = outcome, ordinal == self.ordinal {
             deferred.remove(ordinal)

@@ -125,6 +125,9 @@ struct SessionTable {
             .sorted { $0.client < $1.client }
     }
 
+    /// All of them, those that began first in front. *Cost*: sorts them.
+    var all: [Session] { sessions.values.sorted { $0.client < $1.client } }
+
     /// The highest number that a client had.
     var lastNumber: UInt64 { lastClient }
 

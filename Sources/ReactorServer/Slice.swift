@@ -9,6 +9,8 @@ final class Slice {
     /// Path inside the node's value; empty in replica mode.
     let field: ArraySlice<WireKey>
     var followers: [Connection] = []
+    /// The turn in which it was made behind changes of its node, whose places nobody noted.
+    var gapTurn: UInt64 = 0
     /// The last value that was sent, to be compared with the next.
     var lastValue: [UInt8]?
     /// The last patch that was sent, to be compared with the next: made twice, it changes nothing.

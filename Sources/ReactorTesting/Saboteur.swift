@@ -18,6 +18,11 @@ final class Saboteur {
         var paths: [UInt32: String] = [:]
         /// Whether snapshots are left out until the next mark.
         var isSkipping = false
+        /// Whether snapshots replace what was dropped, and whether the update behind them is missed.
+        var isLagging = false
+        var lacksDelta = false
+        /// Slices whose first value was sent.
+        var valued: Set<UInt32> = []
     }
 
     /// An action that is to be applied though it was before.
@@ -107,9 +112,52 @@ extension Saboteur {
                 let isResumed = (try? Welcome(wireBytes: frame.body))?.isResumed ?? false
                 if !isResumed { seen[ObjectIdentifier(client)] = [] }
             }
-        case .keptEpoch, .keptClaims: break
+        case .lateResumes: frames = Self.resumedLate(frames)
+        case .lateConflations: leaveOutBehindLag(&frames, on: id)
+        case .lostValues: leaveOutValues(&frames, on: id)
+        default: break
         }
         return frames.flatMap(\.bytes) + rest
+    }
+
+    /// Leaves out the first of the updates that a client missed.
+    private static func resumedLate(_ frames: [Frame]) -> [Frame] {
+        var resumed: Set<UInt32> = []
+        return frames.filter { frame in
+            if frame.kind == .subscribed,
+                (try? Subscribed(wireBytes: frame.body))?.start == .deltas
+            {
+                resumed.insert(frame.id)
+            }
+            return frame.kind != .delta || resumed.remove(frame.id) == nil
+        }
+    }
+
+    /// Leaves out the first update behind the snapshots that replace dropped ones.
+    private func leaveOutBehindLag(_ frames: inout [Frame], on id: ConnectionID) {
+        var wire = wires[id] ?? Wire()
+        frames = frames.filter { frame in
+            switch frame.kind {
+            case .lag: wire.isLagging = true
+            case .mark where wire.isLagging: (wire.isLagging, wire.lacksDelta) = (false, true)
+            case .delta where wire.lacksDelta:
+                wire.lacksDelta = false
+                return false
+            default: break
+            }
+            return true
+        }
+        wires[id] = wire
+    }
+
+    /// Leaves out every third value of a slice but for its first.
+    private func leaveOutValues(_ frames: inout [Frame], on id: ConnectionID) {
+        var wire = wires[id] ?? Wire()
+        frames = frames.filter { frame in
+            guard frame.kind == .value, !frame.flags.contains(.patch) else { return true }
+            return wire.valued.insert(frame.id).inserted || frame.number % 3 != 0
+        }
+        wires[id] = wire
     }
 
     /// Leaves out the word that updates were dropped, and the snapshots that would replace them.

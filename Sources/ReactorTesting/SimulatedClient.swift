@@ -10,6 +10,8 @@ public final class SimulatedClient {
     public var onChange: (() -> Void)?
     private let world: SimulatedWorld
     private(set) var link: SimulatedLink?
+    /// Whether its program died.
+    public private(set) var isGone = false
     private var timer: UInt64 = 0
 
     init(_ world: SimulatedWorld, _ options: ClientOptions) {
@@ -21,6 +23,14 @@ public final class SimulatedClient {
     public func act(_ body: (ClientMachine) -> Void) {
         body(machine)
         pump()
+    }
+
+    /// Its program dies: the daemon learns that the connection broke, and nothing more.
+    public func vanish() {
+        isGone = true
+        timer += 1
+        if let link { world.reset(link, nil) }
+        link = nil
     }
 
     /// Writes and does what the machine wants.
@@ -55,7 +65,8 @@ public final class SimulatedClient {
     }
 
     private func connect() {
-        if world.isStormy, world.random.chance(10) {
+        if isGone { return }
+        if world.isStormy, world.random.chance(world.weather.refusalPercent) {
             machine.connectFailed([])
         } else {
             link = world.open(self)

@@ -19,6 +19,10 @@ public final class SimulatedWorld {
     public let timeline = Timeline()
     /// The daemon that is up.
     public private(set) var server: Server
+    /// What the daemon goes on from after a crash, where it keeps history.
+    public let journal: SimulatedJournal?
+    /// How rough it is.
+    public var weather: SimulatedWeather
     /// Everything random is drawn from here.
     public var random: SeededRandom
     /// Whether readers stop and connections are reset.
@@ -31,6 +35,8 @@ public final class SimulatedWorld {
     public private(set) var endedLinks = 0
     /// How often the server was started anew.
     public private(set) var restarts = 0
+    /// How often the disk was full.
+    public internal(set) var fullDisks = 0
     /// Bytes of a simulated socket's buffer.
     public var bufferBytes: Int
     /// Compares what the server keeps with its limits, after every step.
@@ -39,6 +45,10 @@ public final class SimulatedWorld {
     public var onStep: (() -> Void)?
     /// Called with each batch, before it is appended.
     public var onBatch: ((Batch) -> Void)?
+    /// Called with what was recovered, before it is served.
+    public var onRecovered: ((Recovery) -> Void)?
+    /// Called with the bytes of each write, which are whole frames, before a client can have them.
+    public var onWrite: ((ConnectionID, [UInt8]) -> Void)?
     /// Nanoseconds that it takes at most until a batch is appended; half of them take none.
     public var journalDelayMax: UInt64 = 3_000_000
     /// Whether nothing is random: no weather, no delays, no splits.
@@ -50,33 +60,47 @@ public final class SimulatedWorld {
     private var lastLink: UInt64 = 0
     private var isTurnDue = false
     private var appendDue: UInt64 = 0
+    /// When the journal will have said of all it was handed that it holds it.
+    var reportDue: UInt64 = 0
     /// What mirrors ask of their clients, on its way to them.
     let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
     private let saboteur: Saboteur?
-    private let secrets: SecretSource
+    let secrets: SecretSource
 
     /// Starts a server of `tree`, whose effects run in `effects`; with `fault`, one that does
     /// something wrong. Where it is calm, everything happens at once and in order.
-    public init(
+    public convenience init(
         seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
         effects: ManualWorld? = nil, isCalm: Bool = false, fault: PlantedFault? = nil
     ) {
+        let secrets = SecretSource(seed: ~seed)
+        let server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
+        self.init(
+            seed: seed, server, secrets, effects: effects, isCalm: isCalm,
+            weather: SimulatedWeather(), fault: fault, journal: nil)
+    }
+
+    init(
+        seed: UInt64, _ server: Server, _ secrets: SecretSource, effects: ManualWorld?,
+        isCalm: Bool, weather: SimulatedWeather, fault: PlantedFault?, journal: SimulatedJournal?
+    ) {
         self.seed = seed
+        self.server = server
+        self.secrets = secrets
         self.effects = effects
         self.isCalm = isCalm
+        self.weather = weather
+        self.journal = journal
         isStormy = !isCalm
         bufferBytes = isCalm ? .max : 4_096
         random = SeededRandom(seed: seed)
         saboteur = fault.map { Saboteur($0) }
-        let secrets = SecretSource(seed: ~seed)
-        self.secrets = secrets
-        server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
         tick()
         if isStormy { storm() }
     }
 
     /// Session secrets, which differ from one start of the server to the next.
-    private final class SecretSource {
+    final class SecretSource {
         private var random: SeededRandom
 
         init(seed: UInt64) { random = SeededRandom(seed: seed) }
@@ -104,6 +128,21 @@ public final class SimulatedWorld {
 
     /// Starts a server of `tree` in place of the one at hand, which is gone with all it knew.
     public func restart(_ tree: Tree) {
+        loseLinks()
+        let secrets = secrets
+        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
+    }
+
+    /// Goes on with another server.
+    func goOn(with next: Server) {
+        server = next
+        // because a daemon that starts numbers its connections behind those that it knows of, and
+        // one that goes on behind those that it had
+        lastLink = max(next.isReadOnly ? lastLink : 0, next.highestConnection)
+    }
+
+    /// All connections break, as their clients then learn; what was being appended is not reported.
+    func loseLinks() {
         restarts += 1
         for (link, client) in sortedLinks {
             link.isOpen = false
@@ -111,8 +150,7 @@ public final class SimulatedWorld {
             timeline.after(delay()) { client?.lose(link) }
         }
         appendDue = 0
-        let secrets = secrets
-        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
+        reportDue = 0
     }
 
     /// The epoch of a server that starts without the past of the one at hand.
@@ -175,12 +213,15 @@ public final class SimulatedWorld {
     public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
 
     /// A random delay of a message, in nanoseconds.
-    func delay() -> UInt64 { isCalm ? 0 : UInt64.random(in: 1_000...2_000_000, using: &random) }
+    func delay() -> UInt64 {
+        isCalm ? 0 : UInt64.random(in: 1_000...weather.delayMax, using: &random)
+    }
 
     /// How many bytes pass at once.
     private func portion() -> Int {
         if isCalm { return .max }
-        return random.chance(20) ? 1 : Int.random(in: 1...8_192, using: &random)
+        return random.chance(weather.singleBytePercent)
+            ? 1 : Int.random(in: 1...weather.portionMax, using: &random)
     }
 
     private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient?)] {
@@ -198,15 +239,15 @@ public final class SimulatedWorld {
     }
 
     private func storm() {
-        timeline.after(UInt64.random(in: 1_000_000...30_000_000, using: &random)) {
+        timeline.after(UInt64.random(in: 1_000_000...weather.pauseMax, using: &random)) {
             [unowned self] in
             guard isStormy else { return }
             if let (link, client) = sortedLinks.randomElement(using: &random) {
-                switch Int.random(in: 0..<10, using: &random) {
-                case 0..<2: reset(link, client)
-                case 2..<6: link.isStalled = true
-                default:
-                    link.isStalled = false
+                let kind = Int.random(in: 0..<100, using: &random)
+                if kind < weather.resetPercent {
+                    reset(link, client)
+                } else {
+                    link.isStalled = kind < weather.resetPercent + weather.stallPercent
                     scheduleDown(link)
                 }
             }
@@ -319,13 +360,20 @@ extension SimulatedWorld {
     func noteServer() {
         carryOut()
         look()
-        guard server.needsTurn, !isTurnDue else { return }
+        if server.needsTurn { dueTurn() }
+    }
+
+    /// Has a turn end soon.
+    func dueTurn() {
+        guard !isTurnDue else { return }
         isTurnDue = true
-        let pause = isCalm ? 0 : UInt64.random(in: 0...300_000, using: &random)
+        let pause = isCalm ? 0 : UInt64.random(in: 0...weather.turnDelayMax, using: &random)
         timeline.after(pause) { [unowned self] in
             isTurnDue = false
             server.endTurn(at: timeline.now)
             noteServer()
+            journal?.lookAfterTurn(of: server)
+            if server.needsTurn { dueTurn() }
         }
     }
 
@@ -359,11 +407,12 @@ extension SimulatedWorld {
             if let (link, client) = links[id] { close(link, client) }
         case .append(let batch): append(batch)
         case .readHistory(let question):
-            server.answer(question.number, with: nil, at: timeline.now)
+            answer(question)
         case .sum(let probe):
             let (values, byteCount) = probe.sums()
             server.summed(values, byteCount: byteCount)
-        case .log, .inquire, .beginSnapshot: break
+        case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }
+        case .log, .inquire: break
         }
     }
 
@@ -373,6 +422,7 @@ extension SimulatedWorld {
         link.isWriting = true
         var bytes: [UInt8] = []
         for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
+        onWrite?(id, bytes)
         if let saboteur, let client { bytes = saboteur.tampered(bytes, on: id, of: client) }
         link.rest.append(contentsOf: bytes)
         if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
@@ -381,10 +431,11 @@ extension SimulatedWorld {
 
     private func append(_ batch: Batch) {
         // because batches are appended in their order, whatever each of them takes
-        let isSwift = isCalm || random.chance(50)
+        let isSwift = isCalm || random.chance(weather.swiftAppendPercent)
         let cost = isSwift ? 0 : UInt64.random(in: 0...journalDelayMax, using: &random)
-        onBatch?(batch)
         appendDue = max(appendDue, timeline.now + cost)
+        if let journal { return append(batch, to: journal, at: appendDue) }
+        onBatch?(batch)
         let start = restarts
         timeline.after(appendDue - timeline.now) { [unowned self] in
             // because a server that is gone took its unfinished batches with it

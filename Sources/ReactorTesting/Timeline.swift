@@ -2,6 +2,8 @@
 public final class Timeline {
     /// Nanoseconds since the beginning.
     public private(set) var now: UInt64 = 0
+    /// How much has happened.
+    public private(set) var eventCount = 0
     private var heap: [Event] = []
     private var count: UInt64 = 0
 
@@ -40,6 +42,7 @@ public final class Timeline {
         guard let event = heap.first else { return }
         removeFirst()
         now = max(now, event.due)
+        eventCount += 1
         event.action()
     }
 

@@ -69,6 +69,23 @@ struct SliceResumeTests {
         #expect(frames.last?.kind == .mark && frames.last?.number == 15)
     }
 
+    @Test("all who come back in a turn that changed what nobody followed have that change")
+    func resumeTogether() throws {
+        let writer = start()
+        writer.add(1)
+        harness.turn()
+        let clients = [start(), start()]
+        writer.add(2)
+        for client in clients { client.subscribe("/visits", from: Revision(epoch: 7, sequence: 1)) }
+        writer.add(3)
+        harness.turn()
+        for client in clients {
+            let frames = client.frames()
+            #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+            #expect(try frames[1].decode(Tally.State.self).count == 6)
+        }
+    }
+
     @Test("a replica of a child that was removed and came again gets a snapshot, no deltas")
     func resumeReborn() throws {
         let writer = start()

@@ -31,7 +31,7 @@ struct TaskTable: Sendable {
 
     /// Makes a fact the one that stands under its name; heard again it changes nothing.
     mutating func apply(_ fact: TaskFact) {
-        lastID = max(lastID, fact.id)
+        skip(to: fact.id)
         if case .done = fact {
             guard all[fact.node]?.removeValue(forKey: fact.name) != nil else { return }
             count -= 1

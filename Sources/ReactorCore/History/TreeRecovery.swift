@@ -336,6 +336,8 @@ extension TreeRecovery {
     public func replay(_ fact: TaskFact) {
         tree.tasks.skip(to: fact.id)
         if case .done = fact { return tree.tasks.apply(fact) }
+        // because no other is to have the id, though nobody is there any more who promised it
+        skipTasks(to: fact.id)
         if node(fact.node) != nil { tree.tasks.apply(fact) }
     }
 }

@@ -102,7 +102,8 @@ final class HistoryKeeper {
     }
 
     private func isDue(at now: UInt64) -> Bool {
-        guard let freshSince else { return false }
+        // because nothing changes meanwhile, and a full disk has no room for it either
+        guard let freshSince, !server.isReadOnly else { return false }
         return freshByteCount >= config.snapshotBytes
             || Duration.nanoseconds(now &- freshSince) >= config.snapshotInterval
     }

@@ -6,8 +6,19 @@ import ReactorWire
 extension Server {
     /// Writes a fact of the turn at hand down, where there is a journal that keeps it.
     func note(_ fact: @autoclosure () -> TurnFact) {
-        guard keepsHistory, !isReadOnly else { return }
+        guard keepsHistory else { return }
+        if isReadOnly { return keep(fact()) }
         fact().encode(into: &desk.value.facts)
+    }
+
+    // because a snapshot without a session that the journal has would be another past
+    /// Keeps what ended a session while nothing can be written; the journal knows of no more of them
+    /// than there were before.
+    private func keep(_ fact: TurnFact) {
+        switch fact {
+        case .goodbye, .evicted: unwritten.append(fact)
+        default: break
+        }
     }
 
     /// Writes down that a session has its first action, where it has.
@@ -68,6 +79,19 @@ extension Server {
         note(.outcome(client: session.client, ordinal: ordinal, is: outcome))
     }
 
+    // because a client may have been told of actions behind them before it asks again
+    /// Writes down what was refused, and which sessions ended, while nothing could be written.
+    func noteWhatWasUnwritten() {
+        for fact in unwritten { note(fact) }
+        unwritten = []
+        for session in sessions.all {
+            for (ordinal, outcome) in session.allExceptions where outcome.isForLackOfSpace {
+                noteActing(session)
+                note(outcome, of: ordinal, session)
+            }
+        }
+    }
+
     /// Writes down what the turn's transactions did to who owns what, and to what is promised.
     func noteChanges() {
         for fact in tree.turn.ownershipFacts { note(.ownership(fact)) }
@@ -84,4 +108,12 @@ extension Server {
 
     /// Most bytes of room for facts that are kept for the next turn.
     private static let factBytesKeptMax = 1 << 20
+}
+
+extension Outcome {
+    /// Whether it says that the disk was full.
+    fileprivate var isForLackOfSpace: Bool {
+        guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
+        return true
+    }
 }

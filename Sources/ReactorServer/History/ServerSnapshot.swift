@@ -36,12 +36,16 @@ public final class ServerSnapshot {
     private let table: () -> SessionTable
     private let connection: () -> UInt64
     private let nodes: TreeSnapshot
+    // because who takes what again, after giving it back, has it behind what was taken meanwhile:
+    // facts that are replayed upon a later state of it lead elsewhere
+    /// Who owned what when it was begun.
+    private let ownership: @Sendable () -> [OwnershipFact]
     /// Sessions that were not gathered, once the nodes are.
     private var sessions: ArraySlice<Session>?
 
     // because a turn is not to wait for it: a copy costs some hundred nanoseconds
     /// Nodes, or sessions, that are looked at between two turns.
-    static let countPerTurn = 512
+    public static let countPerTurn = 512
     /// Outcomes that sessions may have which are copied between two turns; one session may have more.
     static let outcomesPerTurn = 8_192
 
@@ -54,13 +58,14 @@ public final class ServerSnapshot {
         self.table = table
         self.connection = connection
         nodes = tree.beginSnapshot()
+        ownership = tree.copyOwnership()
     }
 
-    /// Gathers a bit more.
-    public func gather() -> [Part] {
+    /// Gathers a bit more: no more than `count` nodes, or sessions.
+    public func gather(_ count: Int = countPerTurn) -> [Part] {
         if isComplete { return [] }
         if !nodes.isComplete {
-            nodes.gather(Self.countPerTurn)
+            nodes.gather(count)
             let saved = nodes.take()
             return saved.isEmpty ? [] : [Self.part(saved)]
         }
@@ -71,7 +76,7 @@ public final class ServerSnapshot {
             isComplete = true
             return parts
         }
-        let count = Self.countAtOnce(waiting)
+        let count = min(count, Self.countAtOnce(waiting))
         sessions = waiting.dropFirst(count)
         let saved = waiting.prefix(count).map(\.saved)
         return [{ SnapshotPart.sessions(saved).wireBytes() }]
@@ -116,7 +121,7 @@ public final class ServerSnapshot {
 
     private func rest() -> [Part] {
         let table = table()
-        let ownership = tree.copyOwnership()
+        let ownership = ownership
         let tasks = tree.copyTasks()
         let ended = table.ended
         let client = table.lastNumber

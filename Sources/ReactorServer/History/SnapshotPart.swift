@@ -3,8 +3,9 @@ import ReactorWire
 
 /// A piece of a snapshot, as it rests.
 ///
-/// The nodes are as of the snapshot's revision; everything else may be of a later one, up to the end
-/// of the journal when the snapshot was finished: facts that are replayed upon it change nothing.
+/// Nodes, and who owns what, are as of the snapshot's revision; the rest may be of a later one, up to
+/// the end of the journal when the snapshot was finished: facts that are replayed upon it change
+/// nothing.
 @WireCodable
 enum SnapshotPart: Equatable, Sendable {
     /// Nodes, one behind the other: see `SavedNode`.

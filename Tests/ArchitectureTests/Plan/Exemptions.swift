@@ -152,14 +152,22 @@ enum Exemptions {
         "ReactorServer/History/ProbeBook.swift": "when a probe is due; ProbeTests count with it",
         "ReactorServer/Desk.swift": "what the server keeps in one place; all of its tests use it",
         "ReactorTesting/ManualWorld.swift": "a part of the test store, whose tests turn it",
-        "ReactorTesting/PlantedFault.swift": "a list; SaboteurTests plants each of it",
+        "ReactorTesting/PlantedFault.swift": "a list; CanaryTests plant each of it",
+        "ReactorTesting/Saboteur.swift": "plants faults; CanaryTests see each of them found",
         "ReactorTesting/ProxyBehavior.swift": "does nothing; ProxyReactorTests override it",
         "ReactorTesting/SimulatedClient.swift":
             "a part of the simulation, which fails if it is wrong",
+        "ReactorTesting/HistorySaboteur.swift":
+            "plants faults; CanaryTests see each of them found",
+        "ReactorTesting/SimulatedJournal.swift":
+            "a part of the world that keeps history; HistoryTests crash it",
+        "ReactorTesting/SimulatedWeather.swift": "a list of chances; HistoryTests draw from it",
+        "ReactorTesting/SimulatedWorld+Journal.swift":
+            "HistoryTests crash through it, and CanaryTests see that it notices",
         "ReactorTesting/SimulatedLink.swift":
             "a part of the simulation, which fails if it is wrong",
         "ReactorTesting/SimulatedWorld.swift":
-            "SimulationTests storm through it, and SaboteurTests see that it notices",
+            "SimulationTests storm through it, and CanaryTests see that it notices",
         "ReactorTesting/StateHistory.swift": "a part of the simulation, whose tests look into it",
         "ReactorTesting/StateLedger.swift":
             "TestStoreTests and SimulationTests plant what it is to find",

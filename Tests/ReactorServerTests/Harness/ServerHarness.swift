@@ -36,9 +36,9 @@ final class ServerHarness {
     }
 
     /// Goes on where `recovery` left off.
-    init(_ recovery: Recovery, secretsFrom first: UInt64 = 1_000) {
+    init(_ recovery: Recovery, isReadOnly: Bool = false, secretsFrom first: UInt64 = 1_000) {
         var secret = first
-        server = Server(recovery, daemonName: "test") {
+        server = Server(recovery, isReadOnly: isReadOnly, daemonName: "test") {
             secret += 1
             return secret
         }

@@ -118,6 +118,56 @@ struct RecoveryTests {
         #expect(try restarted.tally("/visits").count == 5)
     }
 
+    @Test("C85: what was refused while the disk was full is told the same after a crash behind it")
+    func refused() throws {
+        let recovery = try Recovery(of: TestTree.make(), limits: ServerLimits())
+            .finish(epoch: 7, sequence: 0)
+        let harness = ServerHarness(recovery, isReadOnly: true)
+        let client = harness.client()
+        let session = try client.welcome().session
+        client.open("/visits")
+        client.add(1)
+        harness.turn()
+        let original = try OutcomeLog(client.frames())[1]
+        guard case .rejected(FaultCode.diskFull.rawValue, _)? = original else {
+            Issue.record("the action was \(String(describing: original))")
+            return
+        }
+        #expect(harness.batches.isEmpty)
+        harness.server.goOn()
+        client.add(2)
+        harness.turn()
+        let restarted = try harness.restarted()
+        let (again, welcome) = try back(restarted, session)
+        #expect(welcome.isResumed && welcome.ordinal == 2)
+        again.add(1)
+        again.add(2)
+        restarted.turn()
+        let repeated = try OutcomeLog(again.frames())
+        #expect(repeated[1] == original)
+        #expect(repeated[2]?.isApplied == true)
+        #expect(try restarted.tally("/visits").count == 2)
+    }
+
+    @Test("C85: a session that ended while the disk was full is gone behind a crash as well")
+    func endedWhileFull() throws {
+        let (harness, client, session) = try start()
+        client.add(1)
+        harness.turn()
+        let recovery = Recovery(of: TestTree.make(epoch: 99), limits: harness.server.limits)
+        for row in harness.rows { try recovery.replay(row) }
+        let full = ServerHarness(
+            try recovery.finish(epoch: 7, sequence: 1), isReadOnly: true, secretsFrom: 3_000)
+        let (again, welcome) = try back(full, session, confirmed: 1)
+        #expect(welcome.isResumed)
+        again.send(.goodbye)
+        full.turn()
+        full.server.goOn()
+        full.turn()
+        let restarted = try harness.restarted(rows: harness.rows + full.rows)
+        #expect(try !back(restarted, session, confirmed: 1).welcome.isResumed)
+    }
+
     @Test("C86: a session of another history, or whose client has outcomes, is not adopted")
     func strangers() throws {
         let (harness, _, session) = try start()

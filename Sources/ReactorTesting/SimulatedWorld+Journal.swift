@@ -1,0 +1,122 @@
+public import ReactorCore
+public import ReactorServer
+
+// MARK: - A world that keeps history
+extension SimulatedWorld {
+    /// Starts a server of `tree`, whose effects run in `effects`, that keeps history in `journal`,
+    /// which is empty; in weather of its own.
+    public convenience init(
+        seed: UInt64, _ tree: Tree, in journal: SimulatedJournal, limits: ServerLimits,
+        effects: ManualWorld? = nil, weather: SimulatedWeather, fault: PlantedFault? = nil
+    ) {
+        let secrets = SecretSource(seed: ~seed)
+        let server = Self.serve(
+            Recovery(of: tree, limits: limits), (journal.epoch, 0), secrets, onRecovered: nil)
+        guard let server else { preconditionFailure("a tree without a past cannot be recovered") }
+        self.init(
+            seed: seed, server, secrets, effects: effects, isCalm: false, weather: weather,
+            fault: fault, journal: journal)
+        dueTurn()
+    }
+
+    private static func serve(
+        _ recovery: Recovery, _ end: (epoch: UInt64, sequence: UInt64), _ secrets: SecretSource,
+        isReadOnly: Bool = false, onRecovered: ((Recovery) -> Void)?
+    ) -> Server? {
+        guard let recovery = try? recovery.finish(epoch: end.epoch, sequence: end.sequence) else {
+            return nil
+        }
+        onRecovered?(recovery)
+        return Server(recovery, isReadOnly: isReadOnly, daemonName: "simulated") { secrets.next() }
+    }
+
+    /// Has the server die, and starts one of `tree` that goes on with what the journal holds.
+    ///
+    /// With `isPowerCut`, the journal is one that does not wait for the disk: what was reported may
+    /// be lost as well, and the history goes on under another epoch then. Where nothing can be
+    /// recovered, which is a violation, it answers false: the world is at its end.
+    @discardableResult
+    public func crash(isPowerCut: Bool = false, _ tree: Tree) -> Bool {
+        guard let journal else { preconditionFailure("a world without a journal cannot go on") }
+        loseLinks()
+        let hasLostReported = journal.crash(isPowerCut: isPowerCut)
+        if hasLostReported { journal.begin(newEpoch()) }
+        return goOn(with: Recovery(of: tree, limits: server.limits), isReadOnly: false)
+    }
+
+    /// Has the disk be full for a while: the journal refuses what it does not hold yet, everybody is
+    /// cut, and a server of `tree` shows what is held, which changes nothing until there is room.
+    @discardableResult
+    public func fillDisk(for nanoseconds: UInt64, _ tree: Tree) -> Bool {
+        guard let journal else { preconditionFailure("a world without a journal has no disk") }
+        fullDisks += 1
+        journal.refuse()
+        if journal.saboteur?.fault == .ignoredRefusals { return true }
+        loseLinks()
+        _ = server.tree.dismissEffects()
+        let recovery = Recovery(of: tree, limits: server.limits)
+        recovery.succeed(server.tree)
+        guard goOn(with: recovery, isReadOnly: true) else { return false }
+        let start = restarts
+        timeline.after(nanoseconds) { [unowned self] in
+            guard start == restarts else { return }
+            server.goOn()
+            dueTurn()
+        }
+        return true
+    }
+
+    private func goOn(with recovery: Recovery, isReadOnly: Bool) -> Bool {
+        guard let journal else { return false }
+        do throws(RecoveryError) {
+            try journal.recover(recovery)
+        } catch {
+            expect(false, "nothing can be recovered: \(error)")
+            journal.end()
+            return false
+        }
+        let next = Self.serve(
+            recovery, (journal.epoch, journal.sequence), secrets, isReadOnly: isReadOnly
+        ) { [unowned self] recovery in onRecovered?(recovery) }
+        guard let next else {
+            expect(false, "what was recovered is not whole")
+            journal.end()
+            return false
+        }
+        goOn(with: next)
+        dueTurn()
+        return true
+    }
+
+    /// Looks in the journal, where there is one, for what a client missed; that takes its time.
+    func answer(_ question: HistoryQuestion) {
+        guard let journal else {
+            return server.answer(question.number, with: nil, at: timeline.now)
+        }
+        let start = restarts
+        timeline.after(delay()) { [unowned self] in
+            guard start == restarts else { return }
+            server.answer(question.number, with: journal.missed(question), at: timeline.now)
+            noteServer()
+        }
+    }
+
+    /// Hands a batch to the journal, which takes its time to hold it, and to say so.
+    func append(_ batch: Batch, to journal: SimulatedJournal, at due: UInt64) {
+        let number = journal.hand(batch)
+        onBatch?(batch)
+        let start = restarts
+        let isEarly = journal.saboteur?.fault == .earlyReports
+        timeline.after(due - timeline.now) { [unowned self] in
+            guard start == restarts else { return }
+            journal.commit(number)
+        }
+        reportDue =
+            max(reportDue, due) + UInt64.random(in: 0...weather.reportDelayMax, using: &random)
+        timeline.after(isEarly ? 0 : reportDue - timeline.now) { [unowned self] in
+            guard start == restarts else { return }
+            server.appended(batch.turn, at: timeline.now)
+            noteServer()
+        }
+    }
+}

@@ -1,0 +1,329 @@
+import ReactorBytes
+import ReactorTesting
+import ReactorWire
+
+@testable import ReactorCore
+@testable import ReactorServer
+
+/// What a server was after each row that it handed over, to be compared with what is recovered, and
+/// with what mirrors show.
+final class Chronicle {
+    private let world: SimulatedWorld
+    /// As of the last row that surely survives, and every row behind it.
+    private var pages: [Page] = []
+    /// States by path, as of the sequences at which they changed, in ascending order.
+    private var states: [String: [(sequence: UInt64, state: [UInt8])]] = [:]
+    /// Up to which action a session's client has all outcomes, so that they may be forgotten.
+    var confirmed: (_ secret: [UInt8]) -> UInt64 = { _ in .max }
+    /// Nodes that changed in batches behind which the server was further already.
+    private var owed: Set<UInt32> = []
+    private var owesAll = false
+    /// Secrets of the sessions that the journal was ever told of.
+    private var stored: Set<[UInt8]> = []
+    /// Ends of those batches.
+    private var blurred: Set<UInt64> = []
+    /// Rows that were recovered, and compared.
+    private(set) var comparedCount = 0
+
+    /// A server as of one row.
+    private struct Page {
+        var number: UInt64
+        var sequence: UInt64
+        /// Whether the server was further already when it was looked at.
+        var isBlurred = false
+        var nodes: [UInt32: NodePrint] = [:]
+        var sessions: [UInt64: SessionPrint] = [:]
+        var ownership: [OwnershipFact] = []
+        var tasks: [TaskFact] = []
+        var evicted: [[UInt8]] = []
+        var highestClient: UInt64 = 0
+        var highestConnection: UInt64 = 0
+    }
+
+    struct NodePrint: Equatable {
+        var path: String
+        var state: [UInt8]
+        var sequence: UInt64
+        var birth: UInt64
+    }
+
+    struct SessionPrint {
+        var secret: [UInt8]
+        var ordinal: UInt64
+        var deferred: Set<UInt64>
+        var runs: [AppliedRun]
+        var exceptions: [(ordinal: UInt64, outcome: Outcome)]
+    }
+
+    init(_ world: SimulatedWorld) {
+        self.world = world
+        pages = [Page(number: 0, sequence: 0)]
+    }
+}
+
+// MARK: - Writing
+extension Chronicle {
+    /// Writes down what the server is after a batch.
+    func note(_ batch: Batch, _ facts: [TurnFact]) {
+        guard let journal = world.journal, var page = pages.last else { return }
+        world.expect(
+            batch.after == page.sequence && batch.sequence >= batch.after,
+            "sequences have a gap: \(page.sequence), then \(batch.after) to \(batch.sequence)")
+        page.number = journal.lastNumber
+        page.sequence = batch.sequence
+        // because a turn may end by reading on what was held back, which is of the next
+        page.isBlurred =
+            world.server.tree.revision.sequence != batch.sequence
+            || world.server.desk.value.facts.count > 0
+        blurred.remove(batch.sequence)
+        if page.isBlurred { blurred.insert(batch.sequence) }
+        noteNodes(batch, &page)
+        noteFacts(facts, &page)
+        // because sessions whose every action a full disk refused are no history
+        page.evicted = world.server.sessions.evicted.all.filter { stored.contains($0) }
+        pages.append(page)
+        pages.removeAll { $0.number < journal.committedNumber }
+    }
+
+    private func noteNodes(_ batch: Batch, _ page: inout Page) {
+        let bytes = batch.deltaBytes
+        var offset = 0
+        var touched: Set<UInt32> = []
+        var isStructural = page.nodes.isEmpty
+        while let header = try? FrameHeader.decode(
+            bytes.span, at: offset, frameBytesMax: Int(UInt32.max))
+        {
+            touched.insert(header.id)
+            if header.flags.contains(.structural) { isStructural = true }
+            offset += FrameHeader.byteCount + Int(header.length)
+        }
+        owed.formUnion(touched)
+        owesAll = owesAll || isStructural
+        if page.isBlurred { return }
+        (touched, isStructural) = (owed, owesAll)
+        (owed, owesAll) = ([], false)
+        let tree = world.server.tree
+        if isStructural {
+            let old = page.nodes
+            page.nodes = [:]
+            tree.forEachNode { node in note(node, old[node.number], &page) }
+            return
+        }
+        for number in touched {
+            var node = tree.node(number)
+            while let one = node {
+                note(one, page.nodes[one.number], &page)
+                node = one.parent
+            }
+        }
+    }
+
+    private func note(_ node: AnyNode, _ old: NodePrint?, _ page: inout Page) {
+        if let old, old.sequence == node.sequence, old.birth == node.birthSequence {
+            page.nodes[node.number] = old
+            return
+        }
+        let print = NodePrint(node)
+        page.nodes[node.number] = print
+        if let last = states[print.path]?.last, last.state == print.state { return }
+        states[print.path, default: []].append((page.sequence, print.state))
+    }
+
+    private func noteFacts(_ facts: [TurnFact], _ page: inout Page) {
+        var touched: Set<UInt64> = []
+        var (isOwning, isPromising) = (false, false)
+        for fact in facts {
+            switch fact {
+            case .run(let by, _, _, _, _, _), .action(let by, _, _, _):
+                touched.insert(by.client)
+                page.highestConnection = max(page.highestConnection, by.connection)
+            case .outcome(let client, _, _): touched.insert(client)
+            case .session(let client, let secret, _):
+                touched.insert(client)
+                stored.insert(secret)
+            case .goodbye(let client), .evicted(let client):
+                touched.insert(client)
+            case .ownership: isOwning = true
+            case .task: isPromising = true
+            case .layout, .replaced: break
+            }
+        }
+        for client in touched {
+            page.sessions[client] = world.server.sessions.find(client: client).map(
+                SessionPrint.init)
+            page.highestClient = max(page.highestClient, client)
+        }
+        if isOwning || page.nodes.count != pages.last?.nodes.count {
+            page.ownership = world.server.tree.copyOwnership()()
+        }
+        if isPromising || page.nodes.count != pages.last?.nodes.count {
+            page.tasks = world.server.tree.copyTasks()()
+        }
+    }
+}
+
+extension Chronicle.NodePrint {
+    init(_ node: AnyNode) {
+        path = "\(node.path)"
+        var writer = WireWriter()
+        node.encodeReplica(into: &writer)
+        state = writer.bytes
+        sequence = node.sequence
+        birth = node.birthSequence
+    }
+}
+
+extension Chronicle.SessionPrint {
+    init(_ session: Session) {
+        secret = session.secret
+        ordinal = session.ordinal
+        deferred = session.deferred
+        runs = session.allRuns
+        exceptions = session.allExceptions
+    }
+}
+
+// MARK: - Comparing
+extension Chronicle {
+    /// Whether the states as of a sequence are known.
+    func isKnown(_ sequence: UInt64) -> Bool { !blurred.contains(sequence) }
+
+    /// The state at a path as of a sequence of the history at hand.
+    func state(at path: String, _ sequence: UInt64) -> [UInt8]? {
+        states[path]?.last { $0.sequence <= sequence }?.state
+    }
+
+    /// Compares what was recovered with what the server was after the last row that survived, and
+    /// forgets the rows that did not.
+    func compare(_ recovery: Recovery) {
+        guard let journal = world.journal else { return }
+        while pages.count > 1, let last = pages.last, last.number > journal.lastNumber {
+            pages.removeLast()
+        }
+        (owed, owesAll) = ([], false)
+        guard let page = pages.last, page.number == journal.lastNumber, !page.isBlurred else {
+            // because a power cut may lose more than is kept here
+            return forget(recovery, journal)
+        }
+        comparedCount += 1
+        compareNodes(page, recovery)
+        compareSessions(page, recovery)
+        world.expect(
+            recovery.tree.copyOwnership()() == page.ownership,
+            "other claims are recovered of row \(page.number): "
+                + "\(recovery.tree.copyOwnership()()), not \(page.ownership)")
+        world.expect(
+            recovery.tree.copyTasks()() == page.tasks,
+            "other promises are recovered of row \(page.number): "
+                + "\(recovery.tree.copyTasks()()), not \(page.tasks)")
+        world.expect(
+            recovery.sessions.evicted.all == page.evicted, "other evicted sessions are recovered: \(recovery.sessions.evicted.all), not \(page.evicted)")
+        world.expect(
+            recovery.lastConnection >= page.highestConnection,
+            "numbers of connections are given again from \(recovery.lastConnection) on")
+        world.expect(
+            recovery.sessions.lastNumber >= page.highestClient,
+            "numbers of clients are given again from \(recovery.sessions.lastNumber) on")
+        cut(to: page.sequence)
+    }
+
+    /// Goes on with what was recovered, where there is nothing to compare it with.
+    private func forget(_ recovery: Recovery, _ journal: SimulatedJournal) {
+        var page = Page(number: journal.lastNumber, sequence: recovery.tree.revision.sequence)
+        cut(to: page.sequence)
+        recovery.tree.forEachNode { note($0, nil, &page) }
+        blurred.remove(page.sequence)
+        page.evicted = recovery.sessions.evicted.all
+        for session in recovery.sessions.stored {
+            page.sessions[session.client] = SessionPrint(session)
+        }
+        page.ownership = recovery.tree.copyOwnership()()
+        page.tasks = recovery.tree.copyTasks()()
+        pages = [page]
+    }
+
+    private func cut(to sequence: UInt64) {
+        blurred = blurred.filter { $0 <= sequence }
+        for path in states.keys {
+            while let last = states[path]?.last, last.sequence > sequence {
+                states[path]?.removeLast()
+            }
+        }
+    }
+
+    private func compareNodes(_ page: Page, _ recovery: Recovery) {
+        world.expect(
+            page.sequence == recovery.tree.revision.sequence,
+            "\(recovery.tree.revision) is recovered, the last row ended with \(page.sequence)")
+        var count = 0
+        recovery.tree.forEachNode { node in
+            count += 1
+            let (found, expected) = (NodePrint(node), page.nodes[node.number])
+            guard page.number > 0, found != expected else { return }
+            world.expect(
+                false,
+                "node \(node.number) is recovered as \(found.path) at \(found.sequence) from "
+                    + "\(found.birth), it was \(expected?.path ?? "nothing") at "
+                    + "\(expected?.sequence ?? 0) from \(expected?.birth ?? 0); the states are "
+                    + (found.state == expected?.state ? "equal" : "different"))
+        }
+        world.expect(
+            page.number == 0 || count == page.nodes.count,
+            "\(count) nodes are recovered of \(page.nodes.count)")
+    }
+
+    private func compareSessions(_ page: Page, _ recovery: Recovery) {
+        let found = Set(recovery.sessions.stored.map(\.client))
+        world.expect(
+            found == Set(page.sessions.keys),
+            "sessions \(found.sorted()) are recovered of \(page.sessions.keys.sorted())")
+        for (client, expected) in page.sessions {
+            guard let session = recovery.sessions.find(client: client) else { continue }
+            compare(session, expected, client)
+        }
+    }
+
+    private func compare(_ session: Session, _ expected: SessionPrint, _ client: UInt64) {
+        world.expect(
+            session.secret == expected.secret && session.ordinal == expected.ordinal,
+            "session \(client) is recovered up to \(session.ordinal) of \(expected.ordinal)")
+        let confirmed = confirmed(expected.secret)
+        for ordinal in expected.deferred where ordinal > confirmed {
+            let outcome = session.outcome(of: ordinal)
+            world.expect(
+                session.deferred.contains(ordinal) || outcome?.isEnd ?? false,
+                "session \(client) owes no answer to \(ordinal): \(String(describing: outcome))")
+        }
+        for run in expected.runs {
+            for index in 0..<run.count {
+                let outcome = Outcome.applied(
+                    sequence: run.sequence + index, reply: nil, ownerEnded: false)
+                compare(session, run.ordinal + index, outcome, confirmed)
+            }
+        }
+        for (ordinal, outcome) in expected.exceptions {
+            compare(session, ordinal, outcome, confirmed)
+        }
+    }
+
+    private func compare(
+        _ session: Session, _ ordinal: UInt64, _ expected: Outcome, _ confirmed: UInt64
+    ) {
+        if ordinal <= confirmed { return }
+        // because that its connection ended is known without the journal
+        if expected.isEnd, session.deferred.contains(ordinal) { return }
+        let found = session.outcome(of: ordinal)
+        world.expect(
+            found == expected,
+            "action \(ordinal) of \(session.client) was \(expected), \(String(describing: found)) is "
+                + "recovered")
+    }
+}
+
+extension Outcome {
+    /// Whether it says that the connection which waited has ended.
+    fileprivate var isEnd: Bool {
+        guard case .rejected(FaultCode.ownerEnded.rawValue, _) = self else { return false }
+        return true
+    }
+}

@@ -1,0 +1,133 @@
+import ReactorCore
+import ReactorServer
+import ReactorTesting
+import ReactorWire
+
+/// What every client was ever told of its actions, kept outside the server.
+final class OutcomeLedger {
+    private let world: SimulatedWorld
+    /// Clients by the numbers of their connections.
+    private var clients: [ConnectionID: UInt64] = [:]
+    private var told: [Origin: Told] = [:]
+    /// In which row the journal was told of an action.
+    private var arrivals: [Origin: UInt64] = [:]
+    /// Promises by their ids, and in which row they stand.
+    private var promises: [UInt64: (name: String, row: UInt64)] = [:]
+    /// Outcomes that were told, each as often as it was.
+    private(set) var toldCount = 0
+
+    private struct Told {
+        var outcome: Outcome
+        /// The last row that was committed then.
+        var row: UInt64
+    }
+
+    init(_ world: SimulatedWorld) { self.world = world }
+
+    /// Takes note of what the journal is told; each action comes once.
+    func note(_ facts: [TurnFact]) {
+        let row = world.journal?.lastNumber ?? 0
+        for fact in facts {
+            switch fact {
+            case .run(let by, let ordinal, _, let count, _, _):
+                for index in 0..<count { arrive(by.client, ordinal + index, row) }
+            case .action(let by, let ordinal, _, _): arrive(by.client, ordinal, row)
+            case .task(let fact): note(fact, row)
+            default: break
+            }
+        }
+    }
+
+    /// Takes note of what was promised; each id is of one promise.
+    private func note(_ fact: TaskFact, _ row: UInt64) {
+        let name: String
+        let id: UInt64
+        switch fact {
+        case .effect(let node, let text, let number, _):
+            (name, id) = ("\(text) of node \(node)", number)
+        case .timer(let node, let text, let number, _, _, _, _, _):
+            (name, id) = ("\(text) of node \(node)", number)
+        case .done: return
+        }
+        let old = promises.updateValue((name, row), forKey: id)
+        world.expect(
+            old?.name ?? name == name, "id \(id) is given to \(name), and was \(old?.name ?? "")")
+    }
+
+    private func arrive(_ client: UInt64, _ ordinal: UInt64, _ row: UInt64) {
+        let origin = Origin(client: client, ordinal: ordinal)
+        let isNew = arrivals.updateValue(row, forKey: origin) == nil
+        world.expect(isNew, "action \(ordinal) of client \(client) is carried out twice")
+    }
+
+    /// Forgets what came to nothing in a crash; what was told of rows behind a cut was lost.
+    func crash() {
+        guard let journal = world.journal else { return }
+        let last = journal.lastNumber
+        clients = [:]
+        arrivals = arrivals.filter { $0.value <= last }
+        told = told.filter { $0.value.row <= last }
+        promises = promises.filter { $0.value.row <= last }
+    }
+
+    /// Reads what the server writes to a client.
+    func read(_ bytes: [UInt8], to id: ConnectionID) {
+        var offset = 0
+        while let header = try? FrameHeader.decode(
+            bytes.span, at: offset, frameBytesMax: Int(UInt32.max))
+        {
+            let start = offset + FrameHeader.byteCount
+            offset = start + Int(header.length)
+            switch FrameKind(rawValue: header.kind) {
+            case .welcome:
+                let body = Array(bytes[start..<offset])
+                clients[id] = (try? Welcome(wireBytes: body.span))?.client
+            case .applied:
+                let body = Array(bytes[start..<offset])
+                guard let sequence = try? UInt64(wireBytes: body.span) else { continue }
+                for index in 0..<UInt64(header.id) {
+                    let outcome = Outcome.applied(
+                        sequence: sequence + index, reply: nil, ownerEnded: false)
+                    tell(outcome, of: header.number + index, to: id)
+                }
+            case .outcome:
+                let body = Array(bytes[start..<offset])
+                guard let outcome = try? Outcome(wireBytes: body.span) else { continue }
+                tell(outcome, of: header.number, to: id)
+            default: break
+            }
+        }
+    }
+
+    private func tell(_ outcome: Outcome, of ordinal: UInt64, to id: ConnectionID) {
+        guard let client = clients[id], let journal = world.journal else {
+            return world.expect(false, "an outcome is written to \(id), which is nobody")
+        }
+        toldCount += 1
+        // because a server that changes nothing keeps nothing either
+        if case .rejected(FaultCode.diskFull.rawValue, _) = outcome { return }
+        let origin = Origin(client: client, ordinal: ordinal)
+        let row = arrivals[origin]
+        world.expect(
+            row ?? .max <= journal.committedNumber,
+            "client \(client) is told of action \(ordinal), which is in row "
+                + "\(row.map(String.init) ?? "none") of \(journal.committedNumber)")
+        let first = told[origin]?.outcome
+        world.expect(
+            first == nil || first?.plain == outcome.plain,
+            "client \(client) is told of action \(ordinal): \(outcome), after "
+                + String(describing: first))
+        if case .rejected(FaultCode.ordinal.rawValue, let text) = outcome {
+            world.expect(false, "client \(client): \(text)")
+        }
+        if first == nil { told[origin] = Told(outcome: outcome, row: journal.committedNumber) }
+    }
+}
+
+extension Outcome {
+    /// The outcome without the note that its owner has ended.
+    fileprivate var plain: Outcome {
+        guard case .applied(let sequence, let reply, _) = self else { return self }
+        return .applied(sequence: sequence, reply: reply, ownerEnded: false)
+    }
+}

@@ -15,7 +15,7 @@ public final class Daemon {
     private var server: Server { shell.server }
     private let home: SocketHome
     private let logger: Logger
-    private let manager: ServiceManager?
+    private let supervisor: Supervisor?
     private var ticker: LoopTimer?
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
@@ -49,7 +49,7 @@ public final class Daemon {
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
-        manager = ServiceManager(environment)
+        supervisor = Supervisor(environment)
         self.whenOpen = whenOpen
         var limits = config.limits
         Self.fit(&limits, keepsHistory: config.data != nil, logger)
@@ -146,7 +146,7 @@ public final class Daemon {
         } catch {
             throw .loop(error)
         }
-        manager?.tell("READY=1")
+        supervisor?.tell("READY=1")
         logger.notice(
             "ready", metadata: ["socket": "\(home.address.path)", "pid": "\(Self.processID)"])
         loop.run()
@@ -312,7 +312,7 @@ extension Daemon {
             loop.stop()
             return
         }
-        manager?.tell("STOPPING=1")
+        supervisor?.tell("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
         home.close()
         server.drain()

@@ -23,7 +23,7 @@ final class History {
     /// Bytes of rows behind that.
     private(set) var replayedByteCount = 0
     private let logger: Logger
-    private let manager: ServiceManager?
+    private let supervisor: Supervisor?
 
     /// Rows between two lines in the log while history is replayed.
     private static let progressCount: UInt64 = 500_000
@@ -37,7 +37,7 @@ final class History {
         }
         self.config = config
         self.logger = logger
-        manager = ServiceManager(environment)
+        supervisor = Supervisor(environment)
         Self.prepareProcess()
         do throws(JournalError) {
             if config.directory == nil { Self.makeParents(of: path) }
@@ -150,7 +150,7 @@ final class History {
         logger.notice(
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
         // because a long history is no reason to be taken for one that hangs
-        manager?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
+        supervisor?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
     }
 
     private static func reading<Result>(

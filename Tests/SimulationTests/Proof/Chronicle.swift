@@ -35,7 +35,7 @@ final class Chronicle {
         var sessions: [UInt64: SessionPrint] = [:]
         var ownership: [OwnershipFact] = []
         var tasks: [TaskFact] = []
-        var evicted: [[UInt8]] = []
+        var ended: Set<[UInt8]> = []
         var highestClient: UInt64 = 0
         var highestConnection: UInt64 = 0
     }
@@ -80,7 +80,7 @@ extension Chronicle {
         noteNodes(batch, &page)
         noteFacts(facts, &page)
         // because sessions whose every action a full disk refused are no history
-        page.evicted = world.server.sessions.evicted.all.filter { stored.contains($0) }
+        page.ended = Set(world.server.sessions.ended.all.map(\.secret)).intersection(stored)
         pages.append(page)
         pages.removeAll { $0.number < journal.committedNumber }
     }
@@ -145,7 +145,7 @@ extension Chronicle {
                 touched.insert(client)
             case .ownership: isOwning = true
             case .task: isPromising = true
-            case .layout, .replaced: break
+            case .layout, .replaced, .probe, .sums: break
             }
         }
         for client in touched {
@@ -216,8 +216,11 @@ extension Chronicle {
             recovery.tree.copyTasks()() == page.tasks,
             "other promises are recovered of row \(page.number): "
                 + "\(recovery.tree.copyTasks()()), not \(page.tasks)")
+        let ended = Set(recovery.sessions.ended.all.map(\.secret))
         world.expect(
-            recovery.sessions.evicted.all == page.evicted, "other evicted sessions are recovered: \(recovery.sessions.evicted.all), not \(page.evicted)")
+            ended == page.ended,
+            "other sessions have ended where row \(page.number) is recovered: \(ended), not "
+                + "\(page.ended)")
         world.expect(
             recovery.lastConnection >= page.highestConnection,
             "numbers of connections are given again from \(recovery.lastConnection) on")
@@ -233,7 +236,7 @@ extension Chronicle {
         cut(to: page.sequence)
         recovery.tree.forEachNode { note($0, nil, &page) }
         blurred.remove(page.sequence)
-        page.evicted = recovery.sessions.evicted.all
+        page.ended = Set(recovery.sessions.ended.all.map(\.secret))
         for session in recovery.sessions.stored {
             page.sessions[session.client] = SessionPrint(session)
         }

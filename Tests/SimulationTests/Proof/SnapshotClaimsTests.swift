@@ -28,6 +28,12 @@ struct SnapshotClaimsTests {
         }
     }
 
+    private func beginSnapshot(of server: Server) throws -> ServerSnapshot {
+        server.wantSnapshot()
+        _ = endTurn(server)
+        return try #require(server.snapshot)
+    }
+
     @Test("J48: claims that come and go while a snapshot is taken are recovered as they stand")
     func claims() throws {
         let tree = HistoryCrowd.tree(epoch: 7)
@@ -36,7 +42,7 @@ struct SnapshotClaimsTests {
         ) { 1 }
         try act(server, 1, "/nest", Nest.Action.take)
         _ = endTurn(server)
-        let snapshot = server.beginSnapshot()
+        let snapshot = try beginSnapshot(of: server)
         try act(server, 1, "/nest", Nest.Action.give)
         try act(server, 1, "/nest", Nest.Action.take)
         try act(server, 1, "/nest/rooms", LeaseAction.lease(key: "x"))
@@ -48,6 +54,7 @@ struct SnapshotClaimsTests {
         let recovery = Recovery(of: HistoryCrowd.tree(epoch: 0), limits: ServerLimits())
         while !snapshot.isComplete {
             for part in snapshot.gather(3) { try recovery.restore(part()) }
+            _ = endTurn(server)
         }
         for row in rows { try recovery.replay(row) }
         _ = try recovery.finish(epoch: 7, sequence: server.tree.revision.sequence)
@@ -66,9 +73,12 @@ struct SnapshotClaimsTests {
         try act(server, 1, "/nest", Nest.Action.fell(name: "a"))
         let rows = endTurn(server)
         #expect(server.tree.copyTasks()().isEmpty)
-        let snapshot = server.beginSnapshot()
+        let snapshot = try beginSnapshot(of: server)
         var parts: [[UInt8]] = []
-        while !snapshot.isComplete { parts += snapshot.gather().map { $0() } }
+        while !snapshot.isComplete {
+            parts += snapshot.gather().map { $0() }
+            _ = endTurn(server)
+        }
         for (parts, rows) in [(parts, []), ([], rows)] {
             let recovery = Recovery(of: HistoryCrowd.tree(epoch: 0), limits: ServerLimits())
             for part in parts { try recovery.restore(part) }

@@ -2,12 +2,12 @@ import Glibc
 
 /// The service manager that started the process, if it wants to be told how far it is.
 ///
-///     ServiceManager(environment)?.tell("READY=1")
+///     Supervisor(environment)?.tell("READY=1")
 ///
 /// The protocol is that of `sd_notify(3)`: one datagram of lines to the socket that `NOTIFY_SOCKET`
 /// names, where a leading `@` stands for an abstract address. *Place*: a daemon that is ready, or about to
 /// end. Whoever does not listen misses it: nothing is waited for, and nothing is an error.
-public struct ServiceManager: Sendable {
+public struct Supervisor: Sendable {
     private let path: String
 
     /// Nil where nobody wants to be told.

@@ -49,10 +49,12 @@ extension Server {
     ) -> Bool {
         if connection.isLagging { return false }
         if pending.hasUpdates { return true }
-        // because marks alone must not fill the queue of one that never reads
+        // because marks alone must not fill the queue of one that never reads; an outcome comes after
+        // the mark of its turn all the same
         return !connection.subscriptions.isEmpty
             && connection.markedSequence < tree.turn.sequence
-            && connection.queuedUpdateBytes <= limits.queueBytesMax
+            && (connection.queuedUpdateBytes <= limits.queueBytesMax
+                || !pending.outcomes.isEmpty)
     }
 
     /// Lets the turn's actions count as in flight until the last of their outcomes leaves.

@@ -48,4 +48,29 @@ struct DurabilityOrderTests {
             ])
         #expect(harness.batches.count == 1)
     }
+
+    @Test("an outcome comes after its turn's mark, however many wait for a slow journal")
+    func marks() throws {
+        let harness = ServerHarness { $0.queueBytesMax = 400 }
+        let client = harness.client()
+        client.open("/visits")
+        client.subscribe("/other")
+        harness.turn()
+        _ = client.frames()
+        harness.appendsAtOnce = false
+        for _ in 0..<30 {
+            client.add(1)
+            harness.turn()
+        }
+        harness.append()
+        var (shown, told) = (0 as UInt64, 0)
+        for frame in client.frames() {
+            if frame.kind == .mark { shown = frame.number }
+            guard frame.kind == .applied else { continue }
+            told += 1
+            let sequence = try UInt64(wireBytes: frame.body)
+            #expect(shown >= sequence)
+        }
+        #expect(told == 30)
+    }
 }

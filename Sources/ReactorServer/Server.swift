@@ -177,7 +177,9 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty || isSnapshotWanted
+            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty
+            // because one waits for the other to end
+            || isSnapshotWanted && snapshot?.isEnded ?? true
     }
 
     /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived

@@ -178,6 +178,7 @@ extension SimulatedJournal {
     /// Refuses what it was handed and does not hold, because the disk is full.
     func refuse() {
         if run != nil { brokenSnapshotCount += 1 }
+        run?.snapshot.cancel()
         run = nil
         cut(to: committedNumber, torn: nil)
     }

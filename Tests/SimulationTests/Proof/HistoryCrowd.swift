@@ -139,7 +139,7 @@ final class HistoryCrowd {
         var limits = Self.limits
         // because those who are there are not evicted, and stay when they leave
         limits.sessionsMax = Self.membersMax
-        world.audit = MemoryAudit(limits, stateBytesMax: 64_000, turnBytesMax: 32_000)
+        world.audit = MemoryAudit(limits, stateBytesMax: 64_000, turnBytesMax: 48_000)
         world.onBatch = { [unowned self] batch in
             let facts = (try? TurnFact.list(batch.facts.span)) ?? []
             ledger.note(facts)

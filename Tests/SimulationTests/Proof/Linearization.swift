@@ -23,6 +23,8 @@ struct Linearization {
 
     /// Most exchanges that are looked at: one bit each.
     static let countMax = 60
+    /// Most states that are tried; beyond it nothing is said against the exchanges.
+    static let placesMax = 50_000
 
     let exchanges: [Exchange]
     private var seen: Set<Place> = []
@@ -38,6 +40,8 @@ struct Linearization {
         let open = exchanges.indices.filter { place.done & (1 << $0) == 0 }
         let ends = open.compactMap { exchanges[$0].answer?.time }
         guard let first = ends.min() else { return true }
+        // because what nobody was told of can be placed in too many ways to try them all
+        if seen.count >= Self.placesMax { return true }
         guard seen.insert(place).inserted else { return false }
         for index in open where exchanges[index].asked <= first {
             let exchange = exchanges[index]

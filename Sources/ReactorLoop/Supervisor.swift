@@ -1,3 +1,4 @@
+import CLibUV
 import Glibc
 
 /// The service manager that started the process, if it wants to be told how far it is.

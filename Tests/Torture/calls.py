@@ -138,6 +138,9 @@ def judge(plan, status, hit, said, is_at_end):
     # because the pid there is for people to read: the lock itself holds
     if name == "journal.lock":
         return status in (0, 74)
+    # because no disk says of a file that gets shorter that it is full: that is as good as broken
+    if plan == "ENOSPC" and call == "ftruncate":
+        return status in (0, 74)
     if plan == "EIO":
         # because SQLite does not ask what became of a directory; and at the end all is told already
         return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)

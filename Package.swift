@@ -52,6 +52,8 @@ let package = Package(
         // The checksum's header, and nothing that is ours.
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        // LZ4 blocks.
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         // Checked loads and stores of whole words. Must not know anything above.
         .target(name: "ReactorBytes", swiftSettings: strict),
         // The compiler plug-in. Must not know run time.
@@ -82,6 +84,7 @@ let package = Package(
             name: "ReactorCore",
             dependencies: [
                 "ReactorBytes", "ReactorWire", "ReactorMacros", "ReactorThreads", collections,
+                deque,
             ],
             swiftSettings: strict),
 
@@ -92,7 +95,7 @@ let package = Package(
         // Durable batches. Must not know sockets.
         .target(
             name: "ReactorJournal",
-            dependencies: ["CXXHash", "ReactorBytes", "ReactorThreads", grdb, grdbSQLite],
+            dependencies: ["CLZ4", "CXXHash", "ReactorBytes", "ReactorThreads", grdb, grdbSQLite],
             swiftSettings: strict),
         // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
         .target(

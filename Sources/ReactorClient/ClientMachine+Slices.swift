@@ -80,6 +80,7 @@ extension ClientMachine {
     func suspendSlices() {
         staged = []
         stagedStart = nil
+        isLagging = false
         slices = [:]
         touched.removeAll()
         arrived.removeAll()
@@ -153,7 +154,8 @@ extension ClientMachine {
             guard isContinued else {
                 throw ClientFault("subscribed without a snapshot to a slice that needs one")
             }
-            subscription.state = .current
+            // because the deltas that the daemon meant are among what it dropped
+            subscription.state = isLagging ? .awaiting : .current
             subscription.floor = revision.sequence
             subscription.last = revision.sequence
         }
@@ -212,6 +214,7 @@ extension ClientMachine {
             throw ClientFault("mark \(header.number) after mark \(markSequence)")
         }
         markSequence = header.number
+        isLagging = false
         if isResyncing, isCatchingUp { return }
         if !staged.isEmpty {
             let whole = staged
@@ -236,6 +239,7 @@ extension ClientMachine {
         }
         touched.removeAll()
         arrived.removeAll()
+        isLagging = true
         isResyncing = true
     }
 

@@ -59,6 +59,8 @@ public final class ClientMachine {
     var markSequence: UInt64 = 0
     /// Whether slices that were live must catch up before anything moves.
     var isResyncing = false
+    /// Whether updates were dropped since the last mark: every slice has a snapshot to come.
+    var isLagging = false
 
     // MARK: Output
     /// What every turn touches.

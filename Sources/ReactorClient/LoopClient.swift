@@ -105,7 +105,8 @@ public final class LoopClient: TurnEnding {
     public func endTurn() {
         isNoted.value = false
         if machine.needsShell { pump() }
-        loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
+        loop.isAnswerDue = machine.pendingCount > 0
+        loop.expectInput(from: loop.isAnswerDue ? connection : nil)
     }
 
     /// Writes and does what the machine wants.

@@ -1,3 +1,4 @@
+import DequeModule
 import ReactorBytes
 
 /// The authoritative tree of reactors: every change of state in a root happens here, one
@@ -27,7 +28,7 @@ public final class Tree {
     /// How to end the waits for planned times.
     var waitingTasks: [TaskKey: @Sendable () -> Void] = [:]
     /// Durable effects that are to be performed as soon as there is room, those promised first in front.
-    var postponed = WaitingLine<TaskFact>()
+    var postponed = Deque<TaskFact>()
     /// The effects that perform durable tasks.
     var performing: [TaskKey: EffectID] = [:]
     var running = EffectTable()

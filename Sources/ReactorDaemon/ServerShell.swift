@@ -174,6 +174,7 @@ extension ServerShell {
         {
             loop.turnAgain()
         }
+        loop.isAnswerDue = server.isJournalAwaited
         onTurnEnd()
     }
 

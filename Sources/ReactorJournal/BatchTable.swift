@@ -10,45 +10,25 @@ struct BatchTable {
         self.file = file
     }
 
-    private static let columns = "number, epoch, after, sequence, time, deltas, facts, chain"
-    private static let insertion = "INSERT INTO batch(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+    private static let columns =
+        "number, epoch, after, sequence, time, deltas, facts, chain, deltaBytes, factBytes"
+    private static let insertion =
+        "INSERT INTO batch(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-    /// Appends a row behind `position`, and answers where the next one stands.
-    func append(
-        _ batch: JournalBatch, behind position: JournalPosition, at time: Int64
-    ) throws -> JournalPosition {
-        guard batch.epoch != position.epoch || batch.after == position.sequence else {
-            throw damage(
-                position.number + 1, "a batch behind \(position.sequence)",
-                got: "one behind \(batch.after)")
-        }
-        var next = JournalPosition(
-            number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
-            // because a clock may be set back, and a history does not go back
-            time: max(time, position.time), chain: 0)
-        let deltas = batch.bytes.span.extracting(batch.range)
-        next.chain = JournalRow.chain(
-            of: next, after: batch.after, deltas, batch.facts.span, behind: position.chain)
-        try insert(next, after: batch.after, deltas, batch.facts.span)
-        return next
-    }
-
-    /// Puts a row back as it was.
-    func insert(_ row: JournalRow) throws {
-        try insert(row.position, after: row.after, row.deltas.span, row.facts.span)
-    }
-
-    private func insert(
-        _ position: JournalPosition, after: UInt64, _ deltas: Span<UInt8>, _ facts: Span<UInt8>
-    ) throws {
+    /// Appends a row behind those that are there.
+    func append(_ row: StoredRow) throws {
         let insert = try BatchStatement(db, Self.insertion)
-        insert.bind(position.number, at: 1)
-        insert.bind(position.epoch, at: 2)
-        insert.bind(after, at: 3)
-        insert.bind(position.sequence, at: 4)
-        insert.bind(UInt64(bitPattern: position.time), at: 5)
-        insert.bind(position.chain, at: 8)
-        try insert.run(deltas, at: 6, facts, at: 7)
+        insert.bind(row.position.number, at: 1)
+        insert.bind(row.position.epoch, at: 2)
+        insert.bind(row.after, at: 3)
+        insert.bind(row.position.sequence, at: 4)
+        insert.bind(UInt64(bitPattern: row.position.time), at: 5)
+        insert.bind(row.position.chain, at: 8)
+        if let byteCount = row.deltas.unpackedByteCount { insert.bind(byteCount, at: 9) }
+        if let byteCount = row.facts.unpackedByteCount { insert.bind(byteCount, at: 10) }
+        try insert.run(
+            row.deltas.bytes.span.extracting(row.deltas.range), at: 6,
+            row.facts.bytes.span.extracting(row.facts.range), at: 7)
     }
 
     /// The rows behind the one numbered `number`, in order: at least one if there is any, then as
@@ -122,7 +102,17 @@ struct BatchTable {
         else { throw damage(expected, "six integers and two blobs", got: "something else") }
         return JournalRow(
             number: number, epoch: epoch, after: after, sequence: sequence,
-            time: Int64(bitPattern: time), deltas: deltas, facts: facts, chain: chain)
+            time: Int64(bitPattern: time),
+            deltas: try unpack(deltas, select.word(8), of: expected),
+            facts: try unpack(facts, select.word(9), of: expected), chain: chain)
+    }
+
+    private func unpack(_ bytes: [UInt8], _ byteCount: UInt64?, of row: UInt64) throws -> [UInt8] {
+        guard let byteCount else { return bytes }
+        guard let unpacked = Packing.unpack(bytes, byteCount: byteCount) else {
+            throw damage(row, "\(byteCount) bytes, packed", got: "something else")
+        }
+        return unpacked
     }
 
     private func damage(_ row: UInt64, _ expected: String, got: String) -> JournalError {

@@ -84,8 +84,9 @@ public struct JournalBackup: Equatable, Sendable {
             let mark = JournalBatch(
                 turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence, bytes: [],
                 range: 0..<0)
-            let last = try table.append(mark, behind: end, at: end.time)
-            try meta.setFloor(last.number, of: instance)
+            let row = try StoredRow(mark, behind: end, at: end.time, in: file)
+            try table.append(row)
+            try meta.setFloor(row.position.number, of: instance)
             // because what it was copied from is being written, and has a log that this has not
             try meta.setMark(.new)
             return end

@@ -132,15 +132,16 @@ final class JournalCommitter: Sendable {
         defer { waiting.removeAll(keepingCapacity: true) }
         guard state.mood == .well, let first = waiting.first?.turn, let last = waiting.last?.turn
         else { return }
-        let isDue = upkeep.isDue(behind: waiting)
         do throws(JournalError) {
             try tuning.faults.commit?(last)
-            let position = try write(waiting, &state, notesFloor: isDue)
+            let rows = try rows(of: waiting, behind: state.position)
+            let isDue = upkeep.isDue(behind: rows.reduce(0) { $0 + $1.byteCount })
+            try write(rows, &state, notesFloor: isDue)
             if !isStrict, waiting.contains(where: \.isDurable) {
                 try logFile(&state).synchronize()
             }
             try checkPlace(&state)
-            state.position = position
+            if let position = rows.last?.position { state.position = position }
             voice.appended(last)
             if isDue { upkeep.mailbox.post(.checkpoint) }
         } catch {
@@ -168,25 +169,39 @@ final class JournalCommitter: Sendable {
         voice.failed(.broken(turn: turn, message: "\(error)"), kept: state.position)
     }
 
+    // because nobody else waits for the gate while rows are packed
+    private func rows(
+        of batches: [JournalBatch], behind position: JournalPosition
+    ) throws(JournalError) -> [StoredRow] {
+        let time = tuning.now()
+        var rows: [StoredRow] = []
+        rows.reserveCapacity(batches.count)
+        for batch in batches {
+            let behind = rows.last?.position ?? position
+            rows.append(try StoredRow(batch, behind: behind, at: time, in: database.file))
+        }
+        return rows
+    }
+
     /// Writes, however long another process holds the lock: nothing is written before it is ours.
     private func write(
-        _ batches: [JournalBatch], _ state: inout State, notesFloor: Bool
-    ) throws(JournalError) -> JournalPosition {
-        let pageCount = log.pageCount(of: batches)
+        _ rows: [StoredRow], _ state: inout State, notesFloor: Bool
+    ) throws(JournalError) {
+        let pageCount = log.pageCount(of: rows)
         while true {
             do throws(JournalError) {
-                let position = try upkeep.gate.withLock { () throws(JournalError) in
+                try upkeep.gate.withLock { () throws(JournalError) in
                     try directory.health.check()
                     if !state.isBegun {
                         try log.begin()
                         state.isBegun = true
                     }
-                    return try database.commit("appending to", pageCount: pageCount) { db in
-                        try append(batches, behind: state.position, notesFloor, db)
+                    try database.commit("appending to", pageCount: pageCount) { db in
+                        try append(rows, notesFloor, db)
                     }
                 }
                 state.isWaiting = false
-                return position
+                return
             } catch {
                 guard error.isLocked, !upkeep.isStopping.isUp else { throw error }
                 if !state.isWaiting { voice.alarm(.isLocked(file: database.file)) }
@@ -195,21 +210,13 @@ final class JournalCommitter: Sendable {
         }
     }
 
-    private func append(
-        _ batches: [JournalBatch], behind position: JournalPosition, _ notesFloor: Bool,
-        _ db: Database
-    ) throws -> JournalPosition {
-        let time = tuning.now()
+    private func append(_ rows: [StoredRow], _ notesFloor: Bool, _ db: Database) throws {
         let table = BatchTable(db, in: database.file)
-        var position = position
-        for batch in batches {
-            position = try table.append(batch, behind: position, at: time)
-        }
+        for row in rows { try table.append(row) }
         // because a checkpoint behind this takes the log's rows, and a chain has no end
-        if notesFloor {
-            try MetaTable(db, in: database.file).setFloor(position.number, of: instance)
+        if notesFloor, let last = rows.last {
+            try MetaTable(db, in: database.file).setFloor(last.position.number, of: instance)
         }
-        return position
     }
 
     // because asking for one time costs less than asking for four names, it is asked first

@@ -137,9 +137,9 @@ public struct JournalDoctor {
             let mark = JournalBatch(
                 turn: 0, epoch: 0, after: run.end.sequence, sequence: run.end.sequence, bytes: [],
                 range: 0..<0)
-            let last = try BatchTable(db, in: target.file).append(
-                mark, behind: run.end, at: run.end.time)
-            try MetaTable(db, in: target.file).setFloor(last.number, of: instance)
+            let row = try StoredRow(mark, behind: run.end, at: run.end.time, in: target.file)
+            try BatchTable(db, in: target.file).append(row)
+            try MetaTable(db, in: target.file).setFloor(row.position.number, of: instance)
         }
         try target.close()
     }
@@ -154,7 +154,7 @@ public struct JournalDoctor {
                 reader.position.number < run.end.number, let row = try reader.next()
             { rows.append(row) }
             try target.commit("salvaging into") { db in
-                for row in rows { try BatchTable(db, in: target.file).insert(row) }
+                for row in rows { try BatchTable(db, in: target.file).append(StoredRow(row)) }
             }
         }
     }

@@ -44,11 +44,11 @@ struct JournalLog: Sendable {
         }
     }
 
-    /// At most how many pages a transaction with `batches` writes.
-    func pageCount(of batches: [JournalBatch]) -> Int {
-        let byteCount = batches.reduce(0) { $0 + $1.range.count + $1.facts.count }
+    /// At most how many pages a transaction with `rows` writes.
+    func pageCount(of rows: [StoredRow]) -> Int {
+        let byteCount = rows.reduce(0) { $0 + $1.byteCount }
         // because a transaction that outgrows the cache writes pages twice
-        return 2 * (byteCount / (tuning.pageByteCount - 64) + 4 * batches.count + 16)
+        return 2 * (byteCount / (tuning.pageByteCount - 64) + 4 * rows.count + 16)
     }
 
     // because neither a full disk nor a reader is a reason not to start

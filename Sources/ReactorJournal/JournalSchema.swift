@@ -21,7 +21,9 @@ enum JournalSchema {
                         time INTEGER NOT NULL,
                         deltas BLOB NOT NULL,
                         facts BLOB NOT NULL,
-                        chain INTEGER NOT NULL);
+                        chain INTEGER NOT NULL,
+                        deltaBytes INTEGER,
+                        factBytes INTEGER);
                     PRAGMA user_version = 1;
                     """)
         }

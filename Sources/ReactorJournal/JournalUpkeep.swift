@@ -43,10 +43,9 @@ final class JournalUpkeep: Sendable {
         try database.run("opening") { $0.setLogStays(true) }
     }
 
-    /// Counts what a commit is about to write; whether a checkpoint is due behind it. *Owner*: the
+    /// Counts the bytes that a commit is about to write; whether a checkpoint is due behind it. *Owner*: the
     /// journal's thread.
-    func isDue(behind batches: [JournalBatch]) -> Bool {
-        let byteCount = batches.reduce(0) { $0 + $1.range.count + $1.facts.count }
+    func isDue(behind byteCount: Int) -> Bool {
         // because the least that a commit writes is a page and its header
         let written = max(byteCount, tuning.pageByteCount) + 24
         return uncheckpointed.withLock { count in

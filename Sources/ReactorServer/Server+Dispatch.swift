@@ -23,7 +23,7 @@ extension Server {
         var aliases: [NodeAlias] = []
         var end: (failure: DispatchResult, range: Range<Int>)?
         tree.begin(by: connection.caller)
-        watch.begin(session)
+        let page = watch.begin(session)
         while run.count < countMax,
             let frame = PlainFrame(
                 .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
@@ -36,7 +36,7 @@ extension Server {
                 if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
             }
             guard let node = last?.node else { break }
-            watch.note(frame.number)
+            page?.note(frame.number)
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             if let result {
                 end = (result, offset..<frame.range.upperBound)
@@ -183,8 +183,7 @@ extension Server {
                         "the daemon ended \(ActionWatch.deathsMax) times while it carried this "
                             + "action out: it is not tried again; `reactorctl log` shows it")))
         }
-        watch.begin(session)
-        watch.note(ordinal)
+        watch.begin(session)?.note(ordinal)
         let result = carryOut()
         watch.end()
         desk.value.watch.acquit(ordinal, of: session)

@@ -99,8 +99,9 @@ public final class Server {
     /// Whether those are so many that nobody is read from.
     var isCongested = false
 
-    /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields random 64-bit numbers, for session secrets; `ownerUID` is the
-    /// user for whom ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
+    /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
+    /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
+    /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
     public convenience init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
         ownerUID: UInt32? = nil, random: @escaping () -> UInt64
@@ -173,6 +174,9 @@ public final class Server {
         outputs.removeAll(keepingCapacity: true)
         return taken
     }
+
+    /// Whether the journal is asked for something that nobody may be told of before.
+    public var isJournalAwaited: Bool { !unreleased.isEmpty }
 
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {

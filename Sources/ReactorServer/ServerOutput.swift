@@ -61,7 +61,7 @@ public enum ServerOutput: Sendable {
     case beginSnapshot
     /// Look in the journal for what a client missed; then say ``Server/answer(_:with:at:)``.
     case readHistory(HistoryQuestion)
-    /// Sum up these states on a thread of the shell's; then say ``Server/summed(_:byteCount:at:)``.
+    /// Sum up these states on a thread of the shell's; then say ``Server/summed(_:byteCount:)``.
     case sum(StateProbe)
     /// Tell the operator.
     case log(ServerEvent)

@@ -14,7 +14,8 @@ struct Reactorctl: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 rejected, 2 wrong usage, 65 the action is not valid for that \
             reactor, 66 no such path or revision, 69 no daemon reachable, 74 the output cannot be \
-            written, or the daemon's disk is full, refuses or is damaged, 75 outcome unknown or try again, 77 not for this user, 124 timed out.
+            written, or the daemon's disk is full, refuses or is damaged, 75 outcome unknown or try \
+            again, 77 not for this user, 124 timed out.
             """,
         version: "0.1.0",
         subcommands: [

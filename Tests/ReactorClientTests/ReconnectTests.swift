@@ -70,6 +70,29 @@ struct ReconnectTests {
         #expect(mirror.phase == .live && mirror.state.count == 5)
     }
 
+    @Test("C87: what is granted without a snapshot behind the word of a lag waits for its snapshot")
+    func lagWhileResuming() throws {
+        let rig = Rig()
+        let client = rig.client()
+        let node = try client.open("/other", rig)
+        var mirror: ReactorClient.Mirror<StockReactors.Counter>? = try client.mirror("/visits", rig)
+        client.onDown = { frames in
+            frames.flatMap { ($0.kind == .subscribed ? Frame(.lag).bytes : []) + $0.bytes }
+        }
+        rig.cut(client)
+        rig.run()
+        client.onDown = nil
+        var outcomes: [UInt64] = []
+        try client.machine.dispatch(Action.increment(by: 5), to: node) { outcome in
+            outcomes.append(outcome.revision?.sequence ?? 0)
+        }
+        rig.run()
+        #expect(outcomes == [] && mirror?.state.count == 0)
+        mirror = nil
+        rig.run()
+        #expect(outcomes == [1])
+    }
+
     @Test("C87: where the session is gone, what was sent is unknown and what waited is applied")
     func lostSession() throws {
         var limits = ServerLimits()

@@ -38,20 +38,29 @@ struct DaemonKillTests {
         }
     }
 
-    @Test("C85, C86: killed ten times under load, nothing acknowledged is lost, nothing is doubled")
-    func killed() async throws {
-        let directory = TestDirectory()
+    private static func start(in directory: TestDirectory) async throws -> DaemonProcess {
         let config = """
             data:
               directory: \(directory.path("data"))
             \(DaemonProcess.example)
             """
-        var daemon = try await DaemonProcess.start(config: config, in: directory)
-        var options = ClientOptions(program: "ledger")
+        return try await DaemonProcess.start(config: config, in: directory)
+    }
+
+    /// A client that outlives the daemon, and is back soon.
+    private static func connect(to daemon: DaemonProcess) async throws -> Client {
+        var options = ClientOptions(program: "writer")
         options.keepsTrying = true
         options.pauseMin = 1_000_000
         options.pauseMax = 20_000_000
-        let client = try await Client.connect(to: daemon.socketPath, options: options)
+        return try await Client.connect(to: daemon.socketPath, options: options)
+    }
+
+    @Test("C85, C86: killed ten times under load, nothing acknowledged is lost, nothing is doubled")
+    func killed() async throws {
+        let directory = TestDirectory()
+        var daemon = try await Self.start(in: directory)
+        let client = try await Self.connect(to: daemon)
         let visits = try await client.mirror(Counter.self, at: "/visits")
         let settings = try await client.mirror(Map.self, at: "/settings")
         let ledger = Ledger()
@@ -69,7 +78,7 @@ struct DaemonKillTests {
         for _ in 0..<Self.killCount {
             await ledger.reaches(ledger.count + Int.random(in: 20...400))
             await daemon.kill9()
-            daemon = try await DaemonProcess.start(config: config, in: directory)
+            daemon = try await Self.start(in: directory)
         }
         ledger.isOver.store(true, ordering: .relaxed)
         for writer in writers { await writer.value }
@@ -88,17 +97,8 @@ struct DaemonKillTests {
     @Test("J48: snapshots that are asked for while many write hold what their rows hold, no more")
     func snapshots() async throws {
         let directory = TestDirectory()
-        let config = """
-            data:
-              directory: \(directory.path("data"))
-            \(DaemonProcess.example)
-            """
-        var daemon = try await DaemonProcess.start(config: config, in: directory)
-        var options = ClientOptions(program: "writer")
-        options.keepsTrying = true
-        options.pauseMin = 1_000_000
-        options.pauseMax = 20_000_000
-        let client = try await Client.connect(to: daemon.socketPath, options: options)
+        var daemon = try await Self.start(in: directory)
+        let client = try await Self.connect(to: daemon)
         let visits = try await client.mirror(Counter.self, at: "/visits")
         let ledger = Ledger()
         async let sent: Int64 = {
@@ -116,7 +116,7 @@ struct DaemonKillTests {
             }
             if round < 3 {
                 await daemon.kill9()
-                daemon = try await DaemonProcess.start(config: config, in: directory)
+                daemon = try await Self.start(in: directory)
             }
         }
         ledger.isOver.store(true, ordering: .relaxed)
@@ -125,7 +125,7 @@ struct DaemonKillTests {
         #expect(visits.count == count)
         client.close()
         await daemon.kill9()
-        daemon = try await DaemonProcess.start(config: config, in: directory)
+        daemon = try await Self.start(in: directory)
         let told = try await Reactorctl(daemon: daemon)("get", "/visits")
         #expect(told.output.contains("\(count)"), "\(told.output), sent \(count)")
         #expect(await daemon.stop() == .exited(0))

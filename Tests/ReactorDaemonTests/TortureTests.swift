@@ -17,9 +17,14 @@ struct TortureTests {
 
     @Test(
         "J48, J57, J58, J59, J60, J61: killed, refused or cut short at one call in 25, it loses nothing",
-        arguments: ["before,half", "EIO-write,ENOSPC", "EINTR,short"])
+        arguments: ["before,half", "EIO-write,ENOSPC", "EIO-read,EDQUOT", "EINTR,short"])
     func calls(plans: String) async throws {
         try await torture("calls", "--plans", plans, "--step", "25")
+    }
+
+    @Test("J62: a sync that takes 3 seconds holds up answers, and not the loop")
+    func slow() async throws {
+        try await torture("scenarios", "--only", "slow")
     }
 
     @Test("J51, J56, J64, J66: what is unsafe, damaged or in use is refused by name")

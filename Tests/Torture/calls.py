@@ -21,7 +21,9 @@ PLANS = {
     "after": ("after", None, None),
     "EIO": ("fail", SYNCHRONIZING, errno.EIO),
     "EIO-write": ("fail", ["pwrite", "write"], errno.EIO),
+    "EIO-read": ("fail", ["pread"], errno.EIO),
     "ENOSPC": ("fail", WRITING, errno.ENOSPC),
+    "EDQUOT": ("fail", WRITING, errno.EDQUOT),
     "EINTR": ("fail", ["pwrite", "write", "ftruncate"], errno.EINTR),
     "short": ("short", ["pwrite", "write"], None),
 }
@@ -139,18 +141,18 @@ def judge(plan, status, hit, said, is_at_end):
     if name == "journal.lock":
         return status in (0, 74)
     # because no disk says of a file that gets shorter that it is full: that is as good as broken
-    if plan == "ENOSPC" and call == "ftruncate":
+    if plan in ("ENOSPC", "EDQUOT") and call == "ftruncate":
         return status in (0, 74)
     if plan == "EIO":
         # because SQLite does not ask what became of a directory; and at the end all is told already
         return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)
-    if plan == "EIO-write":
-        is_refused = is_refused or "could not be trimmed" in said
+    if plan in ("EIO-write", "EIO-read"):
+        is_refused = is_refused or "could not be removed" in said
         return status == 74 or status == 0 and (is_refused or is_at_end)
     # because a daemon that cannot even start has nobody to be read-only for
     if status == 74:
         return "ready" not in said
-    is_told = "read-only until" in said or is_refused or "could not be trimmed" in said
+    is_told = "read-only until" in said or is_refused or "could not be removed" in said
     # because what is grown beforehand, checkpointed or cleaned up can be done without
     return status == 0 and (is_told or is_at_end or not name.startswith("snapshot-"))
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 
 from daemon import Daemon
@@ -309,6 +310,40 @@ def terminate_traced(daemon):
     expect(daemon.process.wait(timeout=20) == 0, daemon.tail())
 
 
+# J62
+
+
+def slow(scenario):
+    """J62: while a sync takes 3 s, others are read, and told nothing; and then many at once."""
+    daemon = scenario.daemon()
+    shim = Shim(daemon.home, daemon.data)
+    expect(daemon.start(environment=shim.environment(55, "slow", ["fdatasync"], seconds=3)),
+           daemon.tail())
+    first = threading.Thread(target=count_up, args=(daemon, 60), daemon=True)
+    first.start()
+    while shim.hit is None:
+        expect(first.is_alive(), f"there were only {shim.count} syncs")
+        time.sleep(0.005)
+    begun, told = time.monotonic(), []
+
+    def act():
+        count_up(daemon, 1)
+        told.append(time.monotonic() - begun)
+
+    others = [threading.Thread(target=act, daemon=True) for _ in range(50)]
+    for other in others:
+        other.start()
+    for thread in [*others, first]:
+        thread.join(30)
+    expect(len(told) == 50 and min(told) > 2.5, f"told too early: {sorted(told)[:3]}")
+    # because each acts and says goodbye, and what comes during one sync shares the next
+    syncs, last = shim.count - 55, max(told)
+    expect(syncs < 80 and last < 6, f"{syncs} syncs for 50 more clients, the last at {last:.1f} s")
+    daemon.kill(signal.SIGKILL)
+    expect(daemon.start() and counted(daemon) == 110, daemon.tail())
+    daemon.kill(signal.SIGTERM)
+
+
 # J58, J59
 
 
@@ -340,7 +375,8 @@ def fill(scenario, mount):
                 break
     for index in range(3000):
         try:
-            entry = {"key": str(index), "value": "x" * 50_000}
+            # because what is alike is packed
+            entry = {"key": str(index), "value": os.urandom(25_000).hex()}
             outcome = client.dispatch("/kv", {"set": entry})
         except Exception:
             cuts += 1
@@ -375,7 +411,7 @@ def fill(scenario, mount):
 
 
 ALL = [stopped, terminated, killed_at_start, doubled, removed, unsafe, damaged_journal,
-       damaged_snapshot, traced, starved]
+       damaged_snapshot, traced, slow, starved]
 
 
 def run(binary, home, seed, names=None):

@@ -7,10 +7,12 @@
 // TORTURE_DIR    the directory, absolute; everything elsewhere passes untouched
 // TORTURE_COUNT  a file of two words: how many calls counted; and, once that is not 0, kill before the
 //                next call (1) or after it (2), so that none is cut in two
-// TORTURE_CALLS  which calls count, such as `,fsync,fdatasync,`; all by default
+// TORTURE_CALLS  which calls count, such as `,fsync,fdatasync,`; by default all that change something:
+//                `pread` only where it is named
 // TORTURE_FILE   a part of the paths that count
 // TORTURE_AT     at which call something happens, from 1 on
-// TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered; short: half is written
+// TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered; short: half is written;
+//                slow: it takes TORTURE_SECONDS longer
 // TORTURE_HIT    a file that is told which call it was
 // TORTURE_BOOT   a file that is read in the place of the number of the machine's boot
 // TORTURE_LOG    a file for every call in order, with its bytes, as `disk.py` reads it
@@ -142,7 +144,7 @@ static void die(void) {
     for (;;) pause();
 }
 
-enum fate { PASS, BEFORE, HALF, AFTER, FAIL, SHORT };
+enum fate { PASS, BEFORE, HALF, AFTER, FAIL, SHORT, SLOW };
 
 // Counts a call, and says what is to become of it; with the gate closed.
 static enum fate fateOf(const char *call, const char *name) {
@@ -164,6 +166,7 @@ static enum fate fateOf(const char *call, const char *name) {
     if (!strcmp(action, "after")) return AFTER;
     if (!strcmp(action, "fail")) return FAIL;
     if (!strcmp(action, "short")) return SHORT;
+    if (!strcmp(action, "slow")) return SLOW;
     return PASS;
 }
 
@@ -253,6 +256,17 @@ ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t offset) {
 ssize_t pwrite(int file, const void *bytes, size_t length, off_t offset) {
     return pwrite64(file, bytes, length, offset);
 }
+ssize_t pread64(int file, void *bytes, size_t length, off64_t offset) {
+    REAL(pread64);
+    char path[PATH_MAX];
+    const char *name = calls && strstr(calls, ",pread,") ? insideOf(file, path) : NULL;
+    if (!name) return real(file, bytes, length, offset);
+    ssize_t result;
+    THROUGH("pread", name, result = real(file, bytes, length, offset), (void)0);
+}
+ssize_t pread(int file, void *bytes, size_t length, off_t offset) {
+    return pread64(file, bytes, length, offset);
+}
 ssize_t write(int file, const void *bytes, size_t length) {
     REAL(write);
     char path[PATH_MAX];
@@ -311,6 +325,7 @@ static int synchronized(int (*real)(int), const char *call, int file) {
     note(isDirectory ? DIRECTORY_BEGIN : BEGIN, numberOf(file), number, NULL, NULL, NULL, 0);
     pthread_mutex_unlock(&gate);
     if (fate == HALF) die();
+    if (fate == SLOW) sleep(getenv("TORTURE_SECONDS") ? atoi(getenv("TORTURE_SECONDS")) : 10);
     // because others write meanwhile, and whether that is on the disk then nobody can tell
     int result = fate == FAIL ? -1 : real(file);
     int error = fate == FAIL ? code : errno;

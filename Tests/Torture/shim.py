@@ -41,7 +41,8 @@ class Shim:
         subprocess.run([*words, library, source, "-ldl", "-lpthread"], check=True)
         return library
 
-    def environment(self, at=0, do="", calls=None, file=None, errno=None, logs=False):
+    def environment(
+            self, at=0, do="", calls=None, file=None, errno=None, logs=False, seconds=None):
         """The environment of a process, for which nothing is counted and nothing hit yet."""
         with open(self.count_path, "wb") as count:
             count.write(bytes(16))
@@ -58,6 +59,8 @@ class Shim:
             told["TORTURE_FILE"] = file
         if errno:
             told["TORTURE_ERRNO"] = str(errno)
+        if seconds:
+            told["TORTURE_SECONDS"] = str(seconds)
         if logs:
             told["TORTURE_LOG"] = self.log
         return told

@@ -34,7 +34,7 @@ def main():
     images = commands.add_parser("images", parents=[common], help="the same upon a real ext4")
     images.add_argument("--count", type=int, default=50)
     calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
-    calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,ENOSPC,EINTR,short")
+    calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,EIO-read,ENOSPC,EDQUOT,EINTR,short")
     calls.add_argument("--durability", default="strict")
     calls.add_argument("--step", type=int, default=1, help="only each so manieth call")
     calls.add_argument("--first", type=int, default=1)

@@ -53,7 +53,8 @@ static int prepare(sqlite3 *database, int page_bytes) {
              "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -4096;"
              "CREATE TABLE batch(number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
              " after INTEGER NOT NULL, sequence INTEGER NOT NULL, time INTEGER NOT NULL,"
-             " deltas BLOB NOT NULL, facts BLOB NOT NULL, chain INTEGER NOT NULL);"
+             " deltas BLOB NOT NULL, facts BLOB NOT NULL, chain INTEGER NOT NULL,"
+             " deltaBytes INTEGER, factBytes INTEGER);"
              "CREATE TABLE filler(bytes BLOB);"
              "INSERT INTO filler VALUES(zeroblob(%d));"
              "PRAGMA wal_checkpoint(RESTART);",
@@ -98,7 +99,8 @@ static int measure(sqlite3 *database, sqlite3_stmt *const statements[3], struct 
 int bench_commits(const char *path, struct bench_row row, uint64_t nanoseconds,
                   uint64_t *durations, size_t count_max, size_t *count) {
     static const char *const sql[3] = {
-        "BEGIN IMMEDIATE", "INSERT INTO batch VALUES(?1, 1, ?1, ?1, ?1, ?2, ?3, ?1)", "COMMIT"};
+        "BEGIN IMMEDIATE",
+        "INSERT INTO batch VALUES(?1, 1, ?1, ?1, ?1, ?2, ?3, ?1, NULL, NULL)", "COMMIT"};
     sqlite3 *database = NULL;
     sqlite3_stmt *statements[3] = {NULL, NULL, NULL};
     void *bytes = calloc(1, (size_t)(row.delta_bytes + row.fact_bytes) + 1);

@@ -1,3 +1,5 @@
+import DequeModule
+
 // MARK: - Promising
 extension Turn {
     /// Makes what a decision of `node` wishes part of the transaction at hand.

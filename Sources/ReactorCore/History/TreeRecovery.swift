@@ -334,10 +334,9 @@ extension TreeRecovery {
 
     /// Replays a change of what is promised; said again it changes nothing.
     public func replay(_ fact: TaskFact) {
+        // because no other is to have the id, though nobody may be there any more who promised it
         tree.tasks.skip(to: fact.id)
         if case .done = fact { return tree.tasks.apply(fact) }
-        // because no other is to have the id, though nobody is there any more who promised it
-        skipTasks(to: fact.id)
         if node(fact.node) != nil { tree.tasks.apply(fact) }
     }
 }

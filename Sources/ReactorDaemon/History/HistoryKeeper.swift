@@ -146,7 +146,7 @@ final class HistoryKeeper {
         // because one whose file failed may be half gathered
         task?.cancel()
         task = nil
-        if case .failure = result { hasFailed = true } else { hasFailed = false }
+        hasFailed = (try? result.get()) == nil
         switch result {
         case .success(let header):
             logger.info(
@@ -181,19 +181,8 @@ final class HistoryKeeper {
         task = nil
         journal.close()
         guard isStale, let snapshot = server.lastSnapshot() else { return }
-        let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
-        let bell = Bell()
         do throws(JournalError) {
-            let writer = try SnapshotWriter(
-                directory, of: journal.lastNumber, sequence: snapshot.sequence,
-                deliver: { job in
-                    job()
-                    bell.ring()
-                }, onFinished: { found in result.withLock { $0 = found } })
-            while !snapshot.isComplete { for part in snapshot.gather() { writer.append(part) } }
-            writer.finish()
-            bell.wait()
-            if case .failure(let error)? = result.withLock({ $0 }) { throw error }
+            try snapshot.write(of: journal.lastNumber, in: directory)
             try SnapshotShelf(directory).removeOlder()
         } catch {
             logger.error("no snapshot was taken at the end, the next start replays: \(error)")

@@ -216,7 +216,11 @@ extension OfflineHistory {
         }
         let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
         let end = try append([.layout(recovery.tree.staticPlaces)], epoch, to: history)
-        try takeSnapshot(of: recovery.beginSnapshot(), end.number, in: history.directory)
+        do throws(JournalError) {
+            try recovery.beginSnapshot().write(of: end.number, in: history.directory)
+        } catch {
+            throw .journal(error)
+        }
         return (Revision(epoch: epoch, sequence: end.sequence), end.number)
     }
 
@@ -264,26 +268,5 @@ extension OfflineHistory {
         journal.close()
         if let text = failure.withLock({ $0 }) { throw .diskFailed(text) }
         return (number, sequence)
-    }
-
-    private func takeSnapshot(
-        of snapshot: ServerSnapshot, _ row: UInt64, in directory: DataDirectory
-    ) throws(DaemonError) {
-        let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
-        let bell = Bell()
-        do throws(JournalError) {
-            let writer = try SnapshotWriter(
-                directory, of: row, sequence: snapshot.sequence,
-                deliver: { job in
-                    job()
-                    bell.ring()
-                }, onFinished: { found in result.withLock { $0 = found } })
-            while !snapshot.isComplete { for part in snapshot.gather() { writer.append(part) } }
-            writer.finish()
-            bell.wait()
-            if case .failure(let error)? = result.withLock({ $0 }) { throw error }
-        } catch {
-            throw .journal(error)
-        }
     }
 }

@@ -30,7 +30,7 @@ package struct ActionWatch {
     private static let format: UInt64 = 0x3163_7461_7473_616c
     private static let firstSuspect = 4
     private static let suspectWords = 4
-    private static let ordinalWord = 3
+    fileprivate static let ordinalWord = 3
 
     /// Where it is written; nowhere, if nobody is to read it.
     let words: SharedWords?
@@ -82,17 +82,14 @@ package struct ActionWatch {
         words[Self.ordinalWord] = 0
     }
 
-    /// Actions of this session are carried out next.
-    func begin(_ session: Session) {
-        guard let words else { return }
+    /// Actions of this session are carried out next; answers where each is noted, if anywhere.
+    func begin(_ session: Session) -> WatchPage? {
+        guard let words else { return nil }
         let secret = SessionWords(session.secret)
         words[1] = secret.high
         words[2] = secret.low
+        return WatchPage(words: words)
     }
-
-    /// This action is carried out next.
-    @inline(__always)
-    func note(_ ordinal: UInt64) { words?[Self.ordinalWord] = ordinal }
 
     /// No action is being carried out.
     func end() { words?[Self.ordinalWord] = 0 }
@@ -145,6 +142,15 @@ package struct ActionWatch {
             words[start + 3] = death.count
         }
     }
+}
+
+/// Where the actions of one session are noted, looked up once for all of a run.
+struct WatchPage {
+    fileprivate let words: SharedWords
+
+    /// This action is carried out next.
+    @inline(__always)
+    func note(_ ordinal: UInt64) { words[ActionWatch.ordinalWord] = ordinal }
 }
 
 /// The secret of a session, as two words.

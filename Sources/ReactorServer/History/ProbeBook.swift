@@ -9,13 +9,13 @@ struct ProbeBook {
     /// Bytes that the last probe looked at.
     private var probedByteCount = 0
     /// Whether the sums of the last one are still to come.
-    private(set) var isWaiting = false
+    private var isWaiting = false
     /// Sums that came and are not written down.
     private var sums: [UInt64]?
 
-    /// Turns that change something between two probes, at most.
+    /// Turns that change something after which a probe is due.
     static let turnsMax = 256
-    /// Bytes of journal between two probes, at most.
+    /// Bytes of journal after which one is due.
     static let bytesMax = 1 << 20
     /// Bytes of journal for each byte that is looked at.
     private static let bytesPerProbedByte = 64

@@ -45,6 +45,8 @@ enum Exemptions {
         "ReactorServer/History/SnapshotPart.swift":
             "the form of a snapshot; ServerSnapshotTests restore one",
         "ReactorServer/History/TurnFact.swift": "a list; RecoveryTests replay each case",
+        "ReactorDaemon/History/ServerSnapshot+Write.swift":
+            "the last snapshot of a daemon; HistoryCommandTests and DaemonKillTests start from it",
         "ReactorDaemon/History/History.swift":
             "opens what a daemon goes on from; the tests of daemons that restart drive it",
         "ReactorDaemon/History/MissedReader.swift":

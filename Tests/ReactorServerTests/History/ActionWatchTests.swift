@@ -14,15 +14,13 @@ struct ActionWatchTests {
     /// A run of the daemon that dies of an action.
     private func die(of ordinal: UInt64, by session: Session) {
         let watch = ActionWatch(words)
-        watch.begin(session)
-        watch.note(ordinal)
+        watch.begin(session)?.note(ordinal)
     }
 
     @Test("R104: who dies between two actions died of none")
     func between() {
         let watch = ActionWatch(words)
-        watch.begin(session)
-        watch.note(4)
+        watch.begin(session)?.note(4)
         watch.end()
         let next = ActionWatch(words)
         #expect(next.death == nil && !next.hasSuspects)

@@ -14,15 +14,21 @@ struct CanaryTests {
     @Test(
         "J48, C85, C86: each planted fault is found, and it is told how soon",
         arguments: PlantedFault.allCases)
-    func planted(_ fault: PlantedFault) throws {
-        let start = ContinuousClock.now
+    func planted(_ fault: PlantedFault) async throws {
         var events = 0
+        var time = Duration.zero
         for seed in 0..<Self.seedsMax {
-            let world = try run(seed, fault)
-            events += world.timeline.eventCount
-            guard let first = world.violations.first else { continue }
+            let (count, violation, duration) = try await Apart.run {
+                let start = ContinuousClock.now
+                let world = try Self.run(seed, fault)
+                let violation = world.violations.first
+                return (world.timeline.eventCount, violation, ContinuousClock.now - start)
+            }
+            events += count
+            time += duration
+            guard let first = violation else { continue }
             return tell(
-                fault, "\(seed + 1) seeds, \(events) events, \(ContinuousClock.now - start)", first)
+                fault, "\(seed + 1) seeds, \(events) events, \(time)", first)
         }
         tell(fault, "MISSED by \(Self.seedsMax) seeds, \(events) events", "")
         Issue.record("\(fault) is not found by \(Self.seedsMax) seeds, \(events) events")
@@ -46,7 +52,7 @@ struct CanaryTests {
         Issue.record("no seed notices it for what it is: \(noticed.prefix(5))")
     }
 
-    private func run(_ seed: UInt64, _ fault: PlantedFault) throws -> SimulatedWorld {
+    private static func run(_ seed: UInt64, _ fault: PlantedFault) throws -> SimulatedWorld {
         if fault.isOfHistory {
             let crowd = HistoryCrowd(seed: seed, fault: fault)
             crowd.finish()

@@ -34,56 +34,70 @@ struct HistoryTests {
     @Test(
         "J48, C85, C86: what was acknowledged survives every crash once, and mirrors have no gap",
         arguments: cases)
-    func crashes(_ first: UInt64) {
+    func crashes(_ first: UInt64) async throws {
         for seed in Self.seeds(from: first) {
-            let crowd = HistoryCrowd(seed: seed)
-            crowd.finish()
-            #expect(
-                crowd.world.violations == [],
-                "run again with REACTORD_SEED=\(seed), \(crowd.world.restarts) crashes")
+            let (violations, crashes) = try await Apart.run {
+                let crowd = HistoryCrowd(seed: seed)
+                crowd.finish()
+                return (crowd.world.violations, crowd.world.restarts)
+            }
+            #expect(violations == [], "run again with REACTORD_SEED=\(seed), \(crashes) crashes")
         }
     }
 
     @Test("the same seed brings the same again, to the last event")
-    func repeatable() {
+    func repeatable() async throws {
         for seed in [3, 7, 11] as [UInt64] {
-            let runs = (0..<2).map { _ in
-                let crowd = HistoryCrowd(seed: seed)
-                crowd.finish()
-                return "\(crowd.world.timeline.eventCount) \(crowd.world.server.tree.revision)"
+            let runs = try await Apart.run {
+                (0..<2).map { _ in
+                    let crowd = HistoryCrowd(seed: seed)
+                    crowd.finish()
+                    return "\(crowd.world.timeline.eventCount) \(crowd.world.server.tree.revision)"
+                }
             }
             #expect(runs[0] == runs[1], "seed \(seed)")
         }
     }
 
     @Test("the storms are storms: everything that can happen happens")
-    func strength() {
-        var (applied, rejected, unknown, told) = (0, 0, 0, 0)
-        var answers = 0
-        let start = ContinuousClock.now
-        var (crashes, compared, snapshots, broken, events) = (0, 0, 0, 0, 0)
-        for seed in 0..<60 as Range<UInt64> {
-            let crowd = HistoryCrowd(seed: seed)
-            crowd.finish()
+    func strength() async throws {
+        let sums = try await Apart.run {
+            var sums = Sums()
+            let start = ContinuousClock.now
+            for seed in 0..<60 as Range<UInt64> {
+                let crowd = HistoryCrowd(seed: seed)
+                crowd.finish()
+                sums.add(crowd)
+            }
+            sums.seconds = (ContinuousClock.now - start) / .seconds(1)
+            return sums
+        }
+        StandardError.write(
+            line: "\(Int(Double(sums.events) / sums.seconds)) events a second")
+        StandardError.write(line: "\(sums)")
+        #expect(sums.applied > 500 && sums.rejected > 100 && sums.told > sums.applied, "\(sums)")
+        #expect(
+            sums.crashes > 80 && sums.compared > 60 && sums.snapshots > 20 && sums.broken > 5,
+            "\(sums)")
+    }
+
+    /// What happened in many worlds.
+    private struct Sums {
+        var (events, crashes, applied, rejected, unknown, told) = (0, 0, 0, 0, 0, 0)
+        var (compared, snapshots, broken, answered) = (0, 0, 0, 0)
+        var seconds = 0.0
+
+        mutating func add(_ crowd: HistoryCrowd) {
+            events += crowd.world.timeline.eventCount
+            crashes += crowd.world.restarts
             applied += crowd.counts.applied
             rejected += crowd.counts.rejected
             unknown += crowd.counts.unknown
             told += crowd.ledger.toldCount
-            crashes += crowd.world.restarts
             compared += crowd.chronicle.comparedCount
             snapshots += crowd.journal.snapshotCount
             broken += crowd.journal.brokenSnapshotCount
-            answers += crowd.journal.answerCount
-            events += crowd.world.timeline.eventCount
+            answered += crowd.journal.answerCount
         }
-        let text =
-            "\(events) events, \(applied) applied, \(rejected) rejected, \(unknown) unknown, "
-            + "\(told) told, \(crashes) crashes, \(compared) compared, \(snapshots) snapshots, "
-            + "\(broken) broken, \(answers) answered from the journal"
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        StandardError.write(line: "\(Int(Double(events) / seconds)) events a second")
-        StandardError.write(line: text)
-        #expect(applied > 500 && rejected > 100 && told > applied, "\(text)")
-        #expect(crashes > 80 && compared > 60 && snapshots > 20 && broken > 5, "\(text)")
     }
 }

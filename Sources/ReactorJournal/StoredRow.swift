@@ -1,0 +1,65 @@
+/// A row as it is written: what it says of itself, and its bytes, packed where that helps.
+struct StoredRow: Sendable {
+    /// Bytes of a row as they are written.
+    struct Blob: Sendable {
+        let bytes: [UInt8]
+        let range: Range<Int>
+        /// How many bytes they stand for; nil for themselves.
+        let unpackedByteCount: UInt64?
+
+        init(_ bytes: [UInt8], _ range: Range<Int>) {
+            if let packed = Packing.pack(bytes.span.extracting(range)) {
+                self.bytes = packed
+                self.range = 0..<packed.count
+                unpackedByteCount = UInt64(range.count)
+            } else {
+                self.bytes = bytes
+                self.range = range
+                unpackedByteCount = nil
+            }
+        }
+
+        init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
+    }
+
+    /// Where the next row stands.
+    let position: JournalPosition
+    let after: UInt64
+    let deltas: Blob
+    let facts: Blob
+
+    /// How many bytes are written.
+    var byteCount: Int { deltas.range.count + facts.range.count }
+
+    /// The row of a batch behind `position`. *Throws*: where the batch does not follow.
+    init(
+        _ batch: JournalBatch, behind position: JournalPosition, at time: Int64, in file: String
+    ) throws(JournalError) {
+        guard batch.epoch != position.epoch || batch.after == position.sequence else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: position.number + 1,
+                    expected: "a batch behind \(position.sequence)",
+                    got: "one behind \(batch.after)"))
+        }
+        var next = JournalPosition(
+            number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
+            // because a clock may be set back, and a history does not go back
+            time: max(time, position.time), chain: 0)
+        next.chain = JournalRow.chain(
+            of: next, after: batch.after, batch.bytes.span.extracting(batch.range),
+            batch.facts.span, behind: position.chain)
+        self.position = next
+        after = batch.after
+        deltas = Blob(batch.bytes, batch.range)
+        facts = Blob(batch.facts)
+    }
+
+    /// A row as it was read.
+    init(_ row: JournalRow) {
+        position = row.position
+        after = row.after
+        deltas = Blob(row.deltas)
+        facts = Blob(row.facts)
+    }
+}

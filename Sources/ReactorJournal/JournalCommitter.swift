@@ -1,9 +1,10 @@
 import GRDB
 import ReactorThreads
 
-/// Commits batches on the journal's thread, all that wait as one transaction.
+/// Commits batches, all that wait as one transaction.
 ///
-/// *Owner*: the journal's thread, but for ``mailbox`` and ``isStopping``.
+/// *Owner*: the journal's thread, but for ``mailbox``, and for ``commitAtOnce(_:)``, which is the
+/// owner's of the journal.
 final class JournalCommitter: Sendable {
     /// What the journal's thread is asked for.
     enum Order: Sendable {
@@ -21,7 +22,9 @@ final class JournalCommitter: Sendable {
     private let tuning: JournalTuning
     private let upkeep: JournalUpkeep
     private let voice: JournalVoice
-    private let start: State
+    /// *Owner*: whoever commits; orders are taken out of ``mailbox`` inside its lock, so that nobody
+    /// overtakes them.
+    private let state: Guarded<State>
     private let instance: JournalInstance
     private let files: [(name: String, identity: FileIdentity?)]
     /// Whether a commit is durable when it has returned.
@@ -55,7 +58,7 @@ final class JournalCommitter: Sendable {
         if state.isBegun, !isStrict {
             state.logFile = try OpenFile(JournalFile.logName, in: directory)
         }
-        start = state
+        self.state = Guarded(state)
         files = [
             (JournalFile.name, identity),
             (JournalFile.logName, directory.identity(of: JournalFile.logName)),
@@ -83,29 +86,70 @@ final class JournalCommitter: Sendable {
 
     /// Runs until it is told to stop.
     func run() {
-        var state = start
         var orders: [Order] = []
         var isRunning = true
         while isRunning {
             bell.wait()
-            mailbox.drain(into: &orders)
-            var waiting: [JournalBatch] = []
-            for order in orders {
-                switch order {
-                case .batch(let batch):
-                    waiting.append(batch)
-                    continue
-                case .resume:
-                    commit(&waiting, &state)
-                    if state.mood == .full { state.mood = .well }
-                    upkeep.mailbox.post(.checkpoint)
-                case .stop: isRunning = false
-                }
-            }
-            orders.removeAll(keepingCapacity: true)
-            commit(&waiting, &state)
+            isRunning = state.withLock { state in carryOut(&orders, &state) }
         }
-        close(state)
+        state.withLock { close($0) }
+    }
+
+    /// Does what is asked for; answers false where that is to stop.
+    private func carryOut(_ orders: inout [Order], _ state: inout State) -> Bool {
+        mailbox.drain(into: &orders)
+        var isRunning = true
+        var waiting: [JournalBatch] = []
+        for order in orders {
+            switch order {
+            case .batch(let batch):
+                waiting.append(batch)
+                continue
+            case .resume:
+                commit(&waiting, &state)
+                if state.mood == .full { state.mood = .well }
+                upkeep.mailbox.post(.checkpoint)
+            case .stop: isRunning = false
+            }
+        }
+        orders.removeAll(keepingCapacity: true)
+        commit(&waiting, &state)
+        return isRunning
+    }
+
+    /// Commits a batch on the calling thread, if that takes less than to hand it over: whether it is
+    /// kept. Answers nil if it is to be handed over.
+    ///
+    /// *Because* a commit that waits for no disk takes 20 µs, as long as to wake another thread. What
+    /// may wait is the journal's thread's: the disk, somebody else's lock, a checkpoint, many pages.
+    func commitAtOnce(_ batch: JournalBatch) -> Bool? {
+        guard !isStrict, !batch.isDurable, tuning.faults.commit == nil,
+            batch.range.count + batch.facts.count <= tuning.atOnceByteCount
+        else { return nil }
+        let result: Bool?? = state.withLockIfFree { state in
+            guard state.mood == .well, state.isBegun, !state.isWaiting, mailbox.isEmpty else {
+                return nil
+            }
+            let result: Bool?? = upkeep.gate.withLockIfFree { commitAtOnce(batch, &state) }
+            return result ?? nil
+        }
+        return result ?? nil
+    }
+
+    private func commitAtOnce(_ batch: JournalBatch, _ state: inout State) -> Bool? {
+        do throws(JournalError) {
+            let rows = try rows(of: [batch], behind: state.position)
+            let isDue = upkeep.isDue(behind: rows[0].byteCount)
+            try insert(rows, &state, notesFloor: isDue, waitsForOthers: false)
+            try checkPlace(&state)
+            state.position = rows[0].position
+            if isDue { upkeep.mailbox.post(.checkpoint) }
+            return true
+        } catch {
+            guard !error.isLocked else { return nil }
+            fail(error, batch.turn, &state)
+            return false
+        }
     }
 
     // because what cannot be noted is found out by those who read
@@ -187,18 +231,10 @@ final class JournalCommitter: Sendable {
     private func write(
         _ rows: [StoredRow], _ state: inout State, notesFloor: Bool
     ) throws(JournalError) {
-        let pageCount = log.pageCount(of: rows)
         while true {
             do throws(JournalError) {
                 try upkeep.gate.withLock { () throws(JournalError) in
-                    try directory.health.check()
-                    if !state.isBegun {
-                        try log.begin()
-                        state.isBegun = true
-                    }
-                    try database.commit("appending to", pageCount: pageCount) { db in
-                        try append(rows, notesFloor, db)
-                    }
+                    try insert(rows, &state, notesFloor: notesFloor, waitsForOthers: true)
                 }
                 state.isWaiting = false
                 return
@@ -207,6 +243,21 @@ final class JournalCommitter: Sendable {
                 if !state.isWaiting { voice.alarm(.isLocked(file: database.file)) }
                 state.isWaiting = true
             }
+        }
+    }
+
+    private func insert(
+        _ rows: [StoredRow], _ state: inout State, notesFloor: Bool, waitsForOthers: Bool
+    ) throws(JournalError) {
+        try directory.health.check()
+        if !state.isBegun {
+            try log.begin()
+            state.isBegun = true
+        }
+        try database.commit(
+            "appending to", pageCount: log.pageCount(of: rows), waitsForOthers: waitsForOthers
+        ) { db in
+            try append(rows, notesFloor, db)
         }
     }
 

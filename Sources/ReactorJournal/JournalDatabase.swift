@@ -8,6 +8,7 @@ struct JournalDatabase: Sendable {
     /// The file's path.
     let file: String
     private let queue: DatabaseQueue
+    private let busyMilliseconds: Int
 
     /// Opens `file`, and runs `setup` on the connection, which waits for other processes' locks for
     /// `busyMilliseconds`.
@@ -16,6 +17,7 @@ struct JournalDatabase: Sendable {
         setup: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws(JournalError) {
         self.file = file
+        self.busyMilliseconds = busyMilliseconds
         var configuration = Configuration()
         configuration.readonly = isReadOnly
         configuration.foreignKeysEnabled = false
@@ -99,11 +101,15 @@ struct JournalDatabase: Sendable {
     }
 
     /// Runs `body` in a transaction, which is undone if it throws, and for which the log's index
-    /// has room for `pageCount` pages more before anything is written.
+    /// has room for `pageCount` pages more before anything is written; `waitsForOthers` says whether
+    /// to wait for another's lock.
     func commit<Result>(
-        _ purpose: String, pageCount: Int = 0, _ body: (Database) throws -> Result
+        _ purpose: String, pageCount: Int = 0, waitsForOthers: Bool = true,
+        _ body: (Database) throws -> Result
     ) throws(JournalError) -> Result {
         try run(purpose) { db in
+            if !waitsForOthers { db.setWaitForOthers(milliseconds: 0) }
+            defer { if !waitsForOthers { db.setWaitForOthers(milliseconds: busyMilliseconds) } }
             if pageCount > 0, let extent = db.logExtent {
                 try db.reserveLogIndex(frameCount: extent.frameCount + pageCount, file)
             }

@@ -13,6 +13,8 @@ struct JournalTuning: Sendable {
     var trimmedRowsMax = 64
     /// How many transactions of trimming a checkpoint is made behind.
     var trimsPerCheckpoint = 16
+    /// Up to how many bytes a batch that waits for no disk is committed by who hands it over.
+    var atOnceByteCount = 8 << 10
     /// How long a commit waits for another process's lock before that is told; it waits on.
     var lockedMilliseconds = 1_000
     /// Which start of the machine it is.

@@ -95,7 +95,13 @@ public final class SQLiteJournal: Journal {
         ears.last.number += 1
         ears.last.epoch = batch.epoch
         ears.last.sequence = batch.sequence
-        committer.mailbox.post(.batch(batch))
+        // because what was handed over before is told before
+        if ears.handedTurn == nil, let isKept = committer.commitAtOnce(batch) {
+            if isKept { ears.onAppended?(batch.turn) }
+        } else {
+            ears.handedTurn = batch.turn
+            committer.mailbox.post(.batch(batch))
+        }
     }
 
     public func resume() {
@@ -150,6 +156,8 @@ final class JournalEars {
     /// Whether batches are dropped for ever.
     var isBroken = false
     var isFailed: Bool { isFull || isBroken }
+    /// The turn of the last batch that the journal's thread has; nil if it has told of all.
+    var handedTurn: UInt64?
     /// Where the next batch stands; its chain and time are the committer's.
     var last: JournalPosition
 
@@ -162,7 +170,11 @@ struct JournalVoice: Sendable {
     let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     func appended(_ turn: UInt64) {
-        deliver { [ears] in ears.open().onAppended?(turn) }
+        deliver { [ears] in
+            let ears = ears.open()
+            if ears.handedTurn == turn { ears.handedTurn = nil }
+            ears.onAppended?(turn)
+        }
     }
 
     /// `kept` is where the journal goes on.
@@ -170,6 +182,7 @@ struct JournalVoice: Sendable {
         deliver { [ears] in
             let ears = ears.open()
             ears.last = kept
+            ears.handedTurn = nil
             switch failure {
             case .full: ears.isFull = true
             case .broken: ears.isBroken = true

@@ -21,6 +21,13 @@ public final class Guarded<Value>: @unchecked Sendable {
         try lock.withLock { () throws(Failure) in try unsafe body(&value) }
     }
 
+    /// Runs `body` on the value if no other thread is inside the lock; answers nil if one is.
+    public func withLockIfFree<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        try lock.withLockIfFree { () throws(Failure) in try unsafe body(&value) }
+    }
+
     /// Runs `body` on the value inside the lock that the caller holds already.
     ///
     /// *Owner*: whoever is inside ``lock``; nothing checks it.

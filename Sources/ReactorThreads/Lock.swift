@@ -35,6 +35,15 @@ public final class Lock: @unchecked Sendable {
         return try body()
     }
 
+    /// Runs `body` if no other thread is inside this lock; answers nil, and runs nothing, if one is.
+    public func withLockIfFree<Result: ~Copyable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer { release() }
+        return try body()
+    }
+
     @usableFromInline
     func acquire() {
         unsafe pthread_mutex_lock(mutex)

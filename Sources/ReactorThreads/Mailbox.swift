@@ -29,6 +29,9 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
         if wasEmpty { ring() }
     }
 
+    /// Whether nothing waits to be taken.
+    public var isEmpty: Bool { lock.withLock { queue.isEmpty } }
+
     /// Takes everything posted so far, in order.
     @inlinable
     public func drain() -> [Element] {

@@ -162,6 +162,35 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().count == 5)
     }
 
+    @Test("what waits for no disk is committed by who hands it over; what would wait is not")
+    func atOnce() throws {
+        let rig = JournalRig()
+        rig.tuning.atOnceByteCount = 1_000
+        let journal = try rig.open(.relaxed)
+        for number in 1...3 as ClosedRange<UInt64> {
+            rig.hand(journal)
+            #expect(rig.turns.last == number)
+        }
+        rig.hand(journal, padding: 1_000)
+        rig.hand(journal)
+        // because what came later is not told before
+        #expect(rig.turns.last == 3)
+        rig.run { rig.turns.last == 5 }
+        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            rig.hand(journal)
+            #expect(rig.turns.last == 5)
+            try db.execute(sql: "ROLLBACK")
+        }
+        rig.run { rig.turns.last == 6 }
+        rig.hand(journal)
+        #expect(rig.turns == rig.turns.sorted() && rig.turns.last == 7)
+        try other.close()
+        journal.close()
+        #expect(try rig.rows().map(\.number) == Array(1...7))
+    }
+
     @Test("a lock that another process holds is waited for, told once, and loses nothing")
     func locked() throws {
         let rig = JournalRig()

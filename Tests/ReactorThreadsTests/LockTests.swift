@@ -23,6 +23,22 @@ import Testing
         }
         #expect(lock.withLock { 7 } == 7)
     }
+
+    @Test("who does not want to wait is told that another is inside, and runs nothing")
+    func ifFree() throws {
+        let lock = Lock()
+        #expect(lock.withLockIfFree { 7 } == 7)
+        let guarded = Guarded(1, by: lock)
+        try lock.withLock {
+            let other = try WorkThread(name: "other") {
+                #expect(lock.withLockIfFree { true } == nil)
+                #expect(guarded.withLockIfFree { $0 += 1 } == nil)
+            }
+            other.join()
+        }
+        #expect(guarded.withLockIfFree { $0 += 1 } != nil)
+        #expect(guarded.withLock { $0 } == 2)
+    }
 }
 
 /// A count that relies on a lock alone.

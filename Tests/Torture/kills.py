@@ -78,7 +78,7 @@ class Episode:
         """Waits for a random time, or for a snapshot to be half-way."""
         until = time.monotonic() + self.random.random() * longest
         hunts = self.random.random() < 0.3
-        pattern = os.path.join(self.daemon.data, "snapshot-*.partial")
+        pattern = os.path.join(self.daemon.data, "snapshot-*.partial*")
         if hunts:
             until += longest
         while time.monotonic() < until:

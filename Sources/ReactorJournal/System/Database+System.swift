@@ -41,6 +41,11 @@ extension Database {
         return answer == SQLITE_OK ? code : 0
     }
 
+    /// Says for how long to wait for another's lock. *C*: `sqlite3_busy_timeout`.
+    func setWaitForOthers(milliseconds: Int) {
+        unsafe sqlite3_busy_timeout(sqliteConnection, Int32(clamping: milliseconds))
+    }
+
     /// Says whether the log stays when the last connection is closed. *C*: `sqlite3_file_control`.
     func setLogStays(_ isKept: Bool) {
         var flag: Int32 = isKept ? 1 : 0

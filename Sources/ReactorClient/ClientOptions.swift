@@ -4,8 +4,8 @@ public import ReactorCore
 public struct ClientOptions: Sendable {
     /// Name of the program, for people who look at the daemon; at most 64 bytes of it are sent.
     public var program = ""
-    /// For how long the client's own thread polls after traffic before it sleeps, and ten times
-    /// as long while an outcome is due; see `EventLoop`. Zero, the default, means never.
+    /// For how long the client's own thread polls after traffic before it sleeps; see
+    /// `EventLoop`. Zero, the default, means never.
     public var spin = Duration.zero
     /// Most actions sent and without an outcome; the daemon may allow fewer.
     public var inFlightMax = 1_024

@@ -105,8 +105,7 @@ public final class LoopClient: TurnEnding {
     public func endTurn() {
         isNoted.value = false
         if machine.needsShell { pump() }
-        loop.isAnswerDue = machine.pendingCount > 0
-        loop.expectInput(from: loop.isAnswerDue ? connection : nil)
+        loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
     }
 
     /// Writes and does what the machine wants.

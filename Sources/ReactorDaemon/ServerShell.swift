@@ -174,7 +174,6 @@ extension ServerShell {
         {
             loop.turnAgain()
         }
-        loop.isAnswerDue = server.isJournalAwaited
         onTurnEnd()
     }
 

@@ -58,7 +58,7 @@ extension EventLoop {
 
     /// Polls while traffic is likely to come soon; answers whether anything did.
     private func poll() -> Bool {
-        guard let deadline = spin.deadline(isAwaiting: isAnswerDue) else { return false }
+        guard let deadline = spin.deadline else { return false }
         var now = uv_hrtime()
         guard now < deadline else { return false }
         let share = processors.share(at: now)
@@ -70,7 +70,7 @@ extension EventLoop {
             sched_yield()
             now = uv_hrtime()
             spin.noteYield(taking: now &- before, at: now, onlyProcessor: share == .oneOfSeveral)
-        } while now < min(deadline, spin.deadline(isAwaiting: isAnswerDue) ?? 0)
+        } while now < min(deadline, spin.deadline ?? 0)
         return false
     }
 
@@ -96,9 +96,7 @@ extension EventLoop {
         // because a turn's jobs run once, after its I/O: a job that posts waits for the next turn
         if doorbell.isRung { runJobs() }
         guard isActive else { return false }
-        if hasTraffic, spin.limit > 0 {
-            spin.noteTraffic(at: uv_hrtime(), isAwaited: isAnswerDue)
-        }
+        if hasTraffic, spin.limit > 0 { spin.noteTraffic(at: uv_hrtime()) }
         onTurnEnd?()
         runEndings()
         return true

@@ -44,8 +44,6 @@ public final class EventLoop {
     /// Whether the next turn is not to wait.
     var isTurnAsked = false
     var hasTraffic = false
-    /// Whether something was asked for that comes soon: polling for it lasts ten times as long.
-    public var isAnswerDue = false
     var spin: SpinGovernor
     var processors = ProcessorCount()
     var jobs: [LoopJob] = []
@@ -55,8 +53,8 @@ public final class EventLoop {
 
     /// Opens a loop.
     ///
-    /// `spin` is for how long to poll after traffic before going to sleep, and ten times as long
-    /// while an answer is due (``isAnswerDue``); zero, the default, means never. It is ignored where polling takes the processor from somebody who has work for it.
+    /// `spin` is for how long to poll after traffic before going to sleep; zero, the default, means
+    /// never. It is ignored where polling takes the processor from somebody who has work for it.
     ///
     /// *Throws*: when the system has no descriptor left. *C*: `uv_loop_init`, `uv_async_init`.
     public init(spin: Duration = .zero) throws(LoopError) {

@@ -3,8 +3,7 @@
 /// *Place*: the loop tells it when traffic came and how long giving way took, and asks it before it
 /// would block. Waking up across cores costs tens of microseconds, polling costs a core: it pays
 /// only where the next message usually comes within the limit, and where no other program wants
-/// the processor. Who waits for an answer that has been asked for waits longer: for one that a disk
-/// is asked first, sleeping and waking up would take as long again as the disk.
+/// the processor.
 ///
 /// *Shape*: pure; all times are nanoseconds of one monotonic clock.
 struct SpinGovernor {
@@ -12,8 +11,6 @@ struct SpinGovernor {
     let limit: UInt64
     private var lastTraffic: UInt64 = 0
     private var credit = creditMax
-    /// The same as ``credit``, of messages that were awaited.
-    private var awaitedCredit = creditMax
     private var rest = restMin
     private var restsUntil: UInt64 = 0
     /// Messages in a row that came after somebody else had the processor.
@@ -23,8 +20,6 @@ struct SpinGovernor {
 
     /// How many late messages in a row end the polling, until messages come quickly again.
     static let creditMax = 4
-    /// How many times as long it polls for what is awaited.
-    static let patience: UInt64 = 10
     /// What sleeping adds to a message's way, which polling would save.
     static let wakeUpCost: UInt64 = 50_000
     /// A yield that takes longer gave the processor to a program that computes; a shorter one, at
@@ -45,14 +40,11 @@ struct SpinGovernor {
         self.limit = limit
     }
 
-    /// Takes note of traffic at `now`; `isAwaited` says that something was.
-    mutating func noteTraffic(at now: UInt64, isAwaited: Bool) {
+    /// Takes note of traffic at `now`.
+    mutating func noteTraffic(at now: UInt64) {
         // because a peer that writes every ten milliseconds would cost a core and gain nothing
-        let isPrompt = now &- lastTraffic <= reach(isAwaiting: isAwaited) &+ Self.wakeUpCost
-        func counted(_ credit: Int) -> Int {
-            isPrompt ? min(credit + 1, Self.creditMax) : max(credit - 1, 0)
-        }
-        if isAwaited { awaitedCredit = counted(awaitedCredit) } else { credit = counted(credit) }
+        let isPrompt = now &- lastTraffic <= limit &+ Self.wakeUpCost
+        credit = isPrompt ? min(credit + 1, Self.creditMax) : max(credit - 1, 0)
         lastTraffic = now
         if !wasShared { sharedYields = 0 }
         wasShared = false
@@ -77,12 +69,8 @@ struct SpinGovernor {
         restsUntil = now &+ rest
     }
 
-    /// Until when to poll, or nil to sleep at once; `isAwaiting` says that an answer is due.
-    func deadline(isAwaiting: Bool) -> UInt64? {
-        guard limit > 0, lastTraffic > restsUntil else { return nil }
-        if isAwaiting, awaitedCredit > 0 { return lastTraffic &+ reach(isAwaiting: true) }
-        return credit > 0 ? lastTraffic &+ limit : nil
+    /// Until when to poll, or nil to sleep at once.
+    var deadline: UInt64? {
+        limit > 0 && credit > 0 && lastTraffic > restsUntil ? lastTraffic &+ limit : nil
     }
-
-    private func reach(isAwaiting: Bool) -> UInt64 { isAwaiting ? limit &* Self.patience : limit }
 }

@@ -175,9 +175,6 @@ public final class Server {
         return taken
     }
 
-    /// Whether the journal is asked for something that nobody may be told of before.
-    public var isJournalAwaited: Bool { !unreleased.isEmpty }
-
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing

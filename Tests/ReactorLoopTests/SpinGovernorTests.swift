@@ -6,15 +6,15 @@ import Testing
     @Test("it polls for its limit after prompt traffic, and never without a limit")
     func pollsAfterTraffic() {
         var governor = SpinGovernor(limit: 100_000)
-        #expect(governor.deadline(isAwaiting: false) == nil)
-        governor.noteTraffic(at: 1_000_000, isAwaited: false)
-        #expect(governor.deadline(isAwaiting: false) == 1_100_000)
-        governor.noteTraffic(at: 1_050_000, isAwaited: false)
-        #expect(governor.deadline(isAwaiting: false) == 1_150_000)
+        #expect(governor.deadline == nil)
+        governor.noteTraffic(at: 1_000_000)
+        #expect(governor.deadline == 1_100_000)
+        governor.noteTraffic(at: 1_050_000)
+        #expect(governor.deadline == 1_150_000)
 
         var off = SpinGovernor(limit: 0)
-        off.noteTraffic(at: 1_000_000, isAwaited: false)
-        #expect(off.deadline(isAwaiting: false) == nil)
+        off.noteTraffic(at: 1_000_000)
+        #expect(off.deadline == nil)
     }
 
     @Test("traffic that keeps coming late ends the polling, prompt traffic brings it back")
@@ -23,50 +23,24 @@ import Testing
         var now: UInt64 = 1_000_000
         for _ in 0..<SpinGovernor.creditMax {
             now += 10_000_000
-            governor.noteTraffic(at: now, isAwaited: false)
+            governor.noteTraffic(at: now)
         }
-        #expect(governor.deadline(isAwaiting: false) == nil)
+        #expect(governor.deadline == nil)
         // asleep, so the next message comes later by what waking up costs
         now += 100_000 + SpinGovernor.wakeUpCost
-        governor.noteTraffic(at: now, isAwaited: false)
-        #expect(governor.deadline(isAwaiting: false) == now + 100_000)
-    }
-
-    @Test(
-        "for an answer that is due it polls ten times as long, as long as answers come in that time"
-    )
-    func awaits() {
-        var governor = SpinGovernor(limit: 50_000)
-        var now: UInt64 = 1_000_000
-        for _ in 0..<100 {
-            governor.noteTraffic(at: now, isAwaited: false)
-            #expect(governor.deadline(isAwaiting: true) == now + 500_000)
-            now += 400_000
-            governor.noteTraffic(at: now, isAwaited: true)
-            now += 10_000
-        }
-        // a slow disk, and requests that follow soon
-        for _ in 0..<SpinGovernor.creditMax {
-            governor.noteTraffic(at: now, isAwaited: false)
-            now += 5_000_000
-            governor.noteTraffic(at: now, isAwaited: true)
-            now += 10_000
-        }
-        governor.noteTraffic(at: now, isAwaited: false)
-        #expect(governor.deadline(isAwaiting: true) == now + 50_000)
-        governor.noteTraffic(at: now + 540_000, isAwaited: true)
-        #expect(governor.deadline(isAwaiting: true) == now + 540_000 + 500_000)
+        governor.noteTraffic(at: now)
+        #expect(governor.deadline == now + 100_000)
     }
 
     @Test("a program that takes the processor ends the polling for a while, a peer does not")
     func givesWay() {
         var governor = SpinGovernor(limit: 100_000)
         let start: UInt64 = 1_000_000_000
-        governor.noteTraffic(at: start, isAwaited: false)
+        governor.noteTraffic(at: start)
         governor.noteYield(taking: SpinGovernor.yieldCostMax, at: start, onlyProcessor: false)
-        #expect(governor.deadline(isAwaiting: false) != nil)
+        #expect(governor.deadline != nil)
         governor.noteYield(taking: SpinGovernor.yieldCostMax + 1, at: start, onlyProcessor: false)
-        #expect(governor.deadline(isAwaiting: false) == nil)
+        #expect(governor.deadline == nil)
         #expect(firstPolling(of: &governor, after: start) == start + SpinGovernor.restMin + 50_000)
     }
 
@@ -92,14 +66,14 @@ import Testing
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000
         for _ in 1..<SpinGovernor.sharedYieldsMax {
-            governor.noteTraffic(at: now, isAwaited: false)
+            governor.noteTraffic(at: now)
             now += 5_000
             governor.noteYield(taking: 5_000, at: now, onlyProcessor: true)
-            #expect(governor.deadline(isAwaiting: false) != nil)
+            #expect(governor.deadline != nil)
         }
-        governor.noteTraffic(at: now, isAwaited: false)
+        governor.noteTraffic(at: now)
         governor.noteYield(taking: 5_000, at: now, onlyProcessor: true)
-        #expect(governor.deadline(isAwaiting: false) == nil)
+        #expect(governor.deadline == nil)
         #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
     }
 
@@ -108,10 +82,10 @@ import Testing
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000
         for step in 0..<100 {
-            governor.noteTraffic(at: now, isAwaited: false)
+            governor.noteTraffic(at: now)
             now += 8_000
             governor.noteYield(taking: step % 2 == 0 ? 30_000 : 500, at: now, onlyProcessor: true)
-            #expect(governor.deadline(isAwaiting: false) != nil)
+            #expect(governor.deadline != nil)
         }
     }
 
@@ -120,8 +94,8 @@ import Testing
         var now = start
         repeat {
             now += 50_000
-            governor.noteTraffic(at: now, isAwaited: false)
-        } while governor.deadline(isAwaiting: false) == nil
+            governor.noteTraffic(at: now)
+        } while governor.deadline == nil
         return now
     }
 }

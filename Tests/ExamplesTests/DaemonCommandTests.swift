@@ -1,7 +1,7 @@
 import TestPrograms
 import Testing
 
-@Suite("A daemon of an author's, as a process", .timeLimit(.minutes(2)))
+@Suite("A daemon of an author's, as a process", .timeLimit(.minutes(10)))
 struct DaemonCommandTests {
     @Test("with its reactors in code it needs no configuration")
     func noConfig() async throws {

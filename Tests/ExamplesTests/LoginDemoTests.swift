@@ -1,7 +1,7 @@
 import TestPrograms
 import Testing
 
-@Suite("login-demo, as two processes", .timeLimit(.minutes(3)))
+@Suite("login-demo, as two processes", .timeLimit(.minutes(10)))
 struct LoginDemoTests {
     @Test("what one process types, the other shows at once, and never the password")
     func shared() async throws {

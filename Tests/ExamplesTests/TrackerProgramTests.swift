@@ -1,7 +1,7 @@
 import TestPrograms
 import Testing
 
-@Suite("tracker and tracker-daemon, as processes", .timeLimit(.minutes(3)))
+@Suite("tracker and tracker-daemon, as processes", .timeLimit(.minutes(10)))
 struct TrackerProgramTests {
     @Test("an issue lives: opened, commented, watched by another, closed")
     func life() async throws {

@@ -32,7 +32,7 @@ struct Shelf {
     }
 }
 
-@Suite("guide: sagas over a mirror", .timeLimit(.minutes(1)))
+@Suite("guide: sagas over a mirror", .timeLimit(.minutes(10)))
 struct SagasOverMirrorTests {
     @Test("F31, F39: a debounce over a mirror waits by the client's clock")
     func debounce() async throws {

@@ -5,7 +5,7 @@ import ReactorCore
 import TestPrograms
 import Testing
 
-@Suite("guide: the tutorial", .timeLimit(.minutes(3)))
+@Suite("guide: the tutorial", .timeLimit(.minutes(10)))
 struct TutorialTests {
     /// A file that the tutorial has its reader write.
     private struct Page {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("ActionPort", .timeLimit(.minutes(1)))
+@Suite("ActionPort", .timeLimit(.minutes(10)))
 struct ActionPortTests {
     private typealias Counter = StockReactors.Counter
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("ActionRoom", .timeLimit(.minutes(1)))
+@Suite("ActionRoom", .timeLimit(.minutes(10)))
 struct ActionRoomTests {
     /// Enters in a task, and returns once that waits.
     private func waiter(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("ChangeSignal", .timeLimit(.minutes(1)))
+@Suite("ChangeSignal", .timeLimit(.minutes(10)))
 struct ChangeSignalTests {
     @Test("a change that was made since is not waited for")
     func passed() async {

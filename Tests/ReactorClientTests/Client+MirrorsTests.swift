@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Mirrors of a client", .timeLimit(.minutes(1)))
+@Suite("Mirrors of a client", .timeLimit(.minutes(10)))
 struct ClientMirrorsTests {
     private typealias Counter = StockReactors.Counter
 

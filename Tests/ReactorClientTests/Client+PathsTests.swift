@@ -16,7 +16,7 @@ struct OtherHouse {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
-@Suite("Addressing by properties", .timeLimit(.minutes(1)))
+@Suite("Addressing by properties", .timeLimit(.minutes(10)))
 struct ClientPathsTests {
     @Test("F64: properties and a path in text lead to the same mirror")
     func same() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Pipeline", .timeLimit(.minutes(1)))
+@Suite("Pipeline", .timeLimit(.minutes(10)))
 struct ClientPipelineTests {
     private typealias Counter = StockReactors.Counter
 

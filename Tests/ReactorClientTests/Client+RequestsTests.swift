@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Questions and actions for any path", .timeLimit(.minutes(1)))
+@Suite("Questions and actions for any path", .timeLimit(.minutes(10)))
 struct ClientRequestsTests {
     private typealias Counter = StockReactors.Counter
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorClient
 
 /// A program with a journal that is killed in the middle of its work.
-@Suite("A client that crashes", .timeLimit(.minutes(3)))
+@Suite("A client that crashes", .timeLimit(.minutes(10)))
 struct ClientCrashTests {
     @Test("C88: killed again and again, a program's actions are those in its file, each once")
     func killed() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Notices", .timeLimit(.minutes(1)))
+@Suite("Notices", .timeLimit(.minutes(10)))
 struct ClientNoticeTests {
     @Test("an effect that fails after its action's outcome reaches whoever reads the notices")
     func effectFailed() async throws {

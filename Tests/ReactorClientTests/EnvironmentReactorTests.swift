@@ -11,7 +11,7 @@ private struct Screen {
     @EnvironmentReactor(at: "/other") var other: Mirror<StockReactors.Counter>
 }
 
-@Suite("EnvironmentReactor", .timeLimit(.minutes(1)))
+@Suite("EnvironmentReactor", .timeLimit(.minutes(10)))
 struct EnvironmentReactorTests {
     private typealias Counter = StockReactors.Counter
 

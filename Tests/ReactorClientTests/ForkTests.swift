@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorClient
 
 /// A client in a process that was forked from the one that made it.
-@Suite("Fork", .timeLimit(.minutes(1)))
+@Suite("Fork", .timeLimit(.minutes(10)))
 struct ForkTests {
     private typealias Counter = StockReactors.Counter
 

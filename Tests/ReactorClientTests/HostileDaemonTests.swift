@@ -6,7 +6,7 @@ import Testing
 @testable import ReactorClient
 
 /// A daemon that is not one, or has gone mad.
-@Suite("Hostile daemon", .timeLimit(.minutes(2)))
+@Suite("Hostile daemon", .timeLimit(.minutes(10)))
 struct HostileDaemonTests {
     private typealias Counter = StockReactors.Counter
 

@@ -19,7 +19,7 @@ struct Hostel {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
-@Suite("Leases of a client", .timeLimit(.minutes(1)))
+@Suite("Leases of a client", .timeLimit(.minutes(10)))
 struct LeaseTests {
     private typealias Counter = StockReactors.Counter
 

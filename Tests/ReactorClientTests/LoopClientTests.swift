@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("LoopClient", .timeLimit(.minutes(1)))
+@Suite("LoopClient", .timeLimit(.minutes(10)))
 struct LoopClientTests {
     private typealias Counter = StockReactors.Counter
 

@@ -22,7 +22,7 @@ private let cartReducer: Reducer<Cart> = Reducers.combine(
     (\.user, Reducers.on(LogIn.self) { user, action in user = action.user }),
     (\.items, Reducers.on(AddItem.self) { items, action in items.append(action.name) }))
 
-@Suite("Actions of any type", .timeLimit(.minutes(1)))
+@Suite("Actions of any type", .timeLimit(.minutes(10)))
 struct MirrorActionsTests {
     private func root(
         _ middleware: [Middleware<RootReactor<Cart>>] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Bindings of a mirror", .timeLimit(.minutes(1)))
+@Suite("Bindings of a mirror", .timeLimit(.minutes(10)))
 struct MirrorBindingsTests {
     private func start(
         _ gates: Finder.Gates = Finder.Gates()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Inputs of a mirror", .timeLimit(.minutes(1)))
+@Suite("Inputs of a mirror", .timeLimit(.minutes(10)))
 struct MirrorInputsTests {
     private struct Broken: Error {}
 

@@ -67,7 +67,7 @@ struct Buzzer {
     }
 }
 
-@Suite("Mirror+Sagas", .timeLimit(.minutes(1)))
+@Suite("Mirror+Sagas", .timeLimit(.minutes(10)))
 struct MirrorSagasTests {
     private static let answers: Set = ["1 refused", "2 refused"]
 

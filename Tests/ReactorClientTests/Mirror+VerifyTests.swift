@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Mirrors that are verified", .timeLimit(.minutes(1)))
+@Suite("Mirrors that are verified", .timeLimit(.minutes(10)))
 struct MirrorVerifyTests {
     private typealias Counter = StockReactors.Counter
 

@@ -17,7 +17,7 @@ private final class Bells: Sendable {
     }
 }
 
-@Suite("MirrorNotices", .timeLimit(.minutes(1)))
+@Suite("MirrorNotices", .timeLimit(.minutes(10)))
 struct MirrorNoticesTests {
     @Test("F56: who reads a field is woken when that field changes, and by no other")
     func fields() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorClient
 
 /// A mirror shows what the daemon shows, whatever stands between a state and who looks at it.
-@Suite("what a mirror shows", .timeLimit(.minutes(1)))
+@Suite("what a mirror shows", .timeLimit(.minutes(10)))
 struct MirrorPresentationTests {
     /// A daemon, which lives as long as this, a client of it, and what that mirrors.
     private struct Served {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("MirrorPulses", .timeLimit(.minutes(1)))
+@Suite("MirrorPulses", .timeLimit(.minutes(10)))
 struct MirrorPulsesTests {
     @Test("F59: a pulse is told at each assignment, even of the same, and at no other change")
     func told() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("MirrorSlice", .timeLimit(.minutes(1)))
+@Suite("MirrorSlice", .timeLimit(.minutes(10)))
 struct MirrorSliceTests {
     @Test("F54: a slice gives the current value, then each that differs, and nothing in between")
     func values() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("MirrorStates", .timeLimit(.minutes(1)))
+@Suite("MirrorStates", .timeLimit(.minutes(10)))
 struct MirrorStatesTests {
     private typealias Counter = StockReactors.Counter
 

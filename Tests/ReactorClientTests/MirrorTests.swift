@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Mirror", .timeLimit(.minutes(1)))
+@Suite("Mirror", .timeLimit(.minutes(10)))
 struct MirrorTests {
     private typealias Counter = StockReactors.Counter
 

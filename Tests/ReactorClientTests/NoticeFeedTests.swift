@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("NoticeFeed", .timeLimit(.minutes(1)))
+@Suite("NoticeFeed", .timeLimit(.minutes(10)))
 struct NoticeFeedTests {
     private func notice(_ number: Int) -> ClientNotice {
         .loop(Origin(client: 1, ordinal: UInt64(number)), message: "")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Observation loop", .timeLimit(.minutes(1)))
+@Suite("Observation loop", .timeLimit(.minutes(10)))
 struct ObservationLoopTests {
     @Test("F78: what read something runs again when that has changed, and not for anything else")
     func reruns() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import ReactorClient
 
 /// Who performs an action goes on when its effects have ended, over real sockets.
-@Suite("perform", .timeLimit(.minutes(1)))
+@Suite("perform", .timeLimit(.minutes(10)))
 struct PerformTests {
     private let gates = Finder.Gates()
 

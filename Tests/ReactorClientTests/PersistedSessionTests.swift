@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Sessions that outlive their program", .timeLimit(.minutes(1)))
+@Suite("Sessions that outlive their program", .timeLimit(.minutes(10)))
 struct PersistedSessionTests {
     private typealias Counter = StockReactors.Counter
 

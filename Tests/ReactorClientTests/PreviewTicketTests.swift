@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Previews on a mirror", .timeLimit(.minutes(1)))
+@Suite("Previews on a mirror", .timeLimit(.minutes(10)))
 struct PreviewTicketTests {
     /// A client with a mirror of the root, which is a tab.
     private func start(_ rig: Rig) throws -> (Rig.Joined, Mirror<Tab>, NodeID) {

@@ -18,7 +18,7 @@ private final class Label: ReactorConsumer {
     }
 }
 
-@Suite("ReactorConsumer", .timeLimit(.minutes(1)))
+@Suite("ReactorConsumer", .timeLimit(.minutes(10)))
 struct ReactorConsumerTests {
     private typealias Counter = StockReactors.Counter
 

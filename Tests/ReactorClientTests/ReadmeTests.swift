@@ -54,7 +54,7 @@ private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
     return (outcome, total)
 }
 
-@Suite("the README's reactor", .timeLimit(.minutes(1)))
+@Suite("the README's reactor", .timeLimit(.minutes(10)))
 struct ReadmeTests {
     @Test("it is served, mirrored, and refuses what its author says")
     func works() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorClient
 
 /// More than a hundred real clients whose daemon goes, and comes back.
-@Suite("A storm of real clients", .timeLimit(.minutes(3)))
+@Suite("A storm of real clients", .timeLimit(.minutes(10)))
 struct ReconnectStormTests {
     private typealias Action = StockReactors.Counter.Action
     // because Foundation's `Process`, by which other tests start programs, reads past the end of a

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-@Suite("Watch", .timeLimit(.minutes(1)))
+@Suite("Watch", .timeLimit(.minutes(10)))
 struct WatchTests {
     private typealias Counter = StockReactors.Counter
 

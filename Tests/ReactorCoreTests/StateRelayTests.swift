@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("StateRelay", .timeLimit(.minutes(1)))
+@Suite("StateRelay", .timeLimit(.minutes(10)))
 struct StateRelayTests {
     @Test("F83: a reader gets the current value, then each that is set, equal ones too")
     func replays() async {

@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorClient
 
 /// Clients in Swift against the real daemon, which goes down and comes back.
-@Suite("A client of the daemon", .timeLimit(.minutes(2)))
+@Suite("A client of the daemon", .timeLimit(.minutes(10)))
 struct DaemonClientTests {
     private typealias Counter = StockReactors.Counter
 

@@ -5,7 +5,7 @@ import TestPrograms
 import Testing
 
 /// Many clients at the door of a real daemon.
-@Suite("Many connections", .serialized, .timeLimit(.minutes(3)))
+@Suite("Many connections", .serialized, .timeLimit(.minutes(10)))
 struct DaemonCrowdTests {
     /// Connections for which this process and a child of it may have descriptors, 10,000 at most.
     private static let idleCount: Int = {

@@ -3,7 +3,7 @@ import TestPrograms
 import Testing
 
 /// A daemon that may open no more files.
-@Suite("Out of descriptors", .serialized, .timeLimit(.minutes(3)))
+@Suite("Out of descriptors", .serialized, .timeLimit(.minutes(10)))
 struct DaemonDescriptorTests {
     /// Where the limit stands: right above what is open, or below all of it, so that nothing the
     /// process has put by can be of use either.

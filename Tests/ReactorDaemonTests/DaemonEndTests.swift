@@ -2,7 +2,7 @@ import TestPrograms
 import Testing
 
 /// How a real daemon ends, and what it says of a flood, with effects that misbehave.
-@Suite("The end of a daemon", .timeLimit(.minutes(3)))
+@Suite("The end of a daemon", .timeLimit(.minutes(10)))
 struct DaemonEndTests {
     private func stubborn() async throws -> (daemon: DaemonProcess, control: Reactorctl) {
         let daemon = try await DaemonProcess.start("stubborn-daemon", config: nil)

@@ -7,7 +7,7 @@ import TestPrograms
 import Testing
 
 /// A real daemon with a data directory, killed under load, and a ledger outside it.
-@Suite("A daemon that is killed", .timeLimit(.minutes(5)))
+@Suite("A daemon that is killed", .timeLimit(.minutes(10)))
 struct DaemonKillTests {
     private static let killCount = 10
 

@@ -2,7 +2,7 @@ import Foundation
 import TestPrograms
 import Testing
 
-@Suite("The daemon's place on the machine", .timeLimit(.minutes(2)))
+@Suite("The daemon's place on the machine", .timeLimit(.minutes(10)))
 struct DaemonSocketTests {
     @Test("S41: a socket that a killed daemon left is replaced")
     func stale() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import ReactorDaemon
 
 /// Questions about the past, in the order in which they come.
-@Suite("HistoryArchive", .timeLimit(.minutes(2)))
+@Suite("HistoryArchive", .timeLimit(.minutes(10)))
 struct HistoryArchiveTests {
     @Test("a row that comes while others are answered is told to who has waited before it")
     func wakeUp() throws {

@@ -6,7 +6,7 @@ import TestPrograms
 import Testing
 
 /// What an operator asks of the past, of daemons that run and of their data.
-@Suite("The past, asked by the operator", .timeLimit(.minutes(3)))
+@Suite("The past, asked by the operator", .timeLimit(.minutes(10)))
 struct HistoryCommandTests {
     private let directory = TestDirectory()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorDaemon
 
 /// How much of the past is looked into at a time.
-@Suite("HistoryDesk", .timeLimit(.minutes(2)))
+@Suite("HistoryDesk", .timeLimit(.minutes(10)))
 struct HistoryDeskTests {
     @Test("so many questions about the log wait at a time, from all clients, and make room again")
     func logs() async throws {

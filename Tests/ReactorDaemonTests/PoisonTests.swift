@@ -12,7 +12,7 @@ private enum Order {
 }
 
 /// A real daemon, and an action that ends it each time.
-@Suite("Poison", .timeLimit(.minutes(3)))
+@Suite("Poison", .timeLimit(.minutes(10)))
 struct PoisonTests {
     @Test("R104, P81, R98: an action that ended the daemon twice is refused, all others go on")
     func poisoned() async throws {

@@ -3,7 +3,7 @@ import TestPrograms
 import Testing
 
 /// A client that has only the article on the wire format: Python's standard library and `cbor2`.
-@Suite("A client in another language", .timeLimit(.minutes(5)))
+@Suite("A client in another language", .timeLimit(.minutes(10)))
 struct PythonClientTests {
     /// The checks of the script, each with a daemon of its own.
     static let checks = [

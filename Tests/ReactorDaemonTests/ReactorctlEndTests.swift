@@ -3,7 +3,7 @@ import TestPrograms
 import Testing
 
 /// How `reactorctl` ends, and what it says, when the world goes another way.
-@Suite("How reactorctl ends", .timeLimit(.minutes(2)))
+@Suite("How reactorctl ends", .timeLimit(.minutes(10)))
 struct ReactorctlEndTests {
     /// Runs a line of shell in which `ctl` is the client of a daemon.
     private func shell(_ line: String, of reactorctl: Reactorctl) throws -> ChildProcess {

@@ -2,7 +2,7 @@ import Foundation
 import TestPrograms
 import Testing
 
-@Suite("reactorctl against a real daemon", .timeLimit(.minutes(3)))
+@Suite("reactorctl against a real daemon", .timeLimit(.minutes(10)))
 struct ReactorctlTests {
     @Test("an applied action is told with its revision, and the state shows it")
     func dispatch() async throws {

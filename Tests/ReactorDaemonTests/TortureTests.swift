@@ -3,7 +3,7 @@ import TestPrograms
 import Testing
 
 /// A few rounds of what `Config/torture` does for hours.
-@Suite("Torture, in short", .timeLimit(.minutes(5)))
+@Suite("Torture, in short", .timeLimit(.minutes(10)))
 struct TortureTests {
     @Test("J48: six power cuts take nothing from `strict`, three take a tail from `relaxed`")
     func cuts() async throws {

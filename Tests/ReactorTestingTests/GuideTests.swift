@@ -4,7 +4,7 @@ import ReactorTesting
 import Testing
 
 /// What the guide "Testing a reactor" shows is compiled, and does what it says.
-@Suite("The guide's snippets", .timeLimit(.minutes(1)))
+@Suite("The guide's snippets", .timeLimit(.minutes(10)))
 struct GuideTests {
     @Test("a reactor, step by step")
     func steps() {

@@ -4,7 +4,7 @@ import ReactorTesting
 import ReactorThreads
 import Testing
 
-@Suite("A daemon behind a socket", .timeLimit(.minutes(1)))
+@Suite("A daemon behind a socket", .timeLimit(.minutes(10)))
 struct LiveDaemonTests {
     @Test("clients of the usual kind are served, and come back when their connections were cut")
     func served() async throws {
@@ -54,7 +54,7 @@ private struct Running {
     }
 }
 
-@Suite("A daemon that runs, and its author", .timeLimit(.minutes(1)))
+@Suite("A daemon that runs, and its author", .timeLimit(.minutes(10)))
 struct RunningDaemonTests {
     @Test("F28: middleware is added to and removed from a running daemon")
     func middleware() async throws {

@@ -108,7 +108,7 @@ final class Totals: Sendable {
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-@Suite("guide: pipelines", .timeLimit(.minutes(1)))
+@Suite("guide: pipelines", .timeLimit(.minutes(10)))
 struct PipelineGuideTests {
     private let prices = AsyncStream.makeStream(of: Till.Action.self)
     private var bench: StoreBench<Till> { StoreBench(Till(prices: prices.stream)) }

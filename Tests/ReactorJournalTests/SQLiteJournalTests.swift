@@ -185,7 +185,9 @@ struct SQLiteJournalTests {
         }
         rig.run { rig.turns.last == 6 }
         rig.hand(journal)
-        #expect(rig.turns == rig.turns.sorted() && rig.turns.last == 7)
+        // because the thread that told of the one before may still be at it
+        rig.run { rig.turns.last == 7 }
+        #expect(rig.turns == rig.turns.sorted())
         try other.close()
         journal.close()
         #expect(try rig.rows().map(\.number) == Array(1...7))

@@ -43,8 +43,8 @@ final class JournalUpkeep: Sendable {
         try database.run("opening") { $0.setLogStays(true) }
     }
 
-    /// Counts the bytes that a commit is about to write; whether a checkpoint is due behind it. *Owner*: the
-    /// journal's thread.
+    /// Counts the bytes that a commit is about to write; whether a checkpoint is due behind it.
+    /// *Owner*: whoever commits.
     func isDue(behind byteCount: Int) -> Bool {
         // because the least that a commit writes is a page and its header
         let written = max(byteCount, tuning.pageByteCount) + 24

@@ -70,7 +70,7 @@ struct ReconnectTests {
         #expect(mirror.phase == .live && mirror.state.count == 5)
     }
 
-    @Test("C87: what is granted without a snapshot behind the word of a lag waits for its snapshot")
+    @Test("what is granted without a snapshot behind the word of a lag waits for its snapshot")
     func lagWhileResuming() throws {
         let rig = Rig()
         let client = rig.client()

@@ -177,6 +177,10 @@ let package = Package(
         .executableTarget(
             name: "stubborn-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
             path: "Tests/StubbornDaemon", swiftSettings: strict),
+        // A daemon whose `reduce` is another where it is told so, for the tests of replaying.
+        .executableTarget(
+            name: "fickle-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
+            path: "Tests/FickleDaemon", swiftSettings: strict),
         // What the tutorial has its reader write, file by file, with the settings that it has there.
         .target(
             name: "GuestbookCore", dependencies: ["ReactorCore"],
@@ -249,9 +253,9 @@ let package = Package(
             dependencies: [
                 "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorServer",
                 "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms", "reactord",
-                "reactorctl", "stubborn-daemon",
+                "reactorctl", "stubborn-daemon", "fickle-daemon",
             ],
-            resources: [.copy("Python")], swiftSettings: strict),
+            resources: [.copy("Golden"), .copy("Python")], swiftSettings: strict),
         .testTarget(
             name: "ExamplesTests",
             dependencies: [

@@ -30,7 +30,8 @@ let package = Package(
             name: "ReactorBench",
             dependencies: [
                 "CBench", reactord("ReactorClient"), reactord("ReactorCore"),
-                reactord("ReactorLoop"), reactord("ReactorWire"), reactord("StockReactors"),
+                reactord("ReactorLoop"), reactord("ReactorServer"), reactord("ReactorWire"),
+                reactord("StockReactors"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

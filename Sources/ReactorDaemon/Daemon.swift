@@ -17,6 +17,8 @@ public final class Daemon {
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
+    /// When the server was told the time last, in nanoseconds.
+    private var lastTick: UInt64 = 0
     private var signals: [SignalSource] = []
     private var drainDeadline: LoopTimer?
     /// What of effects and sagas was told to end.
@@ -28,6 +30,8 @@ public final class Daemon {
     private let whenOpen: (Tree) throws -> Void
     /// Whether the loop has turned for the last time.
     private var isOver = false
+    /// Whether somebody wants it to end at once.
+    private var isHurried = false
     /// What ended the daemon, if no signal did.
     private var failure: DaemonError?
     private var lastShorteningTold: UInt64?
@@ -95,7 +99,10 @@ public final class Daemon {
     /// The daemon's version.
     public static let version = "0.1.0"
     /// How long a draining daemon waits for its clients to take their outcomes.
-    static let drainDurationMax = Duration.seconds(4)
+    static let drainDurationMax = Duration.seconds(3)
+    /// Between two ticks there is a second; where there is more than this, in nanoseconds, the process
+    /// was stopped.
+    private static let tickDelayMax: UInt64 = 1_500_000_000
     /// How long it waits after that for effects that were cancelled; those which end neither by then
     /// are named in the log, and end with the process.
     static let dismissalDurationMax = Duration.seconds(1)
@@ -157,7 +164,9 @@ public final class Daemon {
             throw failure
         }
         isOver = true
-        shell.close()
+        // because what is still to be done may take long: a further signal ends the process
+        for signal in signals { signal.close() }
+        shell.close(isHurried: isHurried)
         // because what the journal met at its end is told to the loop, which runs that now
         loop.close()
         if let failure { throw failure }
@@ -181,6 +190,7 @@ public final class Daemon {
             source.onSignal = { [unowned self] in terminate(signal) }
             signals.append(source)
         }
+        lastTick = loop.now
         let ticker = try LoopTimer(on: loop)
         ticker.onFire = { [unowned self] in tick() }
         ticker.start(after: .seconds(1), every: .seconds(1))
@@ -190,7 +200,8 @@ public final class Daemon {
     }
 
     private func tick() {
-        server.tick(at: loop.now)
+        server.tick(at: loop.now, isLate: loop.now - lastTick > Self.tickDelayMax)
+        lastTick = loop.now
         goOnIfThereIsRoom()
         warnOfParking()
         warnOfJobs()
@@ -308,7 +319,8 @@ extension Daemon {
     /// Ends in an orderly way at the first signal, at once at the second.
     private func terminate(_ signal: Signal) {
         guard !server.isDraining else {
-            logger.notice("second signal, stopping at once")
+            logger.notice("second signal, stopping at once: the next start replays")
+            isHurried = true
             loop.stop()
             return
         }
@@ -319,14 +331,14 @@ extension Daemon {
         // because a stopped client must not keep the daemon from ending
         if let timer = try? LoopTimer(on: loop) {
             timer.onFire = { [unowned self] in
-                if rollCall == nil { dismissEffects() } else { loop.stop() }
+                if rollCall == nil { finish() } else { loop.stop() }
             }
             timer.start(after: Self.drainDurationMax)
             drainDeadline = timer
         }
     }
 
-    /// The clients are gone: stops as soon as the effects are, too.
+    /// The clients are gone, or had their time: stops as soon as the effects are, too.
     private func finish() {
         let rollCall = rollCall ?? dismissEffects()
         if rollCall.missing(in: server.tree).isEmpty { loop.stop() }

@@ -11,10 +11,10 @@ public struct DataConfig: Equatable, Sendable {
     public var snapshotBytes = 64 << 20
     /// The longest time that changes stand in the journal alone.
     public var snapshotInterval = Duration.seconds(3_600)
-    /// For how long history is kept that snapshots stand for.
+    /// For how long history is kept that snapshots stand for, at most.
     public var keepDuration = Duration.seconds(24 * 3_600)
-    /// Up to how many bytes of it are kept, whatever its age.
-    public var keepBytes = 256 << 20
+    /// How many bytes of it are kept, at most.
+    public var keepBytes = 1 << 30
     /// Paths at or below which reactors of the history may be missing; their states are lost.
     public var dropped: [SlicePath] = []
 

@@ -87,10 +87,10 @@ package final class ServerShell {
     }
 
     /// Ends what looks into the past, and lets the journal's files go.
-    func close() {
+    func close(isHurried: Bool = false) {
         // because what looks into the past may take its time, and the last snapshot is not to wait
         desk?.stop()
-        keeper?.close()
+        keeper?.close(isHurried: isHurried)
         desk?.close()
     }
 

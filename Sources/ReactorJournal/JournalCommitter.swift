@@ -56,7 +56,7 @@ final class JournalCommitter: Sendable {
         }
         // because later on there may be no descriptor to be had
         if state.isBegun, !isStrict {
-            state.logFile = try OpenFile(JournalFile.logName, in: directory)
+            state.logFile = try Self.openLog(in: directory, tuning)
         }
         self.state = Guarded(state)
         files = [
@@ -195,9 +195,15 @@ final class JournalCommitter: Sendable {
 
     private func logFile(_ state: inout State) throws(JournalError) -> OpenFile {
         if let file = state.logFile { return file }
-        let file = try OpenFile(JournalFile.logName, in: directory)
+        let file = try Self.openLog(in: directory, tuning)
         state.logFile = file
         return file
+    }
+
+    private static func openLog(
+        in directory: DataDirectory, _ tuning: JournalTuning
+    ) throws(JournalError) -> OpenFile {
+        try OpenFile(JournalFile.logName, in: directory, fault: tuning.faults.synchronize)
     }
 
     private func fail(_ error: JournalError, _ turn: UInt64, _ state: inout State) {

@@ -16,7 +16,7 @@ public struct JournalDoctor {
         note(in: &report) { _ throws(JournalError) in try JournalFile.check(in: directory) }
         guard report.findings.isEmpty else { return report }
         note(in: &report) { report throws(JournalError) in
-            report.droppedByteCount = try JournalFile.checkLog(in: directory).droppedByteCount
+            report.droppedByteCount = try JournalFile.checkLog(in: directory)
         }
         note(in: &report) { report throws(JournalError) in
             let reader = try JournalReader(directory)

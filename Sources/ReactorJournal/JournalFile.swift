@@ -23,17 +23,24 @@ enum JournalFile {
                 isNew: true, droppedByteCount: 0, mayHaveLostTail: false)
         }
         try check(in: directory)
-        let (mark, dropped) = try checkLog(in: directory)
+        let dropped = try checkLog(in: directory)
         if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
         return JournalOpening(
             isNew: false, droppedByteCount: dropped,
-            mayHaveLostTail: mark.mayHaveLostTail(at: tuning.boot()))
+            mayHaveLostTail: try isCut(in: directory, tuning))
     }
 
-    /// Looks at the log as it was left: how, and how many bytes of a torn commit are in it.
-    static func checkLog(
-        in directory: DataDirectory
-    ) throws(JournalError) -> (mark: JournalMark, droppedByteCount: Int) {
+    private static func isCut(
+        in directory: DataDirectory, _ tuning: JournalTuning
+    ) throws(JournalError) -> Bool {
+        let database = try reader(in: directory)
+        return try database.run("opening") { db in
+            try MetaTable(db, in: database.file).cut(at: tuning.boot()) != nil
+        }
+    }
+
+    /// Looks at the log as it was left: how many bytes of a torn commit are in it.
+    static func checkLog(in directory: DataDirectory) throws(JournalError) -> Int {
         // because SQLite makes a log that is missing, it is looked for before
         let isThere = try WriteAheadLog.isBegun(in: directory)
         let database = try reader(in: directory)
@@ -44,7 +51,7 @@ enum JournalFile {
                     file: directory.path(logName), row: nil,
                     expected: "the log of a journal that was not closed", got: "none"))
         }
-        return (mark, try WriteAheadLog.check(in: directory, isStrict: mark.isLogStrict))
+        return try WriteAheadLog.check(in: directory, isStrict: mark.isLogStrict)
     }
 
     /// Makes a journal that begins at `anchor`.

@@ -8,7 +8,7 @@ import GRDB
 /// 60 (our format's number), the application id at 68.
 struct JournalFormat: Equatable {
     /// The format that this program writes.
-    static let current = 1
+    static var current: Int { JournalSchema.format }
     /// Marks a journal: "rjrn".
     static let journalID: Int32 = 0x726A_726E
     /// Marks a snapshot: "rsnp".

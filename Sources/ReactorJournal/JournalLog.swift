@@ -21,12 +21,15 @@ struct JournalLog: Sendable {
         let isAnew = try restart()
         if isAnew { _ = try directory.grow(JournalFile.logName, to: tuning.grownByteCount) }
         // because what an earlier round left in the log need not have been durable
-        let mark = JournalMark(
-            isOpen: true, durability: durability, isLogStrict: isAnew && durability == .strict,
-            boot: tuning.boot())
+        let boot = tuning.boot()
         let frameCount = tuning.grownByteCount / (tuning.pageByteCount + 24)
         try database.commit("opening", pageCount: frameCount) { db in
-            try MetaTable(db, in: database.file).setMark(mark)
+            let meta = MetaTable(db, in: database.file)
+            try meta.setMark(
+                JournalMark(
+                    isOpen: true, durability: durability,
+                    isLogStrict: isAnew && durability == .strict, boot: boot,
+                    cutBehind: meta.cut(at: boot)))
         }
         do throws(JournalError) { try database.checkpoint(.passive) } catch {
             guard error.isFull || error.isLocked else { throw error }

@@ -1,15 +1,18 @@
 /// How much of a journal stays for readers of history, though a snapshot stands for it.
 public struct JournalRetention: Equatable, Sendable {
-    /// Rows are kept for as long, by the times that they hold.
+    /// For how long rows are kept at most, by the times that they hold.
     public var duration: Duration
-    /// The newest rows are kept up to so many bytes, the snapshot's own share aside.
+    /// How many bytes of rows are kept at most, the newest.
     public var byteCount: Int
 
-    /// Keeps what is no older than `duration`, and what fits into `byteCount`.
-    public init(duration: Duration = .zero, byteCount: Int = 0) {
+    /// Keeps what is no older than `duration`, as far as it fits into `byteCount`.
+    public init(duration: Duration, byteCount: Int) {
         self.duration = duration
         self.byteCount = byteCount
     }
+
+    /// Keeps nothing that a snapshot stands for.
+    public static let nothing = JournalRetention(duration: .zero, byteCount: 0)
 }
 
 /// What trimming did.

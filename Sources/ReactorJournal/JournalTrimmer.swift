@@ -81,18 +81,16 @@ struct JournalTrimmer {
             let table = BatchTable(db, in: database.file)
             guard let last = try table.lastNumber(), let newest = try table.position(of: last)
             else { return anchor.number }
-            var end = min(number, last)
-            if retention.duration > .zero {
-                let oldest = newest.time.subtractingSaturated(retention.duration.milliseconds)
-                let aged = try Row.fetchOne(
-                    db, sql: "SELECT number FROM batch WHERE time >= ? ORDER BY number LIMIT 1",
-                    arguments: [oldest])
-                if let first = aged?.word(0) { end = min(end, first - 1) }
+            guard retention.duration > .zero, retention.byteCount > 0 else {
+                return max(min(number, last), anchor.number)
             }
-            if retention.byteCount > 0 {
-                end = min(end, try oversize(db, retention.byteCount, anchor))
-            }
-            return max(end, anchor.number)
+            let oldest = newest.time.subtractingSaturated(retention.duration.milliseconds)
+            let aged = try Row.fetchOne(
+                db, sql: "SELECT number FROM batch WHERE time >= ? ORDER BY number LIMIT 1",
+                arguments: [oldest])
+            let old = aged?.word(0).map { $0 - 1 } ?? anchor.number
+            let unwanted = max(old, try oversize(db, retention.byteCount, anchor))
+            return max(min(number, last, unwanted), anchor.number)
         }
     }
 

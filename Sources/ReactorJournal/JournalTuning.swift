@@ -27,11 +27,16 @@ struct JournalTuning: Sendable {
 
 /// Faults that tests plant where no disk has them at hand.
 struct JournalFaults: Sendable {
+    /// Asked before something is done; what it throws stands for what that would have.
+    typealias Fault = @Sendable () throws(JournalError) -> Void
+
     /// Asked on the journal's thread before each commit, with the last turn that it holds; what it
     /// throws stands for what the commit would have.
     var commit: (@Sendable (UInt64) throws(JournalError) -> Void)?
+    /// Asked on the journal's thread before the log is made durable for a batch that wants it.
+    var synchronize: Fault?
     /// Asked on the upkeep's thread before each checkpoint.
-    var checkpoint: (@Sendable () throws(JournalError) -> Void)?
+    var checkpoint: Fault?
     /// Asked on the upkeep's thread between two transactions of trimming.
     var trim: (@Sendable () -> Void)?
     /// Asked on a snapshot's thread before each step, by its name.

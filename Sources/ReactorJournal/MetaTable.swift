@@ -47,13 +47,20 @@ struct MetaTable {
     func mark() throws -> JournalMark {
         guard let words = try words(JournalMark.key) else { return .new }
         guard let mark = JournalMark(words: words) else {
-            throw damage(JournalMark.key, "three words", got: "\(words)")
+            throw damage(JournalMark.key, "three or four words", got: "\(words)")
         }
         return mark
     }
 
     /// Notes how it is being written, or left.
     func setMark(_ mark: JournalMark) throws { try set(JournalMark.key, to: mark.words) }
+
+    /// The row behind which a power cut may have taken others, which nobody has told of yet.
+    func cut(at boot: BootID) throws -> UInt64? {
+        let instance = try instance()
+        let last = try BatchTable(db, in: file).lastNumber() ?? anchor(of: instance).number
+        return try mark().mayHaveLostTail(behind: last, at: boot) ? last : nil
+    }
 
     /// Which journal it belongs to.
     func instance() throws -> JournalInstance {

@@ -116,19 +116,20 @@ struct SnapshotTask: Sendable {
         try tuning.faults.snapshot?("synchronize")
         try directory.health.check()
         // because a journal in `relaxed` may not have made the row durable that this is of
-        if try directory.byteCount(of: JournalFile.logName) != nil {
-            do throws(JournalError) {
+        do throws(JournalError) {
+            if try directory.byteCount(of: JournalFile.logName) != nil {
                 try tuning.faults.snapshot?("log")
                 try directory.synchronize(JournalFile.logName)
-            } catch {
-                // because what the disk has refused once no second try makes durable
-                if error.isOfDisk { directory.health.report(error) }
-                throw error
             }
+            try directory.synchronize(partialName)
+            try tuning.faults.snapshot?("rename")
+            try directory.rename(partialName, to: SnapshotHeader.name(number))
+        } catch {
+            // because what the disk has refused once no second try makes durable: neither rows, nor the
+            // name of a snapshot that rows would be trimmed behind
+            if error.isOfDisk { directory.health.report(error) }
+            throw error
         }
-        try directory.synchronize(partialName)
-        try tuning.faults.snapshot?("rename")
-        try directory.rename(partialName, to: SnapshotHeader.name(number))
     }
 
     private func instance() throws(JournalError) -> JournalInstance {

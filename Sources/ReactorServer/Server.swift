@@ -312,8 +312,9 @@ extension Server {
         }
     }
 
-    /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second.
-    public func tick(at now: UInt64) {
+    /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second. `isLate`
+    /// says that the process was stopped meanwhile: what clients wrote in time has yet to be read.
+    public func tick(at now: UInt64, isLate: Bool = false) {
         self.now = now
         if now > Self.blankSessionNanoseconds {
             sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)
@@ -321,11 +322,11 @@ extension Server {
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
             if connection.isClosing {
                 abandon(connection)
-            } else if connection.stage == .greeting,
+            } else if connection.stage == .greeting, !isLate,
                 now &- connection.connectedAt >= limits.handshakeDeadline
             {
                 fail(connection, .timeout, "no hello within the handshake deadline")
-            } else if !connection.partial.isEmpty, !connection.isReadingPaused,
+            } else if !connection.partial.isEmpty, !connection.isReadingPaused, !isLate,
                 now &- connection.partialSince >= limits.partialFrameDeadline
             {
                 fail(connection, .timeout, "a frame was begun and not completed in time")

@@ -1,6 +1,7 @@
 import Foundation
 import ReactorClient
 import ReactorCore
+import ReactorThreads
 import StockReactors
 import Synchronization
 import TestPrograms
@@ -13,7 +14,7 @@ struct DaemonKillTests {
 
     /// What was promised: revisions of acknowledged actions, and the keys that they set.
     private final class Ledger: Sendable {
-        private let entries = Mutex<(acks: [Revision], keys: Set<String>, odd: [String])>(
+        private let entries = Guarded<(acks: [Revision], keys: Set<String>, odd: [String])>(
             ([], [], []))
         let isOver = Atomic(false)
 

@@ -23,9 +23,14 @@ extension DaemonProcess {
     }
 
     /// Bytes of memory that it has in use.
-    var residentBytes: Int? {
+    var residentBytes: Int? { status("VmRSS:") }
+
+    /// Bytes of memory that it had in use at the most.
+    var peakResidentBytes: Int? { status("VmHWM:") }
+
+    private func status(_ field: String) -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) })
         else { return nil }
         return line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
             .map { $0 << 10 }

@@ -204,7 +204,7 @@ struct HistoryCommandTests {
         #expect(try await reactord("doctor", directory.path("none")).code == .exited(69))
     }
 
-    @Test("J71: a reactor that the configuration lacks is refused by name, unless it is dropped")
+    @Test("a reactor that the configuration lacks is refused by name, unless it is dropped")
     func dropped() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -300,7 +300,7 @@ struct HistoryCommandTests {
         #expect(try await reactorctl("snapshot").output != first.output)
     }
 
-    @Test("J70: rebaseline takes what the history leads to for the state, in a new epoch")
+    @Test("rebaseline takes what the history leads to for the state, in a new epoch")
     func rebaseline() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)

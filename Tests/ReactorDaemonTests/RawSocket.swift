@@ -40,12 +40,17 @@ final class RawSocket: Sendable {
 
     /// The kind and the body of the next frame; `nil` at the end, or when none comes for a minute.
     func frame() -> (kind: FrameKind?, body: [UInt8])? {
+        wholeFrame().map { (FrameKind(rawValue: $0.header.kind), $0.body) }
+    }
+
+    /// The next frame with its header; `nil` at the end, or when none comes for a minute.
+    func wholeFrame() -> (header: FrameHeader, body: [UInt8])? {
         guard let head = read(FrameHeader.byteCount),
             let header = try? FrameHeader.decode(
                 head.span, at: 0, frameBytesMax: Int(UInt32.max)),
             let body = read(Int(header.length))
         else { return nil }
-        return (FrameKind(rawValue: header.kind), body)
+        return (header, body)
     }
 
     private func read(_ count: Int) -> [UInt8]? {

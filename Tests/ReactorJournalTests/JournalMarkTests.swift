@@ -21,10 +21,12 @@ struct JournalMarkTests {
         for bits in 0..<8 {
             let mark = JournalMark(
                 isOpen: bits & 1 != 0, durability: bits & 2 != 0 ? .strict : .relaxed,
-                isLogStrict: bits & 4 != 0, boot: BootID(high: 5, low: 6))
+                isLogStrict: bits & 4 != 0, boot: BootID(high: 5, low: 6),
+                cutBehind: bits == 0 ? nil : UInt64(bits - 1))
             #expect(JournalMark(words: mark.words) == mark)
         }
-        #expect(JournalMark(words: [8, 0, 0]) == nil && JournalMark(words: [1]) == nil)
+        #expect(JournalMark(words: [1, 5, 6])?.words == [1, 5, 6, 0])
+        #expect(JournalMark(words: [8, 0, 0, 0]) == nil && JournalMark(words: [1]) == nil)
     }
 
     /// Opens what a journal has left, on another start of the machine or the same.
@@ -51,5 +53,31 @@ struct JournalMarkTests {
             #expect(
                 opening.mayHaveLostTail == (durability == .relaxed && !isClosed && isRebooted))
         }
+    }
+
+    @Test("J48: that rows may be lost is known until a row of the new epoch is there")
+    func isKnownUntilTold() throws {
+        let rig = JournalRig()
+        rig.tuning.boot = { Self.first }
+        let journal = try rig.open(.relaxed)
+        rig.append(3, to: journal)
+        let cut = try rig.image("cut")
+        journal.close()
+        cut.tuning.boot = { Self.second }
+        func isCut(_ rig: JournalRig) throws -> Bool {
+            try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning).mayHaveLostTail
+        }
+        // because a daemon that begins may be killed, or end by itself, before anything happens
+        let begun = try cut.open(.relaxed)
+        let killed = try cut.image("killed")
+        begun.close()
+        #expect(try isCut(cut))
+        #expect(try isCut(killed))
+        let second = try killed.open(.relaxed)
+        killed.append(1, to: second)
+        let told = try killed.image("told")
+        second.close()
+        #expect(try !isCut(told))
+        #expect(try !isCut(killed))
     }
 }

@@ -26,7 +26,7 @@ struct JournalTrimmerTests {
         #expect(try rig.rows().map(\.number) == [41, 42])
     }
 
-    @Test("what is young enough, or fits into what is kept, stays")
+    @Test("what is young enough, and fits into what is kept, stays")
     func keeps() throws {
         let rig = JournalRig()
         let time = Guarded<Int64>(0)
@@ -39,10 +39,13 @@ struct JournalTrimmerTests {
         let journal = try rig.open()
         rig.append(20, to: journal)
         let aged = rig.trim(
-            journal, behind: 20, keeping: JournalRetention(duration: .seconds(5)))
+            journal, behind: 20,
+            keeping: JournalRetention(duration: .seconds(5), byteCount: .max))
         #expect(aged.flatMap { try? $0.get().rowCount } == 14)
         // because each row has about 40 bytes
-        let sized = rig.trim(journal, behind: 20, keeping: JournalRetention(byteCount: 100))
+        let sized = rig.trim(
+            journal, behind: 20,
+            keeping: JournalRetention(duration: .seconds(60), byteCount: 100))
         #expect(sized.flatMap { try? $0.get().anchor.number } == 18)
         journal.close()
     }
@@ -88,7 +91,7 @@ struct JournalTrimmerTests {
         let journal = try rig.open()
         rig.append(60, to: journal)
         var isDone = false
-        journal.trim(behind: 60, keeping: JournalRetention()) { _ in isDone = true }
+        journal.trim(behind: 60, keeping: .nothing) { _ in isDone = true }
         while !isDone { rig.append(1, to: journal) }
         journal.close()
         #expect(rig.failures.isEmpty)
@@ -101,7 +104,8 @@ struct JournalTrimmerTests {
         let journal = try rig.open()
         rig.append(5, to: journal)
         let kept = rig.trim(
-            journal, behind: 5, keeping: JournalRetention(duration: .seconds(Int64.max)))
+            journal, behind: 5,
+            keeping: JournalRetention(duration: .seconds(Int64.max), byteCount: .max))
         #expect(kept.flatMap { try? $0.get().rowCount } == 0)
         journal.close()
     }
@@ -114,7 +118,7 @@ struct JournalTrimmerTests {
             database: try JournalFile.writer(in: rig.directory(), durability: .strict),
             directory: try rig.directory(), gate: Lock(), tuning: rig.tuning)
         var count = 0
-        let trim = try trimmer.trim(behind: 20, keeping: JournalRetention()) {
+        let trim = try trimmer.trim(behind: 20, keeping: .nothing) {
             count += 1
             return count < 2
         }

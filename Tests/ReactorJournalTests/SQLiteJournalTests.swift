@@ -315,6 +315,50 @@ struct SQLiteJournalTests {
         #expect(rig.failures.count == 1 && tries.withLock { $0 } == 1)
     }
 
+    @Test("in relaxed, the log is made durable for each batch that asks for it, and for no other")
+    func durableAtRequest() throws {
+        let rig = JournalRig()
+        let count = Guarded(0)
+        rig.tuning.faults.synchronize = { () throws(JournalError) in count.withLock { $0 += 1 } }
+        let journal = try rig.open(.relaxed)
+        rig.append(3, to: journal)
+        #expect(count.withLock { $0 } == 0)
+        for number: UInt64 in 4...5 {
+            rig.hand(journal, isDurable: true)
+            rig.run { rig.turns.last == number }
+        }
+        #expect(count.withLock { $0 } == 2)
+        rig.append(2, to: journal)
+        #expect(count.withLock { $0 } == 2)
+        journal.close()
+        #expect(try rig.rows().count == 7)
+    }
+
+    @Test("in strict, no commit needs to be made durable a second time")
+    func durableAlways() throws {
+        let rig = JournalRig()
+        let count = Guarded(0)
+        rig.tuning.faults.synchronize = { () throws(JournalError) in count.withLock { $0 += 1 } }
+        let journal = try rig.open(.strict)
+        rig.hand(journal, isDurable: true)
+        rig.run { rig.turns.last == 1 }
+        #expect(count.withLock { $0 } == 0)
+        journal.close()
+    }
+
+    @Test("J60: in relaxed, a batch whose log cannot be made durable is never told of")
+    func notDurable() throws {
+        let rig = JournalRig()
+        rig.tuning.faults.synchronize = { () throws(JournalError) in throw Self.broken }
+        let journal = try rig.open(.relaxed)
+        rig.append(1, to: journal)
+        rig.hand(journal, isDurable: true)
+        rig.run { !rig.failures.isEmpty || rig.turns.last == 2 }
+        #expect(rig.failures == [.broken(turn: 2, message: "\(Self.broken)")])
+        #expect(rig.turns == [1])
+        journal.close()
+    }
+
     @Test("J65: nothing is acknowledged into a directory that was removed")
     func removed() throws {
         let rig = JournalRig()

@@ -21,7 +21,7 @@ struct SnapshotShelfTests {
     private func trim(_ rig: JournalRig, behind number: UInt64) throws {
         let journal = try rig.open()
         var isDone = false
-        journal.trim(behind: number, keeping: JournalRetention()) { _ in isDone = true }
+        journal.trim(behind: number, keeping: .nothing) { _ in isDone = true }
         rig.run { isDone }
         journal.close()
     }
@@ -96,7 +96,7 @@ struct SnapshotShelfTests {
         let rig = try shelf()
         let journal = try rig.open()
         var result: Result<JournalTrim, JournalError>?
-        journal.trimBehindSnapshots(keeping: JournalRetention()) { result = $0 }
+        journal.trimBehindSnapshots(keeping: .nothing) { result = $0 }
         rig.run { result != nil }
         journal.close()
         #expect(try result?.get().rowCount == 6)

@@ -287,6 +287,23 @@ struct FramingTests {
         #expect(try silent.frames(.closing)[0].decode(Closing.self).code == .timeout)
     }
 
+    @Test("P74: who was in the middle of something while the daemon was stopped is heard first")
+    func stopped() throws {
+        let harness = ServerHarness()
+        let (silent, slow) = (harness.connect(), harness.client())
+        let ping = TestClient.frame(.ping)
+        slow.send([ping[0]])
+        harness.now += 60_000_000_000
+        harness.server.tick(at: harness.now, isLate: true)
+        harness.settle()
+        slow.send(Array(ping[1...]))
+        harness.now += 1_000_000_000
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(!slow.socket.isClosed)
+        #expect(silent.socket.isClosed)
+    }
+
     @Test("W8: strangers who come again and again cost a line in ten seconds, and are all counted")
     func logRate() throws {
         let harness = ServerHarness()

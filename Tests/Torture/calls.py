@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+from disk import Disk
 from kills import Episode
 from shim import Shim
 from wire import Client, Closed
@@ -14,6 +15,7 @@ from worker import Violation
 
 WRITING = ["create", "pwrite", "write", "ftruncate", "posix_fallocate"]
 SYNCHRONIZING = ["fsync", "fdatasync"]
+NAMING = ["create", "rename", "unlink"]
 # what happens at a call, at which calls, and with which error
 PLANS = {
     "before": ("before", None, None),
@@ -24,6 +26,9 @@ PLANS = {
     "EIO-read": ("fail", ["pread"], errno.EIO),
     "ENOSPC": ("fail", WRITING, errno.ENOSPC),
     "EDQUOT": ("fail", WRITING, errno.EDQUOT),
+    # because what is open for writing stays so when permissions change, not when a file system does
+    "EROFS": ("fails", [*WRITING, *NAMING], errno.EROFS),
+    "EACCES": ("fails", NAMING, errno.EACCES),
     "EINTR": ("fail", ["pwrite", "write", "ftruncate"], errno.EINTR),
     "short": ("short", ["pwrite", "write"], None),
 }
@@ -43,6 +48,7 @@ class CallEpisode(Episode):
         for worker in self.ledger.workers:
             worker.size, worker.limit = 60, 6
         self.shim = Shim(home, self.daemon.data)
+        self.disk = Disk(self.daemon.data, self.shim.log)
 
     def drain_by_limit(self):
         """Ends the life in which the clients came, in an orderly way."""
@@ -61,8 +67,12 @@ class CallEpisode(Episode):
         How it ended, where that was, what it said, and whether it was told to end before.
         """
         do, calls, code = PLANS[plan]
-        size = os.path.getsize(self.daemon.log)
-        environment = self.shim.environment(number, do, calls, calls_of, code)
+        size = self.daemon.log_size
+        # because what a sync that failed left out is there for everybody until the power is cut
+        is_cut = plan == "EIO"
+        if is_cut:
+            self.disk.load()
+        environment = self.shim.environment(number, do, calls, calls_of, code, logs=is_cut)
         is_at_end = False
         if self.daemon.start(environment=environment):
             for worker in self.ledger.workers:
@@ -75,9 +85,10 @@ class CallEpisode(Episode):
                 self.daemon.kill(signal.SIGTERM)
         status = self.daemon.process.wait()
         self.gate.gather(self.clients)
-        with open(self.daemon.log, "rb") as log:
-            log.seek(size)
-            said = log.read().decode(errors="replace")
+        if is_cut:
+            self.disk.cut(self.random)
+            self.shim.boot()
+        said = self.daemon.said(size)
         self.restart_and_compare()
         return status, self.shim.hit, said, is_at_end
 
@@ -93,14 +104,12 @@ class CallEpisode(Episode):
             if time.monotonic() > deadline:
                 raise Violation(f"does not go on: {self.daemon.tail()}")
             idle = all(w.is_idle and w.is_draining for w in self.ledger.workers)
-            with open(self.daemon.log, "rb") as log:
-                log.seek(size)
-                said = log.read()
-            if b"read-only until" in said:
+            said = self.daemon.said(size)
+            if "read-only until" in said:
                 was_full = True
             if was_full and idle and not self.applied_again():
                 continue
-            is_done = set(self.snapshots_there()) != before or b"no snapshot was taken" in said
+            is_done = set(self.snapshots_there()) != before or "no snapshot was taken" in said
             if idle and is_done:
                 # because trimming and a checkpoint follow the snapshot
                 quiet = quiet or time.monotonic() + 0.15
@@ -122,7 +131,7 @@ class CallEpisode(Episode):
                 and ".partial" not in name]
 
     def restart_and_compare(self):
-        if not self.daemon.start():
+        if not self.daemon.becomes_ready():
             raise Violation(f"does not start: {self.daemon.tail()}")
         self.compare()
         self.daemon.kill(signal.SIGKILL)
@@ -146,8 +155,10 @@ def judge(plan, status, hit, said, is_at_end):
     if plan == "EIO":
         # because SQLite does not ask what became of a directory; and at the end all is told already
         return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)
-    if plan in ("EIO-write", "EIO-read"):
+    if plan in ("EIO-write", "EIO-read", "EROFS", "EACCES"):
         is_refused = is_refused or "could not be removed" in said
+        if status == 74 and plan in ("EROFS", "EACCES"):
+            return os.strerror(PLANS[plan][2]) in said
         return status == 74 or status == 0 and (is_refused or is_at_end)
     # because a daemon that cannot even start has nobody to be read-only for
     if status == 74:

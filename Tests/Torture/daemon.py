@@ -20,14 +20,14 @@ reactors:
 class Daemon:
     """One data directory and socket in `home`, and the process that serves them, if one runs."""
 
-    def __init__(self, binary, home, options=None, data=None, wrapper=()):
+    def __init__(self, binary, home, options=None, data=None, wrapper=(), limits=None):
         self.binary, self.home, self.wrapper = binary, home, list(wrapper)
         os.makedirs(home, mode=0o700, exist_ok=True)
         self.socket = os.path.join(home, "s")
         self.data = data or os.path.join(home, "data")
         self.config = os.path.join(home, "config.yaml")
         self.log = os.path.join(home, "log")
-        self.options = options or {}
+        self.options, self.limits = options or {}, limits or {}
         self.process = None
         self.environment = {}
         self.write_config()
@@ -35,6 +35,8 @@ class Daemon:
     def write_config(self):
         lines = [f"socket: {self.socket}", "data:", f"  directory: {self.data}"]
         lines += [f"  {key}: {value}" for key, value in self.options.items()]
+        lines += ["limits:"] * bool(self.limits)
+        lines += [f"  {key}: {value}" for key, value in self.limits.items()]
         with open(self.config, "w") as file:
             file.write("\n".join(lines) + "\n" + REACTORS)
 
@@ -66,6 +68,20 @@ class Daemon:
             time.sleep(0.002)
         raise AssertionError(f"the daemon does not accept within {seconds} s: {self.tail()}")
 
+    def becomes_ready(self, seconds=60):
+        """Starts it, and waits until all is read and begun; False once it has ended instead.
+
+        It accepts before that, and answers after.
+        """
+        size = self.log_size
+        self.start()
+        deadline = time.monotonic() + seconds
+        while self.is_running() and "] ready" not in self.said(size):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"the daemon is not ready within {seconds} s: {self.tail()}")
+            time.sleep(0.002)
+        return self.is_running()
+
     def kill(self, number=signal.SIGKILL):
         """Sends a signal and waits for the end; the exit status, negative for a signal."""
         try:
@@ -76,6 +92,16 @@ class Daemon:
 
     def is_running(self):
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def log_size(self):
+        return os.path.getsize(self.log) if os.path.exists(self.log) else 0
+
+    def said(self, size):
+        """What it said since its log was so long."""
+        with open(self.log, "rb") as file:
+            file.seek(size)
+            return file.read().decode(errors="replace")
 
     def tail(self, count=2000):
         """The end of what it said."""

@@ -11,8 +11,8 @@
 //                `pread` only where it is named
 // TORTURE_FILE   a part of the paths that count
 // TORTURE_AT     at which call something happens, from 1 on
-// TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered; short: half is written;
-//                slow: it takes TORTURE_SECONDS longer
+// TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered, with fails from there on;
+//                short: half is written; slow: it takes TORTURE_SECONDS longer
 // TORTURE_HIT    a file that is told which call it was
 // TORTURE_BOOT   a file that is read in the place of the number of the machine's boot
 // TORTURE_LOG    a file for every call in order, with its bytes, as `disk.py` reads it
@@ -153,7 +153,8 @@ static enum fate fateOf(const char *call, const char *name) {
     char word[32];
     snprintf(word, sizeof word, ",%s,", call);
     if ((calls && !strstr(calls, word)) || (part && !strstr(name, part))) return PASS;
-    if (++*count != at || !action) return PASS;
+    if (++*count < at || !at || !action) return PASS;
+    if (*count > at) return strcmp(action, "fails") ? PASS : FAIL;
     if (hit) {
         char line[PATH_MAX];
         int length = snprintf(line, sizeof line, "%s %s\n", call, *name ? name : ".");
@@ -164,7 +165,7 @@ static enum fate fateOf(const char *call, const char *name) {
     if (!strcmp(action, "before")) die();
     if (!strcmp(action, "half")) return HALF;
     if (!strcmp(action, "after")) return AFTER;
-    if (!strcmp(action, "fail")) return FAIL;
+    if (!strcmp(action, "fail") || !strcmp(action, "fails")) return FAIL;
     if (!strcmp(action, "short")) return SHORT;
     if (!strcmp(action, "slow")) return SLOW;
     return PASS;

@@ -30,11 +30,10 @@ def main():
     cuts = commands.add_parser("cuts", parents=[common], help="the power is cut")
     cuts.add_argument("--count", type=int, default=100)
     cuts.add_argument("--lies", action="store_true", help="a canary: syncs do nothing, must fail")
-    cuts.add_argument("--epochs", action="store_true", help="what lost a tail must say so")
     images = commands.add_parser("images", parents=[common], help="the same upon a real ext4")
     images.add_argument("--count", type=int, default=50)
     calls = commands.add_parser("calls", parents=[common], help="at every call on the disk")
-    calls.add_argument("--plans", default="before,half,after,EIO,EIO-write,EIO-read,ENOSPC,EDQUOT,EINTR,short")
+    calls.add_argument("--plans", help="all by default")
     calls.add_argument("--durability", default="strict")
     calls.add_argument("--step", type=int, default=1, help="only each so manieth call")
     calls.add_argument("--first", type=int, default=1)
@@ -55,8 +54,7 @@ def main():
         elif arguments.command == "cuts":
             import cuts as module
 
-            counts = module.run(
-                daemon, home, arguments.count, arguments.seed, arguments.lies, arguments.epochs)
+            counts = module.run(daemon, home, arguments.count, arguments.seed, arguments.lies)
         elif arguments.command == "images":
             import images as module
 
@@ -64,9 +62,10 @@ def main():
         elif arguments.command == "calls":
             import calls as module
 
+            plans = arguments.plans.split(",") if arguments.plans else list(module.PLANS)
             counts = module.run(
-                daemon, home, arguments.plans.split(","), arguments.seed, arguments.durability,
-                arguments.step, arguments.first)
+                daemon, home, plans, arguments.seed, arguments.durability, arguments.step,
+                arguments.first)
         elif arguments.command == "scenarios":
             import scenarios as module
 

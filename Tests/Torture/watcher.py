@@ -31,17 +31,21 @@ class Slice:
         self.value, self.id, self.start = None, None, None
         self.last = 0  # number of its last delta
         self.mark = 0  # the sequence up to which it is whole
+        self.epoch = None  # that of the mark
         self.origins = {}  # of deltas that were seen: sequence by origin
         self.floor = 0  # sequence of its last snapshot, which tells no origins
+        self.is_cut = False  # whether its value is of another epoch, and is to be replaced
 
     def apply(self, frame):
         if frame.kind == SNAPSHOT:
-            if self.value is not None and frame.flags & FRESH:
-                raise Violation(f"{self.path}: fresh within an epoch")
+            if self.value is not None and bool(frame.flags & FRESH) != self.is_cut:
+                raise Violation(f"{self.path}: flags {frame.flags}, another epoch: {self.is_cut}")
             self.value, self.last = frame.item(), frame.number
-            self.floor = frame.number
+            self.floor, self.is_cut = frame.number, False
         elif frame.kind == VALUE:
-            self.value = patched(self.value, frame)
+            if self.is_cut and frame.flags & PATCH:
+                raise Violation(f"{self.path}: a patch of what is of another epoch")
+            self.value, self.is_cut = patched(self.value, frame), False
             if frame.number < self.last:
                 raise Violation(f"{self.path}: a value of {frame.number} after {self.last}")
             self.last = frame.number
@@ -73,6 +77,7 @@ class Watcher(threading.Thread):
         self.connection, self.epoch, self.mark = None, None, 0
         self.pending, self.starts, self.lags = [], {}, 0
         self.is_lossy = False
+        self.cut_count = 0  # slices that were told that their past is none
 
     def run(self):
         try:
@@ -110,8 +115,7 @@ class Watcher(threading.Thread):
             if not self.is_lossy:
                 raise Violation(f"{self.name}: another epoch: {welcome}")
             for slice in self.slices:
-                slice.value, slice.origins, slice.last, slice.floor = None, {}, 0, 0
-                slice.mark = 0
+                slice.origins, slice.last, slice.floor = {}, 0, 0
             self.mark = 0
         if welcome["sequence"] < self.mark:
             raise Violation(f"{self.name}: the mark {self.mark} was told, now {welcome}")
@@ -121,14 +125,16 @@ class Watcher(threading.Thread):
             body = {"path": slice.path, "mode": slice.mode, "patches": slice.mode == "value"}
             # because a mark that came before says nothing of a slice that was still to come
             asked = slice.mark
+            slice.is_cut = slice.epoch not in (None, self.epoch)
+            self.cut_count += slice.is_cut
             if slice.value is not None:
-                body["from"] = [self.epoch, asked]
+                body["from"] = [slice.epoch, asked]
             self.connection.send(SUBSCRIBE, body, number=number)
             frame = self.until(SUBSCRIBED, number)
             slice.id, told = frame.id, frame.item()
             slice.start = told["start"]
             self.starts[slice.start] = self.starts.get(slice.start, 0) + 1
-            if slice.value is None and slice.start != "snapshot":
+            if (slice.is_cut or slice.value is None) and slice.start != "snapshot":
                 raise Violation(f"{self.name}: {told} without a past")
             if slice.start != "snapshot" and told["sequence"] != asked:
                 raise Violation(f"{self.name}: {told}, expected {asked}")
@@ -157,7 +163,7 @@ class Watcher(threading.Thread):
             self.pending, self.mark = [], frame.number
             for slice in self.slices:
                 if slice.id is not None:
-                    slice.mark = frame.number
+                    slice.mark, slice.epoch = frame.number, self.epoch
 
     def compare(self):
         """While nobody acts: everything is sent, and it is what the daemon has."""
@@ -169,7 +175,7 @@ class Watcher(threading.Thread):
             # because a pong of a later turn is behind all updates up to the answer's
             self.connection.send(PING, number=number)
             self.until(PONG, number)
-            if slice.value != value:
+            if slice.is_cut or slice.value != value:
                 raise Violation(
                     f"{self.name}: {slice.path} from {slice.start} at {self.mark} differs at "
                     f"{revision}: {difference(slice.value, value)}"

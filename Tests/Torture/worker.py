@@ -14,9 +14,9 @@ TOP = (1 << 63) - 1
 class Action:
     """One action: what was sent, and the first outcome that came back for it."""
 
-    def __init__(self, ordinal, kind, frame, nonce=None, amount=0):
+    def __init__(self, ordinal, kind, frame, nonce=None, amount=0, options=None):
         self.ordinal, self.kind, self.frame, self.nonce = ordinal, kind, frame, nonce
-        self.amount = amount
+        self.amount, self.options = amount, options
         self.outcome, self.client = None, None
 
     @property
@@ -194,12 +194,13 @@ class Worker(threading.Thread):
 
     def transmit(self, action):
         kind, id, body = action.frame
-        self.connection.send(kind, body, id=id, number=action.ordinal)
+        items, flags = ([action.options, body], OPTIONS) if action.options else ([body], 0)
+        self.connection.send(kind, *items, flags=flags, id=id, number=action.ordinal)
 
-    def send(self, kind, target, body, nonce=None, amount=0):
+    def send(self, kind, target, body, nonce=None, amount=0, options=None):
         self.ordinal += 1
         frame = (BATCH, 0, body) if target is None else (DISPATCH, target, body)
-        action = Action(self.ordinal, kind, frame, nonce, amount)
+        action = Action(self.ordinal, kind, frame, nonce, amount, options)
         self.actions[self.ordinal] = self.unanswered[self.ordinal] = action
         self.transmit(action)
 

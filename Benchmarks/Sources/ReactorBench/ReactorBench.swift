@@ -10,7 +10,7 @@ struct ReactorBench: ParsableCommand {
             RunCommand.self, ActionsLoad.self, RoundTripLoad.self, AwaitLoad.self,
             RedisRoundTripLoad.self, FloorLoad.self, VisibleLoad.self, RedisVisibleLoad.self,
             FanOutLoad.self, RedisFanOutLoad.self, IdleLoad.self, LocalLoad.self,
-            CommitsLoad.self, PingLoad.self, FillLoad.self,
+            CommitsLoad.self, PingLoad.self, SlicesLoad.self, FillLoad.self,
         ],
         defaultSubcommand: RunCommand.self)
 }

@@ -26,7 +26,7 @@ final class History {
     private let supervisor: Supervisor?
 
     /// Rows between two lines in the log while history is replayed.
-    private static let progressCount: UInt64 = 500_000
+    private static let progressCount: UInt64 = 50_000
 
     /// Opens the directory that is configured, or the one that the environment names.
     init(

@@ -60,10 +60,12 @@ final class HistoryKeeper {
                 task?.cancel()
                 task = nil
                 // because what is kept beyond what a start needs gives way first
-                trim(keeping: JournalRetention())
+                trim(keeping: .nothing)
                 onFull(message)
             }
         }
+        // because a daemon that always ends before a snapshot is due takes its last one when it ends
+        trim()
     }
 
     /// Goes on with another server in the place of the one at hand.
@@ -168,15 +170,24 @@ final class HistoryKeeper {
     }
 
     private func trim(keeping retention: JournalRetention) {
-        journal.trimBehindSnapshots(keeping: retention) { [logger] result in
-            guard case .failure(let error) = result else { return }
-            logger.error("older history could not be removed: \(error)")
+        journal.trimBehindSnapshots(keeping: retention) { [weak self] result in
+            guard let logger = self?.logger else { return }
+            switch result {
+            case .success(let trim):
+                guard trim.rowCount > 0 else { return }
+                logger.info(
+                    "removed older history",
+                    metadata: ["rows": "\(trim.rowCount)", "upTo": "\(trim.anchor.number)"])
+            case .failure(let error):
+                logger.error("older history could not be removed: \(error)")
+            }
         }
     }
 
-    /// Commits what waits, takes a last snapshot if there is anything new, and lets the files go.
-    func close() {
-        let isStale = task != nil || hasFailed || freshSince != nil
+    /// Commits what waits, takes a last snapshot if there is anything new and nobody is in a hurry, and
+    /// lets the files go.
+    func close(isHurried: Bool) {
+        let isStale = !isHurried && (task != nil || hasFailed || freshSince != nil)
         task?.cancel()
         task = nil
         journal.close()

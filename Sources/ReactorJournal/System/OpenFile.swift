@@ -6,10 +6,14 @@ import Glibc
 final class OpenFile: Sendable {
     private let descriptor: Int32
     private let path: String
+    private let fault: JournalFaults.Fault?
 
-    /// Opens the file `name`.
-    init(_ name: String, in directory: DataDirectory) throws(JournalError) {
+    /// Opens the file `name`; `fault` is asked whenever it is to be made durable.
+    init(
+        _ name: String, in directory: DataDirectory, fault: JournalFaults.Fault? = nil
+    ) throws(JournalError) {
         path = directory.path(name)
+        self.fault = fault
         descriptor = unsafe openat(
             directory.descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(.now("openat", path)) }
@@ -19,6 +23,7 @@ final class OpenFile: Sendable {
 
     /// Makes what the file holds durable.
     func synchronize() throws(JournalError) {
+        try fault?()
         guard fsync(descriptor) == 0 else { throw .system(.now("fsync", path)) }
     }
 }

@@ -135,6 +135,9 @@ enum Plan {
         Room(
             "stubborn-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
             system: ["Glibc"], tests: []),
+        Room(
+            "fickle-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
+            system: ["Foundation"], tests: []),
         // What the tutorial's reader writes.
         Room("GuestbookCore", floor: 6, rooms: ["ReactorCore"], tests: []),
         Room(

@@ -62,13 +62,16 @@ final class JournalRig {
     }
 
     /// Hands over the next batch; its turn is the number of its row.
-    func hand(_ journal: SQLiteJournal, epoch: UInt64 = 7, padding: Int = 0) {
+    func hand(
+        _ journal: SQLiteJournal, epoch: UInt64 = 7, padding: Int = 0, isDurable: Bool = false
+    ) {
         let number = journal.lastNumber + 1
         let bytes = Self.deltas(number, padding: padding)
         journal.append(
             JournalBatch(
                 turn: number, epoch: epoch, after: (number - 1) * 2, sequence: number * 2,
-                bytes: [0] + bytes, range: 1..<bytes.count + 1, facts: Self.facts(number)))
+                bytes: [0] + bytes, range: 1..<bytes.count + 1, facts: Self.facts(number),
+                isDurable: isDurable))
     }
 
     /// Appends `count` rows, each by a commit of its own.
@@ -111,7 +114,7 @@ final class JournalRig {
     /// Trims through the journal, and waits for it.
     func trim(
         _ journal: SQLiteJournal, behind number: UInt64,
-        keeping retention: JournalRetention = JournalRetention()
+        keeping retention: JournalRetention = .nothing
     ) -> Result<JournalTrim, JournalError>? {
         var result: Result<JournalTrim, JournalError>?
         journal.trim(behind: number, keeping: retention) { result = $0 }

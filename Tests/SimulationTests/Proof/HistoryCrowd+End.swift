@@ -38,6 +38,9 @@ extension HistoryCrowd {
         return stayers.allSatisfy { index in
             let machine = members[index].client.machine
             return machine.phase == .live && machine.pendingCount == 0 && machine.revision == now
+                && members[index].mirrorFates.keys.allSatisfy {
+                    members[index].readers[$0]?() != nil
+                }
         }
     }
 
@@ -67,7 +70,12 @@ extension HistoryCrowd {
             world.expect(
                 machine.revision == now,
                 "client \(index) shows \(machine.revision), long after \(now)")
-            for path in members[index].readers.keys { compare(path, index, machine.revision) }
+            for (path, fate) in members[index].mirrorFates.sorted(by: { $0.key < $1.key }) {
+                world.expect(
+                    members[index].readers[path]?() != nil,
+                    "client \(index) has no live mirror of \(path): \(fate)")
+                compare(path, index, machine.revision)
+            }
             compareLastValues(index, now)
         }
     }

@@ -47,6 +47,8 @@ final class HistoryCrowd {
         var nodes: [String: NodeID] = [:]
         /// Encoded states of mirrors, by path.
         var readers: [String: () -> [UInt8]?] = [:]
+        /// What became of the mirrors it wants, by path.
+        var mirrorFates: [String: String] = [:]
         /// Values of slices, by path, and when they were shown last.
         var feeds: [String: WatchFeed] = [:]
         var shownValues: [String: Revision] = [:]
@@ -228,9 +230,12 @@ extension HistoryCrowd {
 
     /// Has a client mirror what stands at a path, and be compared from then on.
     func mirror<R: Reactor>(_ reactor: R, _ path: String, _ index: Int) {
-        guard members[index].readers[path] == nil else { return }
+        guard members[index].mirrorFates.updateValue("asked for", forKey: path) == nil else {
+            return
+        }
         members[index].client.act { machine in
             machine.mirror(reactor, at: path) { [unowned self] in
+                members[index].mirrorFates[path] = "\($0)"
                 guard let mirror = try? $0.get() else { return }
                 members[index].readers[path] = {
                     mirror.phase == .live ? mirror.state.wireBytes() : nil

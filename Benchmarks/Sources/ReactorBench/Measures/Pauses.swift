@@ -1,6 +1,7 @@
 import Foundation
 
-/// For how long the daemon answers nobody while snapshots are taken, beside itself without any.
+/// For how long the daemon answers nobody while snapshots are taken, beside itself without any; and
+/// what of that is its own doing, and not the machine's.
 struct Pauses {
     let bench: Bench
 
@@ -58,7 +59,17 @@ struct Pauses {
             try row("ping p50", "p50", nil), try row("ping p99.99", "p9999", nil),
             try row("longest ping", "longest", .under(1_000_000)),
             try row("longest change", "change.longest", nil),
+            try slices(what, words),
         ]
+    }
+
+    /// What a snapshot asks of the thread that serves, where nothing interrupts it.
+    private func slices(_ what: String, _ words: [String]) throws -> Row {
+        let slices = try bench.load(["slices"] + words)
+        guard let longest = slices["longest"] else { throw LoadError("slices: no longest") }
+        return Row(
+            measure: "longest slice, snapshot of \(what)", placement: bench.placement.rawValue,
+            unit: .nanoseconds, ours: longest, peer: nil, against: "", target: .under(1_000_000))
     }
 
     /// The row that the newest snapshot is of.

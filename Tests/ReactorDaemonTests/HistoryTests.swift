@@ -1,0 +1,143 @@
+import ReactorJournal
+import ReactorServer
+import ReactorThreads
+import ReactorWire
+import TestPrograms
+import Testing
+
+/// What a start makes of a history, and what it takes for that.
+@Suite("A history that a daemon goes on from", .timeLimit(.minutes(10)))
+struct HistoryTests {
+    private static let rowCount: UInt64 = 100_000
+    /// Bytes of each row, in memory.
+    private static let rowBytes = 1_024
+
+    private let home = TestDirectory()
+
+    private func start(_ environment: [String: String] = [:]) async throws -> DaemonProcess {
+        // because what memory keeps of a history by right is not to be told from what it should not
+        try await DaemonProcess.start(
+            config: "data:\n  directory: \(home.path("data"))\n"
+                + "limits:\n  ringBytesMax: 0\nreactors:\n  visits: { kind: counter }\n",
+            environment: environment, in: home)
+    }
+
+    @Test("J71: 100,000 rows are replayed in little memory and told of, and only then it is ready")
+    func long() async throws {
+        let first = try await start()
+        let run = try await Reactorctl(daemon: first)("dispatch", "/visits", #"{"increment":{}}"#)
+        #expect(run.code == 0)
+        #expect(await first.stop() == .exited(0))
+        let short = try await look()
+        let count = try fill()
+        let long = try await look()
+        #expect(long.count == "\(count)\n")
+        let told = long.log.split(separator: "\n").filter {
+            $0.contains("replaying") || $0.contains("ready")
+        }
+        #expect(told.suffix(3).map { $0.contains("replaying") } == [true, true, false])
+        // because the last row is one of those that are told of, all are replayed before it is ready
+        #expect(
+            long.notices == [
+                "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 50000",
+                "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 100000", "READY=1",
+            ])
+        let all = Int(Self.rowCount) * Self.rowBytes
+        #expect(long.peak - short.peak < all / 4, "\(short.peak) and \(long.peak) of \(all)")
+    }
+
+    /// Starts a daemon and kills it: the most memory that it had used when it was ready, what its
+    /// manager was told until then, what it logged, and what the counter stood at.
+    private func look() async throws -> (
+        peak: Int, notices: [String], log: String, count: String
+    ) {
+        let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
+        let manager = try #require(NoticeListener(abstract: name))
+        let daemon = try await start(["NOTIFY_SOCKET": "@" + name])
+        var notices: [String] = []
+        while notices.last != "READY=1" {
+            let notice = manager.receive()
+            try #require(!notice.isEmpty && notices.count < 10, "\(notices)\n\(daemon.log)")
+            notices.append(notice)
+        }
+        let peak = try #require(daemon.peakResidentBytes)
+        let count = try await Reactorctl(daemon: daemon)("get", "/visits/count").output
+        let log = daemon.log
+        await daemon.kill9()
+        return (peak, notices, log, count)
+    }
+
+    /// Appends rows like the last that changed something, each with many bytes of an action, until
+    /// there are ``rowCount``: what the counter stands at behind them.
+    private func fill() throws -> UInt64 {
+        let directory = try DataDirectory(at: home.path("data"))
+        try SQLiteJournal.prepare(directory)
+        let reader = try JournalReader(directory)
+        var model: JournalRow?
+        while let row = try reader.next() { if row.sequence != row.after { model = row } }
+        let rows = try FilledRows(like: #require(model), byteCount: Self.rowBytes)
+        let bell = Bell()
+        let mailbox = Mailbox<@Sendable () -> Void> { bell.ring() }
+        var position = reader.position
+        let journal = try SQLiteJournal(
+            directory, durability: .strict, after: position, deliver: { mailbox.post($0) })
+        var appended = position.number
+        journal.onAppended = { appended = $0 }
+        while position.number < Self.rowCount {
+            // because one commit takes all that wait, and is not to outgrow SQLite's memory
+            let end = min(position.number + 1_000, Self.rowCount)
+            while position.number < end {
+                position.number += 1
+                journal.append(rows.batch(position.number, behind: position.sequence))
+                position.sequence += 1
+            }
+            while appended < end {
+                bell.wait()
+                for job in mailbox.drain() { job() }
+            }
+        }
+        journal.close()
+        return position.sequence
+    }
+}
+
+/// Rows like one that a daemon wrote, with other sequences, and with facts that take room.
+private struct FilledRows {
+    let epoch: UInt64
+    /// The header and the body of its only delta.
+    let header: FrameHeader
+    let body: [UInt8]
+    let facts: [UInt8]
+
+    init(like row: JournalRow, byteCount: Int) throws {
+        epoch = row.epoch
+        let first = try FrameHeader.decode(
+            row.deltas.span, at: 0, frameBytesMax: row.deltas.count)
+        header = try #require(first)
+        body = Array(row.deltas[FrameHeader.byteCount...])
+        try #require(body.count == Int(header.length), "a row of one transaction")
+        var source: ActionSource?
+        for fact in try TurnFact.list(row.facts.span) {
+            switch fact {
+            case .run(let by, _, _, _, _, _), .action(let by, _, _, _): source = by
+            default: break
+            }
+        }
+        var stranger = try #require(source)
+        // because what a session did is kept for it, and nobody is to have a reason to keep this
+        stranger.client = 0
+        let frame = [UInt8](repeating: 0, count: byteCount)
+        facts = TurnFact.action(by: stranger, ordinal: 1, nodes: [], frame: frame).wireBytes()
+    }
+
+    func batch(_ number: UInt64, behind sequence: UInt64) -> JournalBatch {
+        var writer = WireWriter()
+        var header = header
+        header.number = sequence + 1
+        writer.header(header)
+        let bytes = writer.bytes + body
+        return JournalBatch(
+            turn: number, epoch: epoch, after: sequence, sequence: sequence + 1, bytes: bytes,
+            range: 0..<bytes.count, facts: facts)
+    }
+}

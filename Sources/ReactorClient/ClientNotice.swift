@@ -4,6 +4,9 @@ public import ReactorCore
 public enum ClientNotice: Sendable, Equatable {
     /// An effect of one of this client's actions failed after the action's outcome was told.
     case effectFailed(Origin, message: String)
+    /// The daemon was started anew while this client waited for the effects of one of its actions: those
+    /// that had not ended are gone, but for promised ones.
+    case effectsLost(Origin)
     /// What one of this client's actions set off ran in a circle, and was cut.
     case loop(Origin, message: String)
     /// Something that a newer daemon says of one of this client's actions.
@@ -23,6 +26,7 @@ extension ClientNotice {
     init(_ notice: Notice, of origin: Origin) {
         switch notice.code {
         case LateFailure.effectFailedCode: self = .effectFailed(origin, message: notice.message)
+        case FaultCode.effectsLost.rawValue: self = .effectsLost(origin)
         case FaultCode.loop.rawValue: self = .loop(origin, message: notice.message)
         default: self = .other(code: notice.code, origin, message: notice.message)
         }

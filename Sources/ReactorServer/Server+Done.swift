@@ -24,7 +24,23 @@ extension Server {
         // because an action whose answer is owed was sent twice on one connection, which is promised
         // the end already
         if isRunning || session.deferred.contains(ordinal) { return }
+        if session.wasApplied(beforeStart: ordinal) {
+            let text = "the daemon was started anew: effects that had not ended are gone"
+            send(
+                Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
+                to: connection)
+        }
         sendDone(ordinal, to: connection)
+    }
+
+    /// Appends to what a connection gets, behind the outcomes before it, news of an action.
+    func send(_ notice: Notice, of ordinal: UInt64, to connection: Connection) {
+        flushRun(of: connection)
+        let frame = outcomes.beginFrame(.notice, number: ordinal)
+        notice.encode(into: &outcomes)
+        outcomes.endFrame(at: frame)
+        connection.pending.outcomes.append(frame..<outcomes.count)
+        count(outcomes.count - frame, of: connection)
     }
 
     /// Tells clients of the actions whose effects have ended in the turn at hand.

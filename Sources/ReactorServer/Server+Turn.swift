@@ -125,14 +125,9 @@ extension Server {
             guard let session = sessions.find(client: failure.origin.client),
                 let connection = session.connection
             else { continue }
-            flushRun(of: connection)
             let notice = Notice(
                 code: failure.code, message: failure.message.cut(to: limits.messageBytesMax))
-            let frame = outcomes.beginFrame(.notice, number: failure.origin.ordinal)
-            notice.encode(into: &outcomes)
-            outcomes.endFrame(at: frame)
-            connection.pending.outcomes.append(frame..<outcomes.count)
-            note(connection)
+            send(notice, of: failure.origin.ordinal, to: connection)
         }
     }
 

@@ -23,6 +23,8 @@ final class Session {
     var awaited = AwaitedEffects()
     /// Highest ordinal that arrived on a connection which has ended since.
     private var endedOrdinal: UInt64 = 0
+    /// The last action that came before the daemon was started.
+    private var startOrdinal: UInt64 = 0
     // because nearly every action only makes this run longer, it stands outside the deque
     /// The run of the last plainly applied action; none if its count is 0.
     private var lastRun = AppliedRun(ordinal: 0, sequence: 0, count: 0)
@@ -93,6 +95,18 @@ final class Session {
         guard let run = run(of: ordinal) else { return nil }
         let sequence = run.sequence + (ordinal - run.ordinal)
         return marked(.applied(sequence: sequence, reply: nil, ownerEnded: false), ordinal)
+    }
+
+    /// The daemon has begun with it.
+    func noteStart() { startOrdinal = ordinal }
+
+    /// Whether an action was applied by a daemon that has ended since.
+    func wasApplied(beforeStart ordinal: UInt64) -> Bool {
+        guard ordinal <= startOrdinal else { return false }
+        switch outcome(of: ordinal) {
+        case .applied, .accepted: return true
+        default: return false
+        }
     }
 
     private func marked(_ outcome: Outcome, _ ordinal: UInt64) -> Outcome {

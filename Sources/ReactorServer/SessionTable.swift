@@ -138,6 +138,7 @@ struct SessionTable {
     mutating func endFormerConnections(_ limits: ServerLimits) {
         for session in byClient.values {
             session.endConnection(limits)
+            session.noteStart()
             session.weighedBytes = session.outcomeBytes
             leftBytes += session.weighedBytes
         }

@@ -39,6 +39,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let deadline = FaultCode(rawValue: "DEADLINE")
     /// The chain of followers is too deep or too long.
     public static let loop = FaultCode(rawValue: "LOOP")
+    /// The daemon was started anew while effects of the action may have run: those are gone.
+    public static let effectsLost = FaultCode(rawValue: "EFFECTS_LOST")
     /// The action decided more mutations, or larger ones, than one transaction may hold.
     public static let tooLarge = FaultCode(rawValue: "TOO_LARGE")
     /// The daemon ended twice while it carried the action out.

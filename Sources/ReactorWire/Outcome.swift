@@ -17,7 +17,7 @@ public enum Outcome: Equatable, Sendable {
 /// News about an action whose outcome was told before.
 @WireCodable
 public struct Notice: Equatable, Sendable {
-    /// `effectFailed` or `LOOP`; others may come.
+    /// `effectFailed`, `LOOP` or `EFFECTS_LOST`; others may come.
     public var code: String
     /// What happened, for people.
     public var message: String

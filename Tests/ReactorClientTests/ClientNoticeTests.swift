@@ -51,6 +51,9 @@ struct ClientNoticeTests {
             ClientNotice(Notice(code: "LOOP", message: "a"), of: origin)
                 == .loop(origin, message: "a"))
         #expect(
+            ClientNotice(Notice(code: "EFFECTS_LOST", message: "c"), of: origin)
+                == .effectsLost(origin))
+        #expect(
             ClientNotice(Notice(code: "later", message: "b"), of: origin)
                 == .other(code: "later", origin, message: "b"))
     }

@@ -106,6 +106,21 @@ struct DoneTests {
         #expect(harness.server.memory.awaitedOfOne == 1)
     }
 
+    @Test("R108: who waits for effects behind a start is told that they are gone, then done")
+    func lost() throws {
+        let harness = try ServerHarness.keeping()
+        let (client, welcome) = try start(harness)
+        client.perform(.work(by: 1), 1, Self.work)
+        client.perform(.refuse(text: "no"), 2)
+        #expect(told(client) == ["applied 1", "outcome 2", "done 2"])
+        let (back, _) = try start(try harness.restarted(), session: welcome.session)
+        back.perform(.work(by: 1), 1, Self.work)
+        back.perform(.refuse(text: "no"), 2)
+        back.perform(.work(by: 1), 3)
+        #expect(
+            told(back) == ["outcome 1", "notice 1", "done 1", "outcome 2", "done 2", "applied 3"])
+    }
+
     @Test("F47: an answer that nobody heard is repeated, then done is")
     func endedAnswer() throws {
         let (client, welcome) = try start()

@@ -28,8 +28,8 @@ struct BatchStatement {
         try unsafe first.withUnsafeBytes { first in
             try unsafe second.withUnsafeBytes { second in
                 defer { end() }
-                unsafe bind(first, at: firstIndex)
-                unsafe bind(second, at: secondIndex)
+                try unsafe check(bind(first, at: firstIndex))
+                try unsafe check(bind(second, at: secondIndex))
                 _ = try step()
             }
         }
@@ -40,8 +40,17 @@ struct BatchStatement {
         let code = unsafe sqlite3_step(statement)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
+        throw error(code)
+    }
+
+    // because what is too big for SQLite stays unbound, and is told of nowhere else
+    private func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
         let words = unsafe sqlite3_errmsg(sqlite3_db_handle(statement))
-        throw DatabaseError(
+        return DatabaseError(
             resultCode: ResultCode(rawValue: code),
             message: unsafe words.map { unsafe String(cString: $0) })
     }
@@ -67,11 +76,10 @@ struct BatchStatement {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
         guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else {
-            unsafe sqlite3_bind_zeroblob(statement, index, 0)
-            return
+            return unsafe sqlite3_bind_zeroblob(statement, index, 0)
         }
-        unsafe sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), nil)
+        return unsafe sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), nil)
     }
 }

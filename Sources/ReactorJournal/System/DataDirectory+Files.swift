@@ -1,3 +1,5 @@
+// because what its headers include first, such as timespec, Swift may take for its own
+import CXXHash
 import Glibc
 
 /// The few calls that the room makes on files itself; SQLite makes the others.

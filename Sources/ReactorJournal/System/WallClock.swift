@@ -1,3 +1,5 @@
+// because what its headers include first, such as timespec, Swift may take for its own
+import CXXHash
 import Glibc
 
 /// The time of day, for a reader's eyes: no order depends on it.

@@ -155,6 +155,11 @@ def judge(plan, status, hit, said, is_at_end):
     if plan == "EIO":
         # because SQLite does not ask what became of a directory; and at the end all is told already
         return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)
+    # because SQLite says of a file whose reading fails inside of a statement that it is malformed: the
+    # daemon refuses it, passes the snapshot over, or leaves what it wanted to remove
+    if plan == "EIO-read" and "malformed" in said:
+        is_left = "could not be removed" in said or name.startswith("snapshot-")
+        return status == 78 or status == 0 and is_left
     if plan in ("EIO-write", "EIO-read", "EROFS", "EACCES"):
         is_refused = is_refused or "could not be removed" in said
         if status == 74 and plan in ("EROFS", "EACCES"):

@@ -62,7 +62,12 @@ public final class Daemon {
         } catch {
             throw .loop(error)
         }
-        home = try Self.open(config, environment, uid, on: loop)
+        do throws(DaemonError) {
+            home = try Self.open(config, environment, uid, on: loop)
+        } catch {
+            loop.close()
+            throw error
+        }
         var generator = SystemRandomNumberGenerator()
         let random = { generator.next() }
         do throws(DaemonError) {
@@ -78,6 +83,7 @@ public final class Daemon {
             }
         } catch {
             home.close()
+            loop.close()
             throw error
         }
         tell(shell.server.lastDeath)
@@ -85,6 +91,8 @@ public final class Daemon {
             try whenOpen(shell.server.tree)
         } catch {
             home.close()
+            shell.close(isHurried: true)
+            loop.close()
             throw .opening("\(error)")
         }
     }

@@ -26,11 +26,8 @@ struct PoisonTests {
         let client = try await Client.connect(to: first.socketPath, options: options)
         async let outcome = client.dispatch("/", Order.trap)
         let end = await first.ended()
-        // because a sanitizer makes another signal of it
-        guard case .killed = end else {
-            Issue.record("expected a signal, got \(end)")
-            return
-        }
+        // because a sanitizer makes another signal of it, or a status of its own
+        #expect(end != .exited(0))
         // because the client sends it again as soon as somebody serves
         let second = try await DaemonProcess.run(program, config: config, in: directory)
         #expect(second.ending == end)

@@ -97,6 +97,10 @@ public final class Daemon {
         }
     }
 
+    deinit {
+        loop.close()
+    }
+
     private func tell(_ death: ActionWatch.Death?) {
         guard let death else { return }
         logger.critical(
@@ -108,14 +112,14 @@ public final class Daemon {
     public static let version = "0.1.0"
     /// How long a draining daemon waits for its clients to take their outcomes.
     static let drainDurationMax = Duration.seconds(3)
-    /// Between two ticks there is a second; where there is more than this, in nanoseconds, the process
-    /// was stopped.
-    private static let tickDelayMax: UInt64 = 1_500_000_000
     /// How long it waits after that for effects that were cancelled; those which end neither by then
     /// are named in the log, and end with the process.
     static let dismissalDurationMax = Duration.seconds(1)
     /// Most effects that are named there; of the others only the number is told.
     static let abandonedNamesMax = 16
+    /// Between two ticks there is a second; where there is more than this, in nanoseconds, the process
+    /// was stopped.
+    private static let tickDelayMax: UInt64 = 1_500_000_000
     // because files, signals and the loop itself need descriptors of their own
     private static let ownDescriptors = 64
 
@@ -155,6 +159,9 @@ public final class Daemon {
     }
 
     /// Serves until a signal ends it; every client has been told and given its outcomes then.
+    ///
+    /// *Throws*: ``DaemonError`` where it ends by itself. Signals are still taken then for as long as
+    /// the daemon is held, so that none ends the process in another way before it has said why.
     public func run() throws(DaemonError) {
         do throws(LoopError) {
             try prepare()
@@ -168,7 +175,7 @@ public final class Daemon {
         tellOfAbandoned()
         loop.onTurnEnd = nil
         if let failure {
-            loop.close()
+            home.close()
             throw failure
         }
         isOver = true

@@ -63,7 +63,14 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
             logger: DaemonVoice<Program>.logger(settings.logLevel),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             whenOpen: Program.whenOpen)
-        try daemon.run()
+        do throws(DaemonError) {
+            try daemon.run()
+        } catch {
+            // because a signal in between would end the process as if nothing had failed
+            withExtendedLifetime(daemon) {
+                Self.exit(withError: DaemonVoice<Program>.exit(error.exitCode, "\(error)"))
+            }
+        }
     }
 }
 

@@ -115,8 +115,8 @@ struct SnapshotTask: Sendable {
     private func name() throws(JournalError) {
         try tuning.faults.snapshot?("synchronize")
         try directory.health.check()
-        // because a journal in `relaxed` may not have made the row durable that this is of
         do throws(JournalError) {
+            // because a journal in `relaxed` may not have made the row durable that this is of
             if try directory.byteCount(of: JournalFile.logName) != nil {
                 try tuning.faults.snapshot?("log")
                 try directory.synchronize(JournalFile.logName)

@@ -35,12 +35,7 @@ extension Server {
 
     /// Appends to what a connection gets, behind the outcomes before it, news of an action.
     func send(_ notice: Notice, of ordinal: UInt64, to connection: Connection) {
-        flushRun(of: connection)
-        let frame = outcomes.beginFrame(.notice, number: ordinal)
-        notice.encode(into: &outcomes)
-        outcomes.endFrame(at: frame)
-        connection.pending.outcomes.append(frame..<outcomes.count)
-        count(outcomes.count - frame, of: connection)
+        append(.notice, of: ordinal, to: connection) { notice.encode(into: &$0) }
     }
 
     /// Tells clients of the actions whose effects have ended in the turn at hand.
@@ -64,10 +59,6 @@ extension Server {
     /// Appends to what a connection gets, behind the outcomes before it, that an action's effects
     /// have ended.
     func sendDone(_ ordinal: UInt64, to connection: Connection) {
-        flushRun(of: connection)
-        let start = outcomes.count
-        outcomes.header(FrameHeader(kind: .done, number: ordinal))
-        connection.pending.outcomes.append(start..<outcomes.count)
-        count(outcomes.count - start, of: connection)
+        append(.done, of: ordinal, to: connection) { _ in }
     }
 }

@@ -83,13 +83,15 @@ struct SnapshotWriterTests {
         #expect(try rig.rows().count == 3)
     }
 
-    @Test("J60: a log that cannot be made durable breaks the journal, not the snapshot alone")
-    func brokenLog() throws {
+    @Test(
+        "J60: a log or a name that cannot be made durable breaks the journal, not the snapshot alone",
+        arguments: ["log", "rename"])
+    func brokenDisk(step: String) throws {
         let rig = JournalRig()
         let journal = try rig.open()
         rig.append(1, to: journal)
         let broken = JournalError.system(SystemFailure(call: "fsync", path: "p", code: 5))
-        rig.tuning.faults.snapshot = { at throws(JournalError) in if at == "log" { throw broken } }
+        rig.tuning.faults.snapshot = { at throws(JournalError) in if at == step { throw broken } }
         #expect(try Self.write(journal, rig) == .failure(broken))
         #expect(rig.failures == [.broken(turn: 0, message: "\(broken)")])
         rig.hand(journal)

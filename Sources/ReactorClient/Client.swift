@@ -68,8 +68,13 @@ public final class Client: Sendable {
     private static func startThread(
         _ path: String?, _ options: ClientOptions, _ isForked: @escaping @Sendable () -> Bool
     ) throws(ClientError) -> (ActionPort, Confined<LoopClient>, MirrorBoard) {
+        let loop: EventLoop
+        do throws(LoopError) {
+            loop = try EventLoop(spin: options.spin)
+        } catch {
+            throw .system("\(error)")
+        }
         do {
-            let loop = try EventLoop(spin: options.spin)
             let core = try LoopClient(on: loop, to: path, options: options)
             let board = core.machine.board
             let confined = Confined(core)
@@ -82,6 +87,7 @@ public final class Client: Sendable {
             }
             return (port, confined, board)
         } catch {
+            loop.close()
             throw error as? ClientError ?? .system("\(error)")
         }
     }

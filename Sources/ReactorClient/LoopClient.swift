@@ -43,6 +43,8 @@ public final class LoopClient: TurnEnding {
                 environment: ProcessInfo.processInfo.environment, uid: getuid()
             ).map { ($0.path, $0.refusal.map { "\($0)" }) }
         }
+        // because what fails must leave nothing on the loop
+        let journal = try options.journal.map(Self.journal)
         do throws(LoopError) {
             timer = try LoopTimer(on: loop)
         } catch {
@@ -52,7 +54,7 @@ public final class LoopClient: TurnEnding {
         let (handle, mark, name) = (loop.handle, ForkMark(), Confined(ClientName()))
         // because in a forked process the loop's queue is a copy whose lock may be held for ever
         machine = ClientMachine(
-            options, journal: try options.journal.map(Self.journal),
+            options, journal: journal,
             wake: { if mark.isCurrent { handle.post { name.open().client?.note() } } },
             random: { random.next() })
         name.open().client = self

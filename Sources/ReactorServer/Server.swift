@@ -167,6 +167,14 @@ public final class Server {
         turnStart = tree.turn.sequence
     }
 
+    deinit {
+        // because a connection holds its session and the slices that it follows, and they hold it
+        for connection in connections.values {
+            connection.session = nil
+            connection.subscriptions = [:]
+        }
+    }
+
     /// What the shell is to do, in order; empty when there is nothing more.
     public func takeOutputs() -> [ServerOutput] {
         if outputs.isEmpty { return [] }

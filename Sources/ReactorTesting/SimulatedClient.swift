@@ -3,12 +3,14 @@ import ReactorCore
 import ReactorWire
 
 /// The real client machine in a simulated world.
+///
+/// *Owner*: the world, which must be held for as long as it is used.
 public final class SimulatedClient {
     /// The machine itself; ask it things inside ``act(_:)``.
     public let machine: ClientMachine
     /// Called after everything that may have changed a mirror.
     public var onChange: (() -> Void)?
-    private let world: SimulatedWorld
+    private unowned let world: SimulatedWorld
     private(set) var link: SimulatedLink?
     /// Whether its program died.
     public private(set) var isGone = false

@@ -1,3 +1,4 @@
+import ReactorCore
 import ReactorWire
 import Testing
 
@@ -35,5 +36,26 @@ struct ServerMemoryTests {
         #expect(rest.keptBytes == 0 && rest.snapshotBytes == 0 && rest.silentConnections == 0)
         // because a client may come back: its outcomes are kept for it
         #expect(rest.sessions == 1 && rest.outcomesOfOne == 2)
+    }
+
+    @Test("a server that goes while everybody is there leaves nothing behind")
+    func gone() {
+        weak var root: AnyNode?
+        weak var connection: Connection?
+        weak var session: Session?
+        func live() {
+            let harness = ServerHarness()
+            let client = harness.client()
+            client.open("/visits")
+            client.subscribe("/visits")
+            client.add(1)
+            harness.turn()
+            root = harness.server.tree.root
+            connection = harness.server.connections.values.first
+            session = connection?.session
+            #expect(root != nil && session != nil)
+        }
+        live()
+        #expect(root == nil && connection == nil && session == nil)
     }
 }

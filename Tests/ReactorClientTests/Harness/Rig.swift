@@ -78,6 +78,10 @@ final class Rig {
         server = try Self.server(root(), going: [], as: epoch, limits, from: lastSecret)
     }
 
+    deinit {
+        for wire in wires.values { wire.owner.wire = nil }
+    }
+
     private static func server(
         _ root: some Reactor, going rows: [HistoryRow], as epoch: UInt64, _ limits: ServerLimits,
         from secret: UInt64

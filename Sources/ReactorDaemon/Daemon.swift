@@ -90,14 +90,19 @@ public final class Daemon {
         do {
             try whenOpen(shell.server.tree)
         } catch {
-            home.close()
-            shell.close(isHurried: true)
-            loop.close()
             throw .opening("\(error)")
         }
     }
 
     deinit {
+        // because what journal and clients met last is told while the loop closes, when there is no
+        // daemon any more that could hear it
+        shell.keeper?.onFull = { _ in }
+        shell.keeper?.onBroken = { _ in }
+        shell.onEvent = { _ in }
+        shell.onTurnEnd = {}
+        home.close()
+        shell.close(isHurried: true)
         loop.close()
     }
 
@@ -160,12 +165,14 @@ public final class Daemon {
 
     /// Serves until a signal ends it; every client has been told and given its outcomes then.
     ///
-    /// *Throws*: ``DaemonError`` where it ends by itself. Signals are still taken then for as long as
-    /// the daemon is held, so that none ends the process in another way before it has said why.
+    /// *Throws*: ``DaemonError`` where it ends by itself: everybody is cut. Where that was while it
+    /// served, signals are still taken for as long as the daemon is held, so that none ends the
+    /// process in another way before it has said why.
     public func run() throws(DaemonError) {
         do throws(LoopError) {
             try prepare()
         } catch {
+            home.close()
             throw .loop(error)
         }
         supervisor?.tell("READY=1")
@@ -176,6 +183,7 @@ public final class Daemon {
         loop.onTurnEnd = nil
         if let failure {
             home.close()
+            shell.cut()
             throw failure
         }
         isOver = true

@@ -25,6 +25,7 @@ package final class ServerShell {
     // because a look at the clock for each write of a turn is one too many
     /// When the turn at hand ended, in nanoseconds.
     private var turnTime: UInt64 = 0
+    private var isClosed = false
     /// Told what the operator may want to know.
     var onEvent: (ServerEvent) -> Void = { _ in }
     /// Told that a turn has ended and its outputs have left, as far as they may.
@@ -86,8 +87,10 @@ package final class ServerShell {
         }
     }
 
-    /// Ends what looks into the past, and lets the journal's files go.
+    /// Ends what looks into the past, and lets the journal's files go; once.
     func close(isHurried: Bool = false) {
+        guard !isClosed else { return }
+        isClosed = true
         // because what looks into the past may take its time, and the last snapshot is not to wait
         desk?.stop()
         keeper?.close(isHurried: isHurried)

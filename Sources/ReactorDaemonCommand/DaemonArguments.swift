@@ -66,7 +66,8 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         do throws(DaemonError) {
             try daemon.run()
         } catch {
-            // because a signal in between would end the process as if nothing had failed
+            // because a signal in between would end the process as if nothing had failed, where it
+            // failed while it served
             withExtendedLifetime(daemon) {
                 Self.exit(withError: DaemonVoice<Program>.exit(error.exitCode, "\(error)"))
             }

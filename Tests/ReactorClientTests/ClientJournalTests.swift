@@ -1,4 +1,5 @@
 import ReactorCore
+import ReactorLoop
 import ReactorServer
 import StockReactors
 import Testing
@@ -255,6 +256,20 @@ struct ClientJournalTests {
         #expect(
             try await first.dispatch("/visits", Action.increment(by: 1)).revision != nil)
         first.close()
+    }
+
+    @Test("a client whose file is refused leaves nothing on its loop")
+    func refused() throws {
+        weak var loop: EventLoop?
+        func fail() throws {
+            let own = try EventLoop()
+            loop = own
+            var options = ClientOptions()
+            options.journal = "/proc/none/pending"
+            #expect(throws: ClientError.self) { try LoopClient(on: own, options: options) }
+        }
+        try fail()
+        #expect(loop == nil)
     }
 
     @Test("without a journal nothing is kept, and a frame is not looked at twice")

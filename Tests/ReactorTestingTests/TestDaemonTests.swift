@@ -17,6 +17,21 @@ struct TestDaemonTests {
         #expect(daemon.state(of: Counter.self)?.count == 20)
     }
 
+    @Test("a daemon goes, with its clients, when the last lets go of it")
+    func gone() throws {
+        weak var daemon: TestDaemon?
+        weak var tree: Tree?
+        func hold() throws {
+            let held = TestDaemon(Counter())
+            let mirror = try held.connect().mirror(Counter.self)
+            held.settle()
+            (daemon, tree) = (held, held.tree)
+            #expect(mirror.phase == .live)
+        }
+        try hold()
+        #expect(daemon == nil && tree == nil)
+    }
+
     @Test("F81: effects in the daemon wait for the test to move time")
     func effects() throws {
         let daemon = TestDaemon(Search())

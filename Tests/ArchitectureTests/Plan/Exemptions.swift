@@ -94,7 +94,6 @@ enum Exemptions {
             "what sagas hang on; SagaContext+ChildrenTests and SagaTests drive it",
         "ReactorCore/Saga/SagaWait.swift": "one answer; every wait of a saga goes through it",
         "ReactorCore/Saga/TreeSagaHost.swift": "a tree's sagas; SagaContextTests drive it",
-        "ReactorDaemon/Daemon.swift": "tested end to end, as a process",
         "ReactorDaemon/DaemonError.swift": "tested end to end, as a process",
         "ReactorDaemon/ReactorRoot.swift": "tested end to end, as a process",
         "ReactorDaemon/ServerShell.swift":

@@ -32,7 +32,7 @@ public struct JournalBackup: Equatable, Sendable {
         } catch {
             // because half a backup is none, and the reason matters more than what is left
             try? other.removeAll()
-            throw error
+            throw error.located(in: directory, insteadOf: other)
         }
     }
 
@@ -116,5 +116,18 @@ public struct JournalBackup: Equatable, Sendable {
         let choice = try SnapshotShelf(directory).choose(isCancelled: isCancelled)
         guard let error = choice.passedOver.first else { return }
         throw error
+    }
+}
+
+extension JournalError {
+    /// The same of the file that was copied, because nobody can look into a copy that is gone.
+    fileprivate func located(
+        in directory: DataDirectory, insteadOf copy: DataDirectory
+    ) -> JournalError {
+        guard case .damage(var damage) = self, damage.file == copy.path(JournalFile.name) else {
+            return self
+        }
+        damage.file = directory.path(JournalFile.name)
+        return .damage(damage)
     }
 }

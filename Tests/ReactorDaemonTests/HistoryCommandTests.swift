@@ -105,12 +105,16 @@ struct HistoryCommandTests {
         let bad = exported.output + #"{"path":"/visits","state":{"count":"many"}}"#
         let refused = try await reactord("import", "-", input: bad)
         #expect(refused.code == .exited(65) && refused.errors.contains("line 2"))
+        let nothing = try await reactord("import", "-", input: "\n")
+        #expect(nothing.code == .exited(65) && nothing.errors.contains("no state"))
         #expect(try await reactord("replay").output.contains(#""visits":{"count":43}"#))
         #expect(try await reactord("import", "-", input: exported.output).code == .exited(0))
         let again = try await start()
         #expect(try await again("get", "/visits/count").output == "42\n")
         let after = try await again("get", "--revision", "/visits").output
         #expect(after.prefix(30) != before.prefix(30))
+        let never = try await again("get", "/visits", "--at", "1")
+        #expect(never.code == 66 && never.errors.contains("its epoch begins at"))
         #expect(try await again("log").output.contains(#""imported":["/visits"]"#))
         await again.daemon.kill9()
         #expect(try await start()("get", "/visits/count").output == "42\n")

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestPrograms
 import Testing
 
@@ -28,6 +29,23 @@ struct JournalBackupTests {
         let copy = try DataDirectory(at: path)
         #expect(try JournalReader(copy).verifyRest().epoch == 0)
         journal.close()
+    }
+
+    @Test("a row that has rotted is named in the file that was copied, not in the copy")
+    func rotten() throws {
+        let (rig, journal) = try journal()
+        journal.close()
+        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
+            try $0.execute(sql: "UPDATE batch SET chain = chain + 1 WHERE number = 7")
+        }
+        let error = #expect(throws: JournalError.self) {
+            try JournalBackup(of: rig.directory(), into: rig.home.path("copy"))
+        }
+        guard case .damage(let damage)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(damage.row == 7 && damage.file == rig.path + "/journal.sqlite")
     }
 
     @Test("one that nobody wants any more ends soon and leaves nothing, wherever it was")

@@ -182,6 +182,9 @@ extension OfflineHistory {
                 "\(path) holds no history: name the daemon's place under `data: directory:`, or "
                     + "begin one there with --new")
         }
+        guard lines.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else {
+            throw .unusableImport("it names no state: nothing was changed")
+        }
         let (history, recovery, epoch) = try open(root, logger)
         let tree = recovery.tree
         var changed: [UInt32: AnyNode] = [:]

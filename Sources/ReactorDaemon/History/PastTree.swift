@@ -105,6 +105,12 @@ final class PastTree {
             {
                 break
             }
+            if let target, row.epoch == target.epoch, row.after > target.sequence {
+                // because what stood there before was of another epoch, and has a revision of that
+                let first = Revision(epoch: row.epoch, sequence: row.after)
+                throw .outOfReach(
+                    "revision \(target) is not in the history: its epoch begins at \(first)")
+            }
             let last = row.epoch == target?.epoch ? target?.sequence ?? .max : .max
             do throws(RecoveryError) {
                 try recovery.replay(HistoryRow(row), upTo: last)

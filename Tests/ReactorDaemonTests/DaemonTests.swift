@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ReactorCore
 import ReactorDaemon
 import StockReactors
 import TestPrograms
@@ -7,7 +8,9 @@ import Testing
 
 /// A daemon in a program of somebody's own.
 struct DaemonTests {
-    private func daemon(_ directory: TestDirectory) throws -> Daemon {
+    private func daemon(
+        _ directory: TestDirectory, whenOpen: @escaping (Tree) throws -> Void = { _ in }
+    ) throws -> Daemon {
         let text = """
             socket: \(directory.path("s"))
             data:
@@ -16,7 +19,7 @@ struct DaemonTests {
         return try Daemon(
             root: Counter(), config: DaemonConfig(yaml: text, file: "d.yaml", reactors: .inCode),
             environment: [:], uid: geteuid(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, whenOpen: whenOpen)
     }
 
     @Test("who lets go of a daemon may make another at the same socket, of the same data")
@@ -32,13 +35,8 @@ struct DaemonTests {
     func refused() throws {
         struct Refused: Error {}
         let directory = TestDirectory()
-        let config = try DaemonConfig(
-            yaml: "socket: \(directory.path("s"))", file: "d.yaml", reactors: .inCode)
         #expect(throws: DaemonError.self) {
-            _ = try Daemon(
-                root: Counter(), config: config, environment: [:], uid: geteuid(),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                whenOpen: { _ in throw Refused() })
+            try daemon(directory) { _ in throw Refused() }
         }
         _ = try daemon(directory)
     }

@@ -183,7 +183,7 @@ extension OfflineHistory {
                     + "begin one there with --new")
         }
         guard lines.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else {
-            throw .unusableImport("it names no state: nothing was changed")
+            throw .unusableImport("the file names no state: nothing was changed")
         }
         let (history, recovery, epoch) = try open(root, logger)
         let tree = recovery.tree

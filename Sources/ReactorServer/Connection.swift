@@ -52,6 +52,8 @@ final class Connection {
     var turnActionBytes = 0
     /// Questions about the past that wait for their answers.
     var inquiryCount = 0
+    /// Subscriptions that wait for the journal.
+    var parkedCount = 0
     var isWriting = false
     /// The last turn that had more for it than updates.
     var urgentTurn: UInt64 = 0

@@ -260,5 +260,6 @@ extension Connection {
     /// Whether everything that arrived was answered.
     fileprivate var isAnswered: Bool {
         !isReadingPaused && !(session?.isOwed ?? false) && inquiryCount == 0
+            && parkedCount == 0 && !isBehind
     }
 }

@@ -277,6 +277,7 @@ extension Server {
         connection.queue.removeAll()
         connection.partial = []
         leaveSlices(connection)
+        forgetParked(of: connection)
         connection.nodes.removeAll()
         tree.endConnection(id.rawValue)
         guard let session = connection.session else { return }

@@ -2,6 +2,8 @@
 public struct HistoryQuestion: Sendable, Equatable {
     /// Names the question.
     public let number: UInt64
+    /// The user that waits for the answer.
+    public let uid: UInt32
     /// The node whose deltas are wanted.
     public let node: UInt32
     /// The history that the sequences are of.

@@ -13,6 +13,7 @@ struct OlderDeltas {
 /// A subscription that waits for the journal.
 struct ParkedRequest {
     var connection: ConnectionID
+    var uid: UInt32
     var header: FrameHeader
     var request: Subscribe
     var upTo: UInt64
@@ -28,18 +29,35 @@ extension Server {
             let from = request.from, from.epoch == tree.turn.epoch,
             from.sequence < node.sequence, node.birthSequence <= from.sequence,
             from.sequence < ring.start ?? turnStart,
-            parked.count < limits.parkedRequestsMax
+            hasRoomToPark(for: connection.peer.uid)
         else { return false }
         lastQuestion += 1
         let upTo = ring.start ?? turnStart
         parked[lastQuestion] = ParkedRequest(
-            connection: connection.id, header: header, request: request, upTo: upTo)
+            connection: connection.id, uid: connection.peer.uid, header: header,
+            request: request, upTo: upTo)
+        connection.parkedCount += 1
         outputs.append(
             .readHistory(
                 HistoryQuestion(
-                    number: lastQuestion, node: node.number, epoch: from.epoch,
-                    after: from.sequence, upTo: upTo, byteCountMax: limits.resumeBytesMax)))
+                    number: lastQuestion, uid: connection.peer.uid, node: node.number,
+                    epoch: from.epoch, after: from.sequence, upTo: upTo,
+                    byteCountMax: limits.resumeBytesMax)))
         return true
+    }
+
+    /// Whether one more subscription of a user may wait: one user leaves half of the places to others.
+    private func hasRoomToPark(for uid: UInt32) -> Bool {
+        guard parked.count < limits.parkedRequestsMax else { return false }
+        let own = parked.values.count { $0.uid == uid }
+        return own < (limits.parkedRequestsMax + 1) / 2
+    }
+
+    /// Gives up what a connection that has gone has parked.
+    func forgetParked(of connection: Connection) {
+        guard connection.parkedCount > 0 else { return }
+        connection.parkedCount = 0
+        parked = parked.filter { $0.value.connection != connection.id }
     }
 
     /// Goes on counting questions where a server left off whose answers may still come.
@@ -50,9 +68,11 @@ extension Server {
     public func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {
         self.now = now
         guard let request = parked.removeValue(forKey: number),
-            let connection = desk.value.connections[request.connection], !connection.isClosing
+            let connection = desk.value.connections[request.connection]
         else { return }
-        // because the node may have gone meanwhile, or another come
+        connection.parkedCount -= 1
+        guard !connection.isClosing else { return }
+        // because the node may have gone since, or another come
         switch find(request.request.path) {
         case .failure(let refusal): refuse(request.header, refusal, of: connection)
         case .success((let node, let field)):

@@ -16,6 +16,10 @@ final class ServerHarness {
     private(set) var events: [ServerEvent] = []
     /// What the journal says of what clients missed; nothing, if nobody sets it.
     var past: ((HistoryQuestion) -> [UInt8]?)?
+    /// Whether questions about what clients missed are answered at once.
+    var answersHistory = true
+    /// Questions that were not.
+    private(set) var questions: [HistoryQuestion] = []
     private(set) var inquiries: [Inquiry] = []
     private(set) var snapshots: [ServerSnapshot] = []
     private(set) var probes: [StateProbe] = []
@@ -125,6 +129,10 @@ final class ServerHarness {
             unappended.append(batch.turn)
             if appendsAtOnce { append(1) }
         case .readHistory(let question):
+            guard answersHistory else {
+                questions.append(question)
+                return
+            }
             server.answer(question.number, with: past?(question), at: now)
         case .beginSnapshot: if let snapshot = server.snapshot { snapshots.append(snapshot) }
         case .sum(let probe): probes.append(probe)

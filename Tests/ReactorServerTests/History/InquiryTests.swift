@@ -57,6 +57,85 @@ struct InquiryTests {
         #expect(client.socket.isClosed)
     }
 
+    /// A server of which memory has nothing of the first 100 changes, and a client that has half.
+    private func missed(
+        change: (inout ServerLimits) -> Void = { _ in }
+    ) throws -> (harness: ServerHarness, writer: TestClient) {
+        let harness = try ServerHarness.keeping {
+            $0.ringBytesMax = 500
+            change(&$0)
+        }
+        let writer = harness.client()
+        writer.open("/visits")
+        for _ in 1...100 {
+            writer.add(1)
+            harness.turn()
+        }
+        harness.answersHistory = false
+        return (harness, writer)
+    }
+
+    @Test("W22: a subscription that is looked up in the journal is answered behind a half-close")
+    func halfCloseOfParked() throws {
+        let (harness, _) = try missed()
+        let reader = harness.client()
+        _ = reader.frames()
+        reader.subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
+        harness.server.endInput(reader.id)
+        harness.settle()
+        #expect(reader.frames().isEmpty && !reader.socket.isClosed)
+        let question = try #require(harness.questions.first)
+        harness.server.answer(question.number, with: nil, at: harness.now)
+        harness.settle()
+        #expect(reader.frames().map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(reader.socket.isClosed)
+    }
+
+    @Test("W22: all snapshots of a client that shuts its side come, however little room there is")
+    func halfCloseOfOwed() throws {
+        let harness = try ServerHarness.keeping { $0.queueBytesMax = 4 << 10 }
+        let writer = harness.client()
+        writer.open("/page")
+        writer.dispatch(Page.Action.body(String(repeating: "x", count: 20_000)))
+        harness.turn()
+        let reader = harness.client()
+        reader.socket.room = 0
+        reader.subscribe("/page")
+        reader.subscribe("/page", .value)
+        harness.server.endInput(reader.id)
+        harness.settle()
+        reader.take()
+        harness.settle()
+        let kinds = reader.frames().map(\.kind)
+        #expect(kinds.contains(.snapshot) && kinds.contains(.value))
+        #expect(reader.socket.isClosed)
+    }
+
+    @Test("one user parks half of the subscriptions that may wait, and its end frees its places")
+    func parkedShares() throws {
+        let (harness, _) = try missed { $0.parkedRequestsMax = 4 }
+        let past = Revision(epoch: 7, sequence: 50)
+        let readers = (1...3).map { _ in harness.client(uid: 5) }
+        for reader in readers { reader.subscribe("/visits", from: past) }
+        harness.settle()
+        #expect(harness.questions.map(\.uid) == [5, 5])
+        #expect(readers[2].frames(.subscribed).count == 1)
+        let other = harness.client(uid: 6)
+        other.subscribe("/visits", from: past)
+        harness.settle()
+        #expect(harness.questions.map(\.uid) == [5, 5, 6])
+        readers[0].disconnect()
+        let next = harness.client(uid: 5)
+        next.subscribe("/visits", from: past)
+        harness.settle()
+        #expect(harness.questions.map(\.uid) == [5, 5, 6, 5])
+        for question in harness.questions {
+            harness.server.answer(question.number, with: nil, at: harness.now)
+        }
+        harness.settle()
+        for reader in [readers[1], other, next] { #expect(reader.frames(.subscribed).count == 1) }
+    }
+
     @Test("one whose connection has gone is answered to nobody")
     func gone() throws {
         let harness = try ServerHarness.keeping()

@@ -1,0 +1,70 @@
+import DequeModule
+
+/// Queues by owner that take turns: an owner with many elements delays another owner by one of them.
+///
+///     var queue = RoundRobin<UInt32, Question>()
+///     queue.append(question, of: peer.uid)
+///     while let (uid, question) = queue.popFirst() { … }
+///
+/// *Place*: questions that wait for the loop, for its helper thread, or for a thread that reads the
+/// journal, by the uid that asks. *Shape*: first in, first out for each owner. Whoever appends bounds
+/// the number of elements.
+package struct RoundRobin<Owner: Hashable, Element> {
+    private var queues: [Owner: Deque<Element>] = [:]
+    /// Owners with elements, in the order of their next turns.
+    private var owners: Deque<Owner> = []
+    /// Number of elements of all owners.
+    package private(set) var count = 0
+
+    /// Makes empty queues.
+    package init() {}
+
+    /// Whether no owner has an element.
+    package var isEmpty: Bool { count == 0 }
+
+    /// Number of owners with elements.
+    package var ownerCount: Int { owners.count }
+
+    /// Appends an element to the queue of its owner.
+    package mutating func append(_ element: Element, of owner: Owner) {
+        if queues[owner] == nil { owners.append(owner) }
+        queues[owner, default: []].append(element)
+        count += 1
+    }
+
+    /// Takes the oldest element of the owner whose turn it is.
+    package mutating func popFirst() -> (owner: Owner, element: Element)? {
+        guard let owner = owners.popFirst(), let element = queues[owner]?.popFirst() else {
+            return nil
+        }
+        count -= 1
+        if queues[owner]?.isEmpty ?? true {
+            queues[owner] = nil
+        } else {
+            owners.append(owner)
+        }
+        return (owner, element)
+    }
+
+    /// Puts an unfinished element in front of the queue of its owner, whose turn is over.
+    package mutating func putBack(_ element: Element, of owner: Owner) {
+        if queues[owner] == nil { owners.append(owner) }
+        queues[owner, default: []].prepend(element)
+        count += 1
+    }
+
+    /// Takes out every element that `isWanted` answers true for, in any order.
+    package mutating func removeAll(where isWanted: (Element) -> Bool) -> [Element] {
+        var removed: [Element] = []
+        for owner in owners {
+            guard var queue = queues[owner], queue.contains(where: isWanted) else { continue }
+            removed += queue.filter(isWanted)
+            queue.removeAll(where: isWanted)
+            queues[owner] = queue.isEmpty ? nil : queue
+        }
+        guard !removed.isEmpty else { return [] }
+        count -= removed.count
+        owners.removeAll { queues[$0] == nil }
+        return removed
+    }
+}

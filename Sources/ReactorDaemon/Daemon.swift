@@ -223,7 +223,7 @@ public final class Daemon {
     }
 
     private func tick() {
-        server.tick(at: loop.now, isLate: loop.now - lastTick > Self.tickDelayMax)
+        shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
         lastTick = loop.now
         goOnIfThereIsRoom()
         warnOfParking()

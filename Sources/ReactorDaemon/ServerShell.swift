@@ -135,6 +135,12 @@ package final class ServerShell {
         endTurn()
     }
 
+    /// Tells the time, once a second: see ``Server/tick(at:isLate:)``.
+    func tick(isLate: Bool) {
+        server.tick(at: loop.now, isLate: isLate)
+        desk?.tick(at: loop.now)
+    }
+
     /// Closes every connection at once.
     package func cut() { for link in links.values { link.close() } }
 

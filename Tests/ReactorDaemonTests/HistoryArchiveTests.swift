@@ -93,6 +93,96 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
+    @Test("an export that skips states and names no revision is answered like any other")
+    func exportWithoutRevision() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let number = rig.ask(.export(path: "/", skip: 1), connection: 2)
+        rig.gate.ring()
+        // the reactors of the rig cannot be made: what counts is that there is an answer
+        #expect(throws: Refusal.self) { try rig.answer(number).get() }
+        rig.close()
+    }
+
+    @Test("users take turns: one question does not wait for all of another user's")
+    func turns() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let block = rig.block()
+        let many = (1...12).map { _ in rig.ask(.log(path: "/a"), connection: 2, uid: 1) }
+        let one = rig.ask(.log(path: "/a"), connection: 3, uid: 2)
+        rig.gate.ring()
+        for number in many { _ = rig.answer(number) }
+        _ = rig.answer(one)
+        let order = rig.answeredNumbers.filter { $0 != block }
+        #expect(try #require(order.firstIndex(of: one)) <= 1, "\(order)")
+        #expect(order.filter { $0 != one } == many)
+        rig.close()
+    }
+
+    /// Lets so many questions of a connection wait for something to happen.
+    private func wait(
+        _ count: Int, connection: UInt64, uid: UInt32 = 0, in rig: ArchiveRig
+    ) -> [UInt64] {
+        (0..<count).map { _ in
+            rig.ask(
+                .log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true),
+                connection: connection, uid: uid)
+        }
+    }
+
+    @Test("where as many wait as may, the connection with the most of them makes room")
+    func sharedByConnection() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let first = wait(8, connection: 2, in: rig)
+        let second = wait(8, connection: 3, in: rig)
+        let newcomer = wait(1, connection: 4, in: rig)[0]
+        rig.settle()
+        #expect(rig.found(newcomer) == nil)
+        let page = try LogPage(wireBytes: #require(rig.found(first[0])).get())
+        #expect(page.isEnd && page.entries.isEmpty)
+        #expect((first.dropFirst() + second).allSatisfy { rig.found($0) == nil })
+        rig.append(2, .state(of: 1))
+        #expect(try LogPage(wireBytes: rig.answer(newcomer).get()).sequences == [2])
+        rig.close()
+    }
+
+    @Test("where as many wait as may, the user with the most makes room, and none for its own")
+    func sharedByUser() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        var crowd: [UInt64] = []
+        for connection in 2...9 {
+            crowd += wait(2, connection: UInt64(connection), uid: 1, in: rig)
+        }
+        let late = wait(3, connection: 10, uid: 1, in: rig)[2]
+        guard case .failure(let refusal) = rig.answer(late) else {
+            Issue.record("a user with all places got one more")
+            return
+        }
+        #expect(refusal.code == .busy)
+        let other = wait(1, connection: 11, uid: 2, in: rig)[0]
+        rig.settle()
+        #expect(rig.found(other) == nil)
+        rig.close()
+    }
+
+    @Test("a question that waits for too long is answered with an empty page")
+    func deadline() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        let follower = wait(1, connection: 2, in: rig)[0]
+        rig.settle()
+        rig.archive.tick(at: ArchiveClerk.waitMax - 1)
+        rig.settle()
+        #expect(rig.found(follower) == nil)
+        rig.archive.tick(at: ArchiveClerk.waitMax)
+        let page = try LogPage(wireBytes: rig.answer(follower).get())
+        #expect(page.isEnd && page.entries.isEmpty && page.mark == LogMark(row: 1, skip: 0))
+        rig.close()
+    }
+
     @Test("R101: told to stop, it looks into nothing of what waits")
     func stop() throws {
         let rig = try ArchiveRig()

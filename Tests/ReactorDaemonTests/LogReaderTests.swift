@@ -21,7 +21,7 @@ struct LogReaderTests {
         let reader = try LogReader(
             "/a", from: Revision(epoch: epoch, sequence: sequence), after: nil,
             in: rig.directory, isCancelled: { false })
-        let page = try reader.page { false }
+        let page = try #require(try reader.page(rowsMax: .max) { false })
         #expect(page.isEnd)
         return page.sequences
     }
@@ -51,7 +51,18 @@ struct LogReaderTests {
         let rig = try rig()
         let reader = try LogReader(
             "/a", from: nil, after: nil, in: rig.directory, isCancelled: { false })
-        #expect(throws: PastError.self) { try reader.page { true } }
+        #expect(throws: PastError.self) { try reader.page(rowsMax: .max) { true } }
+        rig.close()
+    }
+
+    @Test("a page that is read in slices is the page that is read at once")
+    func slices() throws {
+        let rig = try rig()
+        let reader = try LogReader(
+            "/a", from: nil, after: nil, in: rig.directory, isCancelled: { false })
+        for _ in 1...5 { #expect(try reader.page(rowsMax: 1) { false } == nil) }
+        let page = try #require(try reader.page(rowsMax: 1) { false })
+        #expect(page.sequences == [2, 4] && page.isEnd)
         rig.close()
     }
 }

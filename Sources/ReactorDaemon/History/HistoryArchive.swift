@@ -19,13 +19,14 @@ final class HistoryArchive: Sendable {
         case look
         case hurry(ConnectionID)
         case forget(ConnectionID)
+        case tick(UInt64)
         case stop
     }
 
     private let mailbox: Mailbox<Order>
     private let thread: WorkThread
     private let isStopping: Flag
-    /// Whether somebody waits for something to happen.
+    /// Whether a question waits for something to happen.
     private let hasFollowers: Flag
     /// Connections whose end the archive's thread has not come to yet.
     private let gone: Guarded<Set<ConnectionID>>
@@ -49,7 +50,7 @@ final class HistoryArchive: Sendable {
                 }, answer: answer)
             var isRunning = true
             while isRunning {
-                bell.wait()
+                if !clerk.hasWork { bell.wait() }
                 var isToLook = false
                 for order in mailbox.drain() {
                     switch order {
@@ -59,20 +60,28 @@ final class HistoryArchive: Sendable {
                     case .forget(let connection):
                         clerk.forget(connection)
                         gone.withLock { _ = $0.remove(connection) }
+                    case .tick(let now): clerk.tick(at: now)
                     case .stop: isRunning = false
                     }
                 }
-                if isToLook, isRunning { clerk.look() }
+                if isToLook { clerk.look() }
+                if isRunning { clerk.step() }
             }
+            // because every question is answered, if only with the reason why it is not
+            while clerk.hasWork { clerk.step() }
         }
     }
 
     /// Takes a question.
     func take(_ inquiry: Inquiry) { mailbox.post(.question(inquiry)) }
 
-    /// The journal has rows that it had not; who waits for that is told. *Cost*: a load where nobody
-    /// does.
+    /// The journal has rows that it had not: questions that wait for that are answered. *Cost*: a load
+    /// where no question waits.
     func noteAppended() { if hasFollowers.take() { mailbox.post(.look) } }
+
+    /// Tells the time, in nanoseconds: questions that wait, and trees between two pages, have a
+    /// deadline.
+    func tick(at now: UInt64) { mailbox.post(.tick(now)) }
 
     /// A connection asks nothing more, and waits for nothing to happen.
     func hurry(_ connection: ConnectionID) { mailbox.post(.hurry(connection)) }

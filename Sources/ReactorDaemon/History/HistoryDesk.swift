@@ -13,12 +13,13 @@ final class HistoryDesk {
     private var server: Server
     private let keeper: HistoryKeeper
     private let loop: EventLoop
-    private let archive: HistoryArchive
+    /// Reads the log, on a thread of its own.
+    private let logs: HistoryArchive
+    /// Answers what needs a second tree or copies everything, on a thread of its own.
+    private let trees: HistoryArchive
     private let directory: DataDirectory
-    /// Questions that want a tree of their own, or copy everything, and wait.
-    private var heavyCount = 0
-    /// Questions about the log that are looked into, or wait for something to happen.
-    private var logCount = 0
+    /// Questions that need a tree of their own, or copy everything, and wait, by uid.
+    private var heavyCounts: [UInt32: Int] = [:]
     /// The snapshot that was asked for last.
     private var lastMade: SnapshotMade?
     /// Connections that have asked the archive.
@@ -26,15 +27,15 @@ final class HistoryDesk {
     /// Connections that ask nothing more.
     private var ended: Set<ConnectionID> = []
 
-    // because each takes as much memory as the tree does, or as much of the disk's time
-    /// Most questions of that kind at a time, from all clients; one is looked into, others wait.
+    // because each takes as much time as a start does
+    /// Most questions of that kind of one user at a time; one of all is worked on, others wait, and
+    /// users take turns.
     static let heavyMax = 4
-    // because each that waits has the journal open, and knows where all nodes stand
-    /// Most questions about the log at a time, from all clients; the next is told to come later.
-    static let logsMax = 16
     // because each reader of the journal has the file and its log open
     /// Most files that are open at a time for questions about the past.
-    static let descriptorsMax = 2 * (logsMax + ArchiveClerk.readersMax + 8)
+    static let descriptorsMax =
+        2
+        * (ArchiveClerk.followersMax + ArchiveClerk.readersMax + ArchiveClerk.begunMax + 8)
 
     init(
         _ history: History, _ keeper: HistoryKeeper, of server: Server, on loop: EventLoop,
@@ -46,12 +47,20 @@ final class HistoryDesk {
         directory = history.directory
         let handle = loop.handle
         let told = Guarded<Confined<HistoryDesk>?>(nil)
+        let answer: HistoryArchive.Answer = { inquiry, result in
+            guard let desk = told.withLock({ $0 }) else { return }
+            _ = handle.post { desk.open().answer(inquiry, result) }
+        }
+        let (limits, dropped) = (server.limits, history.config.dropped)
         do throws(WorkThreadError) {
-            archive = try HistoryArchive(
-                directory, dropped: history.config.dropped, limits: server.limits, roots: roots
-            ) { inquiry, result in
-                guard let desk = told.withLock({ $0 }) else { return }
-                _ = handle.post { desk.open().answer(inquiry, result) }
+            logs = try HistoryArchive(
+                directory, dropped: dropped, limits: limits, roots: nil, answer: answer)
+            do throws(WorkThreadError) {
+                trees = try HistoryArchive(
+                    directory, dropped: dropped, limits: limits, roots: roots, answer: answer)
+            } catch {
+                logs.close()
+                throw error
             }
         } catch {
             throw .journal(
@@ -61,7 +70,7 @@ final class HistoryDesk {
         release = { told.withLock { $0 = nil } }
     }
 
-    // because the archive's thread would keep what keeps it
+    // because the archives' threads would keep what keeps them
     private var release: () -> Void = {}
 
     /// Goes on with another server in the place of the one at hand.
@@ -75,24 +84,20 @@ final class HistoryDesk {
             // because it holds the sessions' secrets
             let text = "a backup is for uid \(geteuid()), the daemon's own, and for root"
             refuse(inquiry, Refusal(.forbidden, text))
-        case .log:
-            guard logCount < Self.logsMax else {
-                let text = "\(logCount) questions about the log wait for what happens"
-                return refuse(inquiry, Refusal(.busy, text + ", try again later"))
-            }
-            logCount += 1
-            hand(inquiry)
+        case .log: hand(inquiry, to: logs)
         default:
-            guard heavyCount < Self.heavyMax else {
-                let text = "\(heavyCount) questions about the past are being looked into"
+            let uid = inquiry.peer.uid
+            let count = heavyCounts[uid] ?? 0
+            guard count < Self.heavyMax else {
+                let text = "\(count) questions of uid \(uid) about the past wait"
                 return refuse(inquiry, Refusal(.busy, text + ", try again later"))
             }
-            heavyCount += 1
-            hand(inquiry)
+            heavyCounts[uid] = count + 1
+            hand(inquiry, to: trees)
         }
     }
 
-    private func hand(_ inquiry: Inquiry) {
+    private func hand(_ inquiry: Inquiry, to archive: HistoryArchive) {
         asking.insert(inquiry.connection)
         // because what a turn brought is handed on at its end
         if ended.contains(inquiry.connection) { archive.hurry(inquiry.connection) }
@@ -106,9 +111,10 @@ final class HistoryDesk {
 
     private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
         switch inquiry.ask {
-        case .past, .export, .backup: heavyCount -= 1
-        case .log: logCount -= 1
-        case .get, .describe, .tree, .stats, .limits, .checksum, .snapshot: break
+        case .past, .export, .backup:
+            let count = heavyCounts[inquiry.peer.uid] ?? 1
+            heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
+        case .log, .get, .describe, .tree, .stats, .limits, .checksum, .snapshot: break
         }
         server.answer(inquiry, with: result, at: loop.now)
     }
@@ -140,30 +146,41 @@ final class HistoryDesk {
     }
 
     /// Takes note that the journal holds more than it did.
-    func noteAppended() { archive.noteAppended() }
+    func noteAppended() { logs.noteAppended() }
 
     /// Takes note that a connection sends nothing more: it gets its answers, and waits for nothing
     /// to happen.
     func endInput(_ connection: ConnectionID) {
         ended.insert(connection)
-        if asking.contains(connection) { archive.hurry(connection) }
+        if asking.contains(connection) { logs.hurry(connection) }
     }
 
     /// Takes note that a connection has gone.
     func forget(_ connection: ConnectionID) {
         ended.remove(connection)
-        if asking.remove(connection) != nil { archive.forget(connection) }
+        guard asking.remove(connection) != nil else { return }
+        logs.forget(connection)
+        trees.forget(connection)
     }
 
-    /// Has what is under way end soon; nobody is answered any more.
+    /// Tells the time: what waits has a deadline.
+    func tick(at now: UInt64) {
+        guard !asking.isEmpty else { return }
+        logs.tick(at: now)
+        trees.tick(at: now)
+    }
+
+    /// Has what is under way end soon; no question is answered any more.
     func stop() {
         release()
-        archive.stop()
+        logs.stop()
+        trees.stop()
     }
 
     /// Ends what is under way.
     func close() {
         release()
-        archive.close()
+        logs.close()
+        trees.close()
     }
 }

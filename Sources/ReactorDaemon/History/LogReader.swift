@@ -3,7 +3,7 @@ import ReactorJournal
 import ReactorServer
 import ReactorWire
 
-/// Reads a daemon's history page by page, for one who wants to know what happened at a path.
+/// Reads a daemon's history page by page, for a client that asks what happened at a path.
 ///
 /// *Owner*: one thread; beside a journal that is written. *Cost*: memory for a page, for one row
 /// taken to pieces, and for where nodes stood.
@@ -22,6 +22,10 @@ final class LogReader {
     /// The mark to go on behind, until it was reached.
     private var after: LogMark?
     private var waiting: ArraySlice<LogEntry> = []
+    /// Entries of the page that is being read.
+    private var entries: [LogEntry] = []
+    /// Bytes of these.
+    private var byteCount = 0
 
     /// Most entries of a page.
     static let pageEntriesMax = 256
@@ -63,30 +67,41 @@ final class LogReader {
     /// Whether the revision to begin with was not reached yet.
     var isSeeking: Bool { from != nil }
 
-    /// What comes next, up to the journal's end or what a page holds.
+    /// Reads on for the next page, in at most `rowsMax` rows; nil where the page is not complete then:
+    /// a further call goes on with it.
     ///
     /// *Throws*: ``PastError/outOfReach(_:)`` where the revision to begin with is not there, and is
     /// not the next one.
-    func page(isCancelled: () -> Bool) throws(PastError) -> LogPage {
-        var entries: [LogEntry] = []
-        var byteCount = 0
-        var isEnd = false
+    func page(rowsMax: Int, isCancelled: () -> Bool) throws(PastError) -> LogPage? {
+        var rowsLeft = rowsMax
         while entries.count < Self.pageEntriesMax, byteCount < Self.pageBytesMax {
             if let entry = waiting.popFirst() {
                 entries.append(entry)
                 byteCount += entry.byteCount
                 mark.skip += 1
-            } else {
-                if isCancelled() { throw .ended }
-                guard try readRow() else {
-                    isEnd = true
-                    break
-                }
+                continue
+            }
+            if isCancelled() { throw .ended }
+            guard rowsLeft > 0 else { return nil }
+            rowsLeft -= 1
+            guard try readRow() else {
+                try checkReached()
+                return takePage(isEnd: true)
             }
         }
-        if isEnd { try checkReached() }
+        return takePage(isEnd: false)
+    }
+
+    private func takePage(isEnd: Bool) -> LogPage {
+        defer {
+            entries = []
+            byteCount = 0
+        }
         return LogPage(entries: entries, mark: mark, isEnd: isEnd, begin: begin)
     }
+
+    /// The page of a client that has waited in vain: nothing has happened.
+    var emptyPage: LogPage { LogPage(entries: [], mark: mark, isEnd: true, begin: begin) }
 
     private func checkReached() throws(PastError) {
         guard let from else { return }

@@ -3,7 +3,8 @@ import ReactorLoop
 import ReactorServer
 import ReactorThreads
 
-/// Looks up in the journal what clients missed, on a thread of its own, one question after another.
+/// Looks up in the journal what clients missed, on a thread of its own, one question after another:
+/// users take turns.
 ///
 /// *Owner*: the loop's thread, on which answers are told.
 final class MissedReader {
@@ -55,14 +56,16 @@ final class MissedReader {
         let onAnswer: Confined<(_ number: UInt64, _ frames: [UInt8]?) -> Void>
 
         func run() {
+            var queue = RoundRobin<UInt32, HistoryQuestion>()
             while true {
-                bell.wait()
+                if queue.isEmpty { bell.wait() }
                 for order in mailbox.drain() {
                     switch order {
                     case .stop: return
-                    case .question(let question): answer(question)
+                    case .question(let question): queue.append(question, of: question.uid)
                     }
                 }
+                if let (_, question) = queue.popFirst() { answer(question) }
             }
         }
 

@@ -18,6 +18,7 @@ final class ArchiveRig: Sendable {
     private let appended = Bell()
     private let answered = Bell()
     private let answers: Guarded<[UInt64: Result<[UInt8], Refusal>]>
+    private let order: Guarded<[UInt64]>
     private let lastQuestion = Guarded<UInt64>(0)
 
     init() throws {
@@ -29,6 +30,8 @@ final class ArchiveRig: Sendable {
         self.journal = Confined(journal)
         let answers = Guarded<[UInt64: Result<[UInt8], Refusal>]>([:])
         self.answers = answers
+        let order = Guarded<[UInt64]>([])
+        self.order = order
         archive = try HistoryArchive(
             directory, dropped: [], limits: ServerLimits(),
             roots: { [gate] in
@@ -36,6 +39,7 @@ final class ArchiveRig: Sendable {
                 throw JournalError.moved(path: "nowhere")
             },
             answer: { [answered] inquiry, result in
+                order.withLock { $0.append(inquiry.number) }
                 answers.withLock { $0[inquiry.number] = result }
                 answered.ring()
             })
@@ -80,14 +84,14 @@ final class ArchiveRig: Sendable {
 
     /// Asks, and says under which number the answer will be there.
     @discardableResult
-    func ask(_ ask: Ask, connection: UInt64 = 1) -> UInt64 {
+    func ask(_ ask: Ask, connection: UInt64 = 1, uid: UInt32 = 0) -> UInt64 {
         let number = lastQuestion.withLock { last in
             last += 1
             return last
         }
         archive.take(
             Inquiry(
-                connection: ConnectionID(connection), peer: Peer(uid: 0, gid: 0, pid: 1),
+                connection: ConnectionID(connection), peer: Peer(uid: uid, gid: uid, pid: 1),
                 number: number, ask: ask))
         return number
     }
@@ -95,6 +99,9 @@ final class ArchiveRig: Sendable {
     /// Asks for a tree, which is not looked for before ``gate`` is rung.
     @discardableResult
     func block() -> UInt64 { ask(.export(path: "/")) }
+
+    /// The numbers of the questions that were answered, in the order of their answers.
+    var answeredNumbers: [UInt64] { order.withLock { $0 } }
 
     /// The answer, if it is there.
     func found(_ number: UInt64) -> Result<[UInt8], Refusal>? {

@@ -15,24 +15,26 @@ public struct JournalBackup: Equatable, Sendable {
     /// The row of the snapshot in it, if there is one.
     public let snapshot: UInt64?
 
-    /// Makes the directory `path` and fills it; removes it where that is not done to its end, or
-    /// `isCancelled`, which is asked often, says that nobody wants it any more.
+    /// Makes the directory `path`, which has that name only once it is whole; nothing is left of it
+    /// where that fails, or `isCancelled`, which is asked often, says that nobody wants it any more.
     ///
-    /// *Throws*: where something stands at `path`, and what reading or writing meets.
+    /// *Throws*: where something stands at `path`, or `path` is in the directory that is copied, and
+    /// what reading or writing meets.
     public init(
         of directory: DataDirectory, into path: String,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(JournalError) {
-        let other = try DataDirectory(making: path)
-        do throws(JournalError) {
-            // because a snapshot that is chosen before joins every later end of the journal
-            snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)
-            end = try Self.copyRows(of: directory, into: other, isCancelled)
-            try Self.verify(other, snapshot, end, isCancelled)
-        } catch {
-            // because half a backup is none, and the reason matters more than what is left
-            try? other.removeAll()
-            throw error.located(in: directory, insteadOf: other)
+        (snapshot, end) = try DataDirectory.fill(path, from: directory) {
+            other throws(JournalError) in
+            do throws(JournalError) {
+                // because a snapshot that is chosen before joins every later end of the journal
+                let snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)
+                let end = try Self.copyRows(of: directory, into: other, isCancelled)
+                try Self.verify(other, snapshot, end, isCancelled)
+                return (snapshot, end)
+            } catch {
+                throw error.located(in: directory, insteadOf: other)
+            }
         }
     }
 
@@ -65,6 +67,7 @@ public struct JournalBackup: Equatable, Sendable {
         _ isCancelled: @escaping () -> Bool
     ) throws(JournalError) -> JournalPosition {
         let file = other.path(partialName)
+        try other.makeFile(partialName)
         let source = try JournalFile.reader(in: directory)
         try source.run("copying") { db in
             try db.whileWanted(isCancelled) {
@@ -95,7 +98,6 @@ public struct JournalBackup: Equatable, Sendable {
         // does not say whether
         try copy.checkpoint(.truncate)
         try copy.close()
-        try other.restrict(partialName)
         try other.synchronize(partialName)
         try other.rename(partialName, to: JournalFile.name)
         return end

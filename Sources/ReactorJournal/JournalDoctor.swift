@@ -35,16 +35,18 @@ public struct JournalDoctor {
         return report
     }
 
-    /// Writes what is good into an empty directory: the run of rows that reaches furthest, from
+    /// Writes what is good into the new directory `path`: the run of rows that reaches furthest, from
     /// the first row or from a good snapshot on, and the newest good snapshot that joins it.
     ///
     /// What a damaged log hides is not in it: see ``examine()``.
     public func salvage(into path: String) throws(JournalError) -> JournalSalvage {
         try JournalFile.check(in: directory)
-        let other = try DataDirectory(at: path)
-        guard try other.byteCount(of: JournalFile.name) == nil else {
-            throw .foreign(file: other.path(JournalFile.name), found: "there is a journal already")
+        return try DataDirectory.fill(path, from: directory) { other throws(JournalError) in
+            try salvage(into: other)
         }
+    }
+
+    private func salvage(into other: DataDirectory) throws(JournalError) -> JournalSalvage {
         let source = try source()
         var best: Run?
         for start in source.starts {

@@ -62,6 +62,8 @@ public enum DirectoryFault: Equatable, Sendable {
     case isOpenToOthers(mode: UInt32)
     /// It lies on another machine, where locks do not hold.
     case isRemote(fileSystem: String)
+    /// It is to stand in a data directory, which holds a history of its own.
+    case isInside(String)
 }
 
 /// A place in a file at which something else was expected.
@@ -146,6 +148,7 @@ extension DirectoryFault: CustomStringConvertible {
             "has mode \(String(mode, radix: 8)), expected 700; chmod it"
         case .isRemote(let fileSystem):
             "lies on \(fileSystem), where locks do not hold; use a disk of this machine"
+        case .isInside(let directory): "lies in the data directory \(directory); name another place"
         }
     }
 }

@@ -61,6 +61,7 @@ enum JournalFile {
     ) throws(JournalError) {
         let page = tuning.pageByteCount
         let file = directory.path(partialName)
+        try directory.makeFile(partialName)
         let database = try JournalDatabase(file, isReadOnly: false) { db in
             try db.execute(sql: "PRAGMA page_size = \(page); PRAGMA journal_mode = WAL")
         }

@@ -39,6 +39,7 @@ struct SnapshotTask: Sendable {
         let instance = try instance()
         let file = directory.path(partialName)
         try tuning.faults.snapshot?("open")
+        try directory.makeFile(partialName)
         let database = try JournalDatabase(file, isReadOnly: false) { db in
             // because a file that nobody knows yet needs no way back
             try db.execute(

@@ -77,7 +77,7 @@ struct JournalBackupTests {
     func replaced() throws {
         let (rig, journal) = try journal()
         let directory = try rig.directory()
-        let other = try DataDirectory(making: rig.home.path("other"))
+        let other = try DataDirectory(at: rig.home.path("other"))
         let name = SnapshotHeader.name(20)
         // because it is read a megabyte at a time, it takes two rounds
         let first = [UInt8](repeating: 1, count: 3 << 20)
@@ -92,5 +92,71 @@ struct JournalBackupTests {
         let copied = FileManager.default.contents(atPath: other.path(name))
         #expect(copied == Data(first))
         journal.close()
+    }
+
+    @Test("what a killed backup left is in nobody's way: the next one takes its place")
+    func retried() throws {
+        let (rig, journal) = try journal()
+        let path = rig.home.path("copy")
+        for name in ["copy.partial", "copy"] {
+            try FileManager.default.createDirectory(
+                atPath: rig.home.path(name), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        for name in ["journal.lock", "journal.sqlite.partial", "snapshot-20.sqlite"] {
+            try Data([1, 2, 3]).write(to: URL(filePath: rig.home.path("copy.partial/" + name)))
+        }
+        #expect(try JournalBackup(of: rig.directory(), into: path + "/").end.number == 40)
+        #expect(!FileManager.default.fileExists(atPath: path + ".partial"))
+        // because a whole one is not written over
+        #expect(throws: JournalError.self) { try JournalBackup(of: rig.directory(), into: path) }
+        journal.close()
+    }
+
+    @Test("a directory of the same name with somebody's files is left as it is")
+    func foreign() throws {
+        let (rig, journal) = try journal()
+        let path = rig.home.path("copy.partial")
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        try Data([1]).write(to: URL(filePath: path + "/letter"))
+        #expect(throws: JournalError.self) {
+            try JournalBackup(of: rig.directory(), into: rig.home.path("copy"))
+        }
+        #expect(FileManager.default.fileExists(atPath: path + "/letter"))
+        journal.close()
+    }
+
+    @Test("no backup goes into the directory that it is of, whichever way leads there")
+    func inside() throws {
+        let (rig, journal) = try journal()
+        let directory = try rig.directory()
+        let name = URL(filePath: rig.path).lastPathComponent
+        let link = rig.home.path("link")
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: rig.path)
+        for path in [rig.path + "/copy", rig.path + "/../\(name)/copy", link + "/copy"] {
+            let error = #expect(throws: JournalError.self) {
+                try JournalBackup(of: directory, into: path)
+            }
+            #expect("\(error as Any)".contains("lies in the data directory"))
+        }
+        journal.close()
+    }
+
+    @Test("every file of a backup and of a salvage is its owner's alone, whatever the umask")
+    func modes() throws {
+        let rig = try JournalRig.closed(20)
+        _ = try JournalBackup(of: rig.directory(), into: rig.home.path("copy"))
+        rig.letGo()
+        _ = try JournalDoctor(at: rig.path).salvage(into: rig.home.path("good"))
+        for name in ["copy", "good"] {
+            let path = rig.home.path(name)
+            for file in try FileManager.default.contentsOfDirectory(atPath: path) {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + file)
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
+            }
+        }
     }
 }

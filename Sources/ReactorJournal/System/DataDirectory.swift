@@ -80,7 +80,7 @@ public final class DataDirectory: Sendable {
         return there.time
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let here = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(here) }
         return unsafe String(cString: here) + "/" + path
@@ -163,7 +163,7 @@ public final class DataDirectory: Sendable {
     }
 
     // because a directory whose name is lost is lost with all that is in it
-    private static func synchronizeParent(
+    static func synchronizeParent(
         of descriptor: Int32, at path: String
     ) throws(JournalError) {
         let parent = unsafe openat(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -94,11 +94,15 @@ public class AnyNode {
     /// Whether the node's children stand under keys, and come and go.
     public var isCollection: Bool { false }
     /// Name of the reactor's type.
-    public var reactorName: String { "collection" }
+    public final var reactorName: String { form.name }
+    /// What the reactor is known by.
+    var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
+    /// Names that the reactor's type had before.
+    var formerNames: [String] { [] }
     /// What the reactor is for.
     public var documentation: String { "" }
     /// Fingerprint of the reactor's types: see ``Reactor/fingerprint``.
-    public var fingerprint: UInt64 { 0 }
+    public final var fingerprint: UInt64 { form.fingerprint }
     /// What can be sent to it.
     public var actionSchema: WireSchema { NoReply.wireSchema }
     /// What it tells its mirrors.

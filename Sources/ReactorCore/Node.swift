@@ -28,9 +28,9 @@ public final class Node<R: Reactor>: AnyNode {
 
     public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
-    public override var reactorName: String { "\(R.self)" }
+    override var form: ReactorForm { ReactorForm.of(R.self) }
+    override var formerNames: [String] { R.formerNames }
     public override var documentation: String { R.documentation }
-    public override var fingerprint: UInt64 { R.fingerprint }
     public override var actionSchema: WireSchema { R.Action.wireSchema }
     public override var mutationSchema: WireSchema { R.Mutation.wireSchema }
     public override var stateSchema: WireSchema { R.State.wireSchema }

@@ -244,10 +244,9 @@ extension Reactor {
     public static var documentation: String { "" }
 
     /// Fingerprint of the types that a replica must share: state, mutation and ``version``.
-    public static var fingerprint: UInt64 {
-        State.wireSchema.fingerprint &* 0x100_0000_01b3
-            ^ Mutation.wireSchema.fingerprint &+ UInt64(version)
-    }
+    public static var fingerprint: UInt64 { ReactorForm.of(Self.self).fingerprint }
+
+    public static var formerNames: [String] { [] }
 }
 
 extension Reactor {

@@ -1,0 +1,45 @@
+import Synchronization
+import Testing
+
+@testable import ReactorCore
+
+/// Counts how often its schema is asked for.
+private struct Costly: Reactor {
+    static let asked = Mutex(0)
+
+    struct State: WireCodable, Sendable {
+        func encode(into writer: inout WireWriter) { writer.map(count: 0) }
+
+        static func decode(
+            _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+        ) throws(WireError) -> State {
+            try cursor.skip(in: bytes)
+            return State()
+        }
+
+        static var wireSchema: WireSchema {
+            Costly.asked.withLock { $0 += 1 }
+            return .map(.any)
+        }
+    }
+
+    typealias Action = NoReply
+
+    var initialState: State { State() }
+}
+
+@Suite("ReactorForm")
+struct ReactorFormTests {
+    @Test("the fingerprint of a type is made once, however often it is asked for")
+    func once() {
+        let first = Costly.fingerprint
+        let count = Costly.asked.withLock { $0 }
+        let tree = Tree(Group([("a", Costly()), ("b", Costly())]), epoch: 1)
+        for path in [SlicePath(["a"]), SlicePath(["b"])] {
+            #expect(tree.node(at: path)?.fingerprint == first)
+            #expect(tree.node(at: path)?.reactorName == "Costly")
+        }
+        #expect(Costly.asked.withLock { $0 } == count)
+        #expect(Costly.fingerprint != Group.fingerprint)
+    }
+}

@@ -56,7 +56,8 @@ func payloadWords(
     // because what the author codes by hand need not hold what it codes
     if let group = type.asProtocol((any DeclGroupSyntax).self), conformsItself(group) { return [] }
     if let type = type.as(StructDeclSyntax.self) {
-        return storedFields(type, in: context).map { mentionedWords(.record($0)) } ?? []
+        return storedFields(type, in: context).map { mentionedWords(.record($0, removed: [])) }
+            ?? []
     }
     if let type = type.as(EnumDeclSyntax.self) {
         return wireCases(type, in: context).map { mentionedWords(.choice($0)) } ?? []

@@ -16,18 +16,51 @@ struct WireAliasMacro: PeerMacro {
     }
 }
 
+/// `@WireRemoved`: says nothing by itself; `@WireCodable` reads it.
+struct WireRemovedMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        if !declaration.is(StructDeclSyntax.self) {
+            context.refuse(
+                node, "removedOnOther",
+                "@WireRemoved names fields that a struct had once; put it on the struct")
+        }
+        return []
+    }
+}
+
+/// The names of fields that `attributes` give up.
+func wireRemoved(
+    _ attributes: AttributeListSyntax, in context: some MacroExpansionContext
+) -> [WireBytes] {
+    names("WireRemoved", in: attributes, context) { _ in }
+}
+
 /// The older names that `attributes` give; `declared` is how many properties or cases stand in the
 /// same declaration.
 func wireAliases(
     _ attributes: AttributeListSyntax, declared: Int, in context: some MacroExpansionContext
 ) -> [WireBytes] {
-    var aliases: [WireBytes] = []
-    for case .attribute(let attribute) in attributes where attributeName(attribute) == "WireAlias" {
+    names("WireAlias", in: attributes, context) { attribute in
         if declared != 1 {
             context.refuse(
                 attribute, "aliasOnSeveral",
                 "@WireAlias would rename several at once; declare each on a line of its own")
         }
+    }
+}
+
+/// The arguments of all attributes called `attributeNamed`, each of which is shown to `check`.
+private func names(
+    _ attributeNamed: String, in attributes: AttributeListSyntax,
+    _ context: some MacroExpansionContext, _ check: (AttributeSyntax) -> Void
+) -> [WireBytes] {
+    var names: [WireBytes] = []
+    for case .attribute(let attribute) in attributes
+    where attributeName(attribute) == attributeNamed {
+        check(attribute)
         guard case .argumentList(let arguments) = attribute.arguments else { continue }
         for argument in arguments {
             guard let literal = argument.expression.as(StringLiteralExprSyntax.self),
@@ -35,13 +68,13 @@ func wireAliases(
             else {
                 context.refuse(
                     argument, "aliasNotLiteral",
-                    "an alias is read when compiling; write it as a plain string literal")
+                    "a name is read when compiling; write it as a plain string literal")
                 continue
             }
-            aliases.append(WireBytes(name))
+            names.append(WireBytes(name))
         }
     }
-    return aliases
+    return names
 }
 
 /// The content of a literal without interpolations and escapes.

@@ -16,7 +16,8 @@ struct WireCodableMacro: MemberMacro {
         guard let type = WireType(declaration, in: context) else { return [] }
         let members: [Lines]
         switch type.kind {
-        case .record(let fields): members = StructExpansion(type: type, fields: fields).members
+        case .record(let fields, let removed):
+            members = StructExpansion(type: type, fields: fields, removed: removed).members
         case .choice(let cases): members = EnumExpansion(type: type, cases: cases).members
         case .rawValue: members = []
         }
@@ -37,7 +38,7 @@ extension WireCodableMacro: ExtensionMacro {
         let silent = SilentContext(context)
         guard let wireType = WireType(declaration, in: silent) else { return [] }
         var body: Lines = []
-        if case .record(let fields) = wireType.kind {
+        if case .record(let fields, _) = wireType.kind {
             body += StructExpansion(type: wireType, fields: fields).initializer
         }
         if !wireType.unconstrained.isEmpty {

@@ -1,6 +1,8 @@
 /// The code for a map with known keys: a struct, or a case with labelled values.
 struct RecordExpansion {
     var fields: [WireField]
+    /// Names of fields that there were once.
+    var removed: [WireBytes] = []
     /// What the generated support members of this record are called by, unique within the type.
     var suffix: String
     var access: WireAccess
@@ -49,7 +51,7 @@ extension RecordExpansion {
         for (index, field) in fields.enumerated() {
             lines.append("var \(local(index)): \(field.typeBase)?  // \(field.name.text)")
         }
-        guard !fields.isEmpty else {
+        guard !fields.isEmpty || !removed.isEmpty else {
             return lines
                 + block(
                     "while let name = try cursor.nextName(in: bytes, &map)",
@@ -60,6 +62,10 @@ extension RecordExpansion {
         for index in fields.indices {
             cases.append(
                 "case \(index): try cursor.field(name, into: &\(local(index)), in: bytes)")
+        }
+        if !removed.isEmpty {
+            cases.append(
+                "case \(fields.count): try cursor.skipRemoved(name, in: bytes, &map)")
         }
         cases += ["default: try cursor.skipStranger(name, in: bytes, &map)", "}"]
         return lines + block("while let name = try cursor.nextName(in: bytes, &map)", cases)
@@ -111,9 +117,9 @@ extension RecordExpansion {
 
     /// The member that maps a name to the position of its field.
     var indexMember: Lines {
-        guard !fields.isEmpty else { return [] }
+        guard !fields.isEmpty || !removed.isEmpty else { return [] }
         return nameIndexMember(
-            indexName, fields.map { [$0.name] + $0.aliases }, access: access)
+            indexName, fields.map { [$0.name] + $0.aliases } + [removed], access: access)
     }
 
     private var indexName: String { "_wireIndex\(suffix)" }

@@ -18,8 +18,10 @@ func storedFields(
             isComplete = false
         }
     }
+    let removed = wireRemoved(declaration.attributes, in: SilentContext(context))
     let isUnique = refuseDuplicates(
-        fields.map { ([$0.name] + $0.aliases, "property") }, at: declaration.name, in: context)
+        fields.map { ([$0.name] + $0.aliases, "property") } + [(removed, "property")],
+        at: declaration.name, in: context)
     return isComplete && isUnique ? fields : nil
 }
 

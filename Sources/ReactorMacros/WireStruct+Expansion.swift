@@ -2,9 +2,11 @@
 struct StructExpansion {
     var type: WireType
     var fields: [WireField]
+    /// Names of fields that there were once.
+    var removed: [WireBytes] = []
 
     private var record: RecordExpansion {
-        RecordExpansion(fields: fields, suffix: "", access: type.access)
+        RecordExpansion(fields: fields, removed: removed, suffix: "", access: type.access)
     }
 
     var members: [Lines] {

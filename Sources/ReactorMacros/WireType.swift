@@ -4,7 +4,8 @@ import SwiftSyntaxMacros
 /// What `@WireCodable` knows of the declaration that it stands on.
 struct WireType {
     enum Kind {
-        case record([WireField])
+        /// `removed` are names of fields that there were once.
+        case record([WireField], removed: [WireBytes])
         case choice([WireCase])
         /// A type with a raw value: the library codes it, only the conformance is missing.
         case rawValue
@@ -35,7 +36,9 @@ extension WireType {
             kind =
                 inheritsRawValue(declaration.inheritanceClause, rawProtocols)
                 ? .rawValue
-                : storedFields(declaration, in: context).map(Kind.record)
+                : storedFields(declaration, in: context).map { fields in
+                    .record(fields, removed: wireRemoved(declaration.attributes, in: context))
+                }
         } else if let declaration = declaration.as(EnumDeclSyntax.self) {
             typeName = declaration.name
             kind =
@@ -62,7 +65,7 @@ extension WireType {
         access = WireAccess(declaration.modifiers, in: context.lexicalContext)
         unconstrained = unconstrainedParameters(
             of: declaration, enclosing: context.lexicalContext, mentionedIn: kind)
-        if case .record(let fields) = kind, !fields.allSatisfy(\.isPublic) {
+        if case .record(let fields, _) = kind, !fields.allSatisfy(\.isPublic) {
             access.isInlinable = false
         }
     }
@@ -143,7 +146,7 @@ private func unconstrainedParameters(
 func mentionedWords(_ kind: WireType.Kind) -> Set<String> {
     let types: [String]
     switch kind {
-    case .record(let fields): types = fields.map(\.type)
+    case .record(let fields, _): types = fields.map(\.type)
     case .choice(let cases): types = cases.flatMap(\.values).map(\.type)
     case .rawValue: types = []
     }

@@ -103,6 +103,17 @@ extension WireCodable {
         }
     }
 
+    /// Reads exactly one value that was kept: see ``WireCursor/init(kept:)``.
+    ///
+    /// *Throws*: ``WireError``, also if bytes are left over.
+    public init(keptBytes bytes: Span<UInt8>) throws(WireError) {
+        var cursor = WireCursor(kept: 0)
+        self = try Self.decode(bytes, &cursor)
+        if cursor.offset != bytes.count {
+            throw WireError(.trailingBytes(bytes.count - cursor.offset), at: cursor.offset)
+        }
+    }
+
     /// Reads exactly one value from `bytes`.
     @inlinable
     public init(wireBytes bytes: [UInt8]) throws(WireError) {
@@ -121,6 +132,16 @@ public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "Wire
 @attached(peer)
 public macro WireAlias(_ names: String...) =
     #externalMacro(module: "ReactorMacros", type: "WireAliasMacro")
+
+/// Names of fields that a struct had once and has no more: what was kept under them is given up.
+///
+///     @WireRemoved("total") struct State { var count = 0 }
+///
+/// Without it, a history that has such a field is refused, because its value would be lost. A live
+/// peer's unknown fields are skipped in any case.
+@attached(peer)
+public macro WireRemoved(_ names: String...) =
+    #externalMacro(module: "ReactorMacros", type: "WireRemovedMacro")
 
 /// A field that stays where it is: it is not coded, and whoever reads the rest gives it the value
 /// with which it is declared.

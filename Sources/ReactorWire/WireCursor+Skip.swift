@@ -8,11 +8,25 @@ struct WireStranger: Sendable {
 
 extension WireCursor {
     /// Most names in one map that its type does not know: the search for a second one is linear.
-    static let strangersMax = 256
+    @usableFromInline static var strangersMax: Int32 { 256 }
 
     /// Moves past the value of a name that the type does not know, and refuses a second value
     /// under the same name.
+    ///
+    /// *Throws*: ``WireError/Condition/unknownField(_:)`` where what is read was kept.
     public mutating func skipStranger(
+        _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
+    ) throws(WireError) {
+        guard strangersMax > 0 else {
+            let text = bytes.text(name)
+            throw WireError(.unknownField(text), at: name.start, path: [text])
+        }
+        try skipRemoved(name, in: bytes, &map)
+    }
+
+    /// Moves past the value of a name that the type had once, and refuses a second value under the
+    /// same name.
+    public mutating func skipRemoved(
         _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
     ) throws(WireError) {
         let stranger = WireStranger(hash: bytes.hash(of: name.range), range: name.range)

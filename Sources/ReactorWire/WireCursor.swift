@@ -5,14 +5,28 @@
 public struct WireCursor: Sendable {
     /// Bytes from the start of the span to the next item.
     public var offset: Int
+    // two halves of a word: a cursor is made for every action
     /// Levels of nesting still allowed.
-    public var depthLeft: Int
+    public var depthLeft: Int32
+    /// Most names in one map that its type does not know; 0 where each of them is an error.
+    @usableFromInline let strangersMax: Int32
 
     /// Starts to read at `offset` what is nested at most `depthMax` deep.
     @inlinable
     public init(offset: Int = 0, depthMax: Int = WireLimits.depthMax) {
         self.offset = offset
-        depthLeft = depthMax
+        depthLeft = Int32(truncatingIfNeeded: depthMax)
+        strangersMax = Self.strangersMax
+    }
+
+    /// Starts to read at `offset` what was kept: a field that its type does not know is an error,
+    /// unless ``WireRemoved(_:)`` names it.
+    ///
+    /// *Place*: states and mutations of a history, where a field that is skipped is lost.
+    public init(kept offset: Int) {
+        self.offset = offset
+        depthLeft = Int32(truncatingIfNeeded: WireLimits.depthMax)
+        strangersMax = 0
     }
 
     /// Starts to read an action of a client's at `offset`.

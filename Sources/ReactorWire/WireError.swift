@@ -44,6 +44,8 @@ public struct WireError: Error, Equatable, Sendable {
         case mergedKeys(String)
         /// A field without a default is absent.
         case missingField(String)
+        /// A field that the type does not know, in what was kept.
+        case unknownField(String)
         /// An enum case that this side does not know.
         case unknownCase(String, known: [String])
         /// Bytes after the end of the value.
@@ -77,6 +79,7 @@ extension WireError.Condition: CustomStringConvertible {
         case .duplicateKey(let key): "key \(key.quoted()) stands twice"
         case .mergedKeys(let key): "key \(key.quoted()) equals another key by Unicode equivalence"
         case .missingField(let name): "field \(name.quoted()) is missing"
+        case .unknownField(let name): "field \(name.quoted()) is unknown to the type"
         case .unknownCase(let name, let known):
             "unknown case \(name.quoted()), expected one of \(WireSchema.list(known))"
         case .trailingBytes(let count): "\(count) bytes after the end of the value"

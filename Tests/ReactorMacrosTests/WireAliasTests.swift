@@ -9,7 +9,7 @@ struct WireAliasTests {
             @WireCodable
             struct State { @WireAlias("a\(1)") var count: Int }
             """#,
-            told(2, 27, "an alias is read when compiling; write it as a plain string literal"))
+            told(2, 27, "a name is read when compiling; write it as a plain string literal"))
         expectDiagnostics(
             """
             @WireCodable
@@ -25,5 +25,25 @@ struct WireAliasTests {
             told(
                 1, 1,
                 "@WireAlias renames a stored property or an enum case; put it on one of these"))
+    }
+
+    @Test("names of removed fields stand on a struct, and are no field's")
+    func removed() {
+        expectDiagnostics(
+            """
+            @WireCodable
+            enum Action { @WireRemoved("x") case open }
+            """,
+            told(2, 15, "@WireRemoved names fields that a struct had once; put it on the struct"))
+        expectDiagnostics(
+            """
+            @WireCodable
+            @WireRemoved("count")
+            struct State { var count: Int }
+            """,
+            told(
+                3, 8,
+                "the wire name \"count\" belongs to more than one property; rename one, or remove "
+                    + "the alias"))
     }
 }

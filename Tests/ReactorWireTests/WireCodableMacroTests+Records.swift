@@ -14,6 +14,20 @@ struct Order: Equatable {
     }
 }
 
+/// A record that had more fields once.
+@WireRemoved("older")
+@WireCodable
+struct Shrunk: Equatable {
+    var items: [Item] = []
+
+    @WireCodable @WireRemoved("old", "oldest")
+    struct Item: Equatable { var a = 0 }
+}
+
+/// A record that has no field any more.
+@WireCodable @WireRemoved("gone")
+struct Emptied: Equatable {}
+
 /// A value in a box, whatever the value.
 @WireCodable
 struct Box<Value> {
@@ -52,6 +66,24 @@ struct Defaults: Equatable {
 
 @Suite("The fields of a struct")
 struct WireCodableRecordTests {
+    @Test("what was kept is read strictly at every depth, but for what was declared removed")
+    func kept() throws {
+        let known = CBORItem.map([("items", .array([.map([("old", 1), ("a", 2)])])), ("older", 3)])
+        #expect(try Shrunk(keptBytes: known.bytes.span).items == [Shrunk.Item(a: 2)])
+        let unknown = CBORItem.map([("items", .array([.map([("a", 2), ("b", 3)])]))])
+        #expect(try Shrunk(wireBytes: unknown.bytes).items == [Shrunk.Item(a: 2)])
+        let error = #expect(throws: WireError.self) {
+            try Shrunk(keptBytes: unknown.bytes.span)
+        }
+        #expect(error?.condition == .unknownField("b"))
+        #expect(error?.path == ["items", "0", "b"])
+        #expect("\(error as Any)".contains("field \"b\" is unknown to the type"))
+        #expect(throws: WireError.self) {
+            try Emptied(keptBytes: CBORItem.map([("other", 1)]).bytes.span)
+        }
+        #expect(try Emptied(keptBytes: CBORItem.map([("gone", 1)]).bytes.span) == Emptied())
+    }
+
     @Test("fields are read in any order, from definite and indefinite maps")
     func anyOrder() throws {
         let expected = Order(count: 1, name: "x", lines: [.init(quantity: 4)], memo: "m")

@@ -41,6 +41,8 @@ public class AnyNode {
     final var orderIndex = 0
     /// The last snapshot that has the node's state, or does not want it.
     final var savedIn: UInt64 = 0
+    /// Whether the history has the node's state in the form that it has today.
+    final var isKept = false
     /// Whether the node was removed from its tree.
     public final var isGone: Bool { hasLeft }
     final var hasLeft = false
@@ -172,6 +174,15 @@ public class AnyNode {
 
     /// Puts an encoded state in the place of the one at hand.
     func restore(_ bytes: Span<UInt8>) throws(WireError) {}
+
+    /// Puts the state with which the reactor begins in the place of the one at hand.
+    func reset() {}
+
+    /// A planned action of the history as today's types write it.
+    func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded { action }
+
+    /// Whether the reactor knows how to perform a task.
+    func performs(_ task: DurableTask) -> Bool { true }
 
     /// Reduces the mutations that `bytes` hold from the cursor on.
     func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {

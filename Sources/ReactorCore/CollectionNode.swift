@@ -49,6 +49,8 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     override var leaseBook: LeaseBook? { leases }
 
+    override func reset() { if leases != nil { leases = LeaseBook() } }
+
     override func redo(_ fact: OwnershipFact) {
         switch fact {
         case .own(_, let key, let connection, let definesLifecycle):

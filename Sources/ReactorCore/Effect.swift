@@ -13,6 +13,8 @@ public struct Effect<Mutation: Sendable>: Sendable {
     public var deadline: Duration?
     /// Whether an action of its reactor ends it.
     var until: (@Sendable (any Sendable) -> Bool)?
+    /// Whether it stands for a task that its reactor does not know.
+    var isUnperformed = false
     let run: @Sendable (Emit<Mutation>) async throws -> Void
 
     /// Work that emits any number of mutations.
@@ -55,6 +57,15 @@ public enum EffectLifetime: Sendable, Equatable {
     /// Ends when the reactor's life cycle is cancelled, too: see
     /// ``Mutations/cancellingLifecycle()``.
     case lifecycle
+}
+
+extension Effect {
+    /// What a reactor answers that does not know a durable task; it fails with ``UnperformedTask``.
+    public static func unperformed(_ task: DurableTask) -> Effect {
+        var effect = Effect { _ in throw UnperformedTask(name: task.name) }
+        effect.isUnperformed = true
+        return effect
+    }
 }
 
 // MARK: - Effects of time

@@ -67,11 +67,29 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func restore(_ bytes: Span<UInt8>) throws(WireError) {
         do throws(WireError) {
-            place.value = try R.State(wireBytes: bytes)
+            place.value = try R.State(keptBytes: bytes)
         } catch {
             var cursor = WireCursor()
             place.value = try migrated(bytes, &cursor, of: .state, instead: error)
         }
+    }
+
+    override func reset() { place.value = reactor.initialState }
+
+    override func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded {
+        do throws(WireError) {
+            _ = try R.Action(keptBytes: action.bytes.span)
+            return action
+        } catch {
+            var cursor = WireCursor()
+            let read: R.Action = try migrated(
+                action.bytes.span, &cursor, of: .action, instead: error)
+            return WireEmbedded(read)
+        }
+    }
+
+    override func performs(_ task: DurableTask) -> Bool {
+        !reactor.perform(task, state: state).isUnperformed
     }
 
     override func redo(

@@ -62,6 +62,8 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// Does what the reactor promised with ``Mutations/undertaking(_:_:)``: asked when the promise is
     /// committed, and after each restart until the effect has ended, with the same ``DurableTask/id``.
+    /// What is answered with ``Effect/unperformed(_:)`` is not known: a history in which such a task
+    /// waits is refused. A start and `--check` ask for that, so only the effect does anything.
     func perform(_ task: DurableTask, state: State) -> Effect<Mutation>
 
     /// Decides what follows from an effect that threw, or from a source of a transform that failed;
@@ -113,8 +115,14 @@ public protocol Reactor<Action, State>: SendableMetatype {
     static func childPaths(_ visitor: inout ChildPathVisitor<Self>)
 
     /// Makes something readable of what an older version of the reactor wrote and the types of today do
-    /// not read; nil where nothing can be made of it.
+    /// not read; nil where nothing can be made of it. A field that today's types do not know is not
+    /// read: the answer leaves it out.
     static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue?
+
+    /// Names that the reactor's type had before, under which a history may have kept its state.
+    ///
+    ///     static var formerNames: [String] { ["Counter"] }
+    static var formerNames: [String] { get }
 
     /// Whether ``react(to:state:)`` is to be called; the macro says so where it is written.
     static var isReacting: Bool { get }
@@ -204,7 +212,7 @@ extension Reactor {
     public func start(state: State) -> Mutations<Mutation> { .none }
 
     public func perform(_ task: DurableTask, state: State) -> Effect<Mutation> {
-        Effect { _ in throw UnperformedTask(name: task.name) }
+        .unperformed(task)
     }
 
     public func error(

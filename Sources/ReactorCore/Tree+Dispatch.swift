@@ -142,8 +142,8 @@ extension Tree {
     public func endConnection(_ connection: UInt64) {
         cancelEffects(ofConnection: connection)
         let owned = ownership.take(connection: connection)
-        if turn.recordsOwnership, !owned.isEmpty {
-            turn.news.ownerships.append(.end(connection: connection))
+        if turn.recordsFacts, !owned.isEmpty {
+            turn.news.facts.append(.ownership(.end(connection: connection)))
         }
         for (number, keys) in owned {
             guard let node = node(number) else { continue }

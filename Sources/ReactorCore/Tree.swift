@@ -241,11 +241,13 @@ extension Turn {
         if !isPlain {
             undo.append { [self] in
                 collection.children[key] = nil
+                news.facts.removeAll { $0.makes(child.number) }
                 tree.dissolve(child)
             }
         }
         recordStructure(
             .create(key: key, number: child.number, parts: child.parts()), of: collection)
+        if recordsFacts { news.facts.append(.made(child.kept())) }
         child.touch(self)
         child.beginAll(self)
     }

@@ -84,8 +84,8 @@ public final class Turn {
     /// The snapshot that is being taken; what changes meanwhile is saved in it before.
     var snapshot: TreeSnapshot? { didSet { weighWay() } }
     @usableFromInline let shortPlace = Place(true)
-    /// Whether changes of who owns what are listed, for a journal.
-    public var recordsOwnership = false
+    /// Whether ``facts`` are listed, for a journal.
+    public var recordsFacts = false
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
         self.epoch = epoch
@@ -159,13 +159,11 @@ extension Turn {
         var effects: [PendingEffect] = []
         var failures: [LateFailure] = []
         var complaints: [String] = []
-        var ownerships: [OwnershipFact] = []
-        var tasks: [TaskFact] = []
+        var facts: [NodeFact] = []
 
         var isEmpty: Bool {
             changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
-                && effects.isEmpty && failures.isEmpty && complaints.isEmpty && ownerships.isEmpty
-                && tasks.isEmpty
+                && effects.isEmpty && failures.isEmpty && complaints.isEmpty && facts.isEmpty
         }
 
         mutating func removeAll() {
@@ -176,8 +174,7 @@ extension Turn {
             effects.removeAll()
             failures.removeAll()
             complaints.removeAll()
-            ownerships.removeAll()
-            tasks.removeAll()
+            facts.removeAll()
         }
     }
 
@@ -202,11 +199,8 @@ extension Turn {
     /// What went wrong without a caller to tell: for the log.
     public var complaints: [String] { news.complaints }
 
-    /// Changes of who owns what; only where ``recordsOwnership`` says so.
-    public var ownershipFacts: [OwnershipFact] { news.ownerships }
-
-    /// Changes of what is promised; likewise.
-    public var taskFacts: [TaskFact] { news.tasks }
+    /// What a journal needs besides deltas; only where ``recordsFacts`` says so.
+    public var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
     public var deltaByteCount: Int { deltas.value.count }
@@ -314,7 +308,7 @@ extension Turn {
     /// Makes a change of who owns what effective.
     func note(_ fact: OwnershipFact) {
         tree.ownership.apply(fact)
-        if recordsOwnership { news.ownerships.append(fact) }
+        if recordsFacts { news.facts.append(.ownership(fact)) }
     }
 
     /// Forgets what the transaction at hand asked for.

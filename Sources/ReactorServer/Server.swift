@@ -127,7 +127,7 @@ public final class Server {
         self.init(
             recovery, keepsHistory: true, recovery.limits, daemonName, ownerUID, random)
         if let words { desk.value.watch = ActionWatch(words) }
-        tree.turn.recordsOwnership = true
+        tree.turn.recordsFacts = true
         sessions.endFormerConnections(limits)
         self.isReadOnly = true
         if !isReadOnly { goOn() }
@@ -141,7 +141,7 @@ public final class Server {
     public func goOn() {
         precondition(isReadOnly, "a server that changes things is told to go on")
         isReadOnly = false
-        note(.layout(tree.staticPlaces))
+        note(.layout(tree.takeLayout()))
         noteWhatWasUnwritten()
         tree.endFormerConnections()
         tree.resumeTasks()

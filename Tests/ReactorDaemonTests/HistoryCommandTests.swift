@@ -225,6 +225,29 @@ struct HistoryCommandTests {
         #expect(try await daemon("get", "/").output == "{\"settings\":{\"entries\":{}}}\n")
     }
 
+    @Test("another kind in a reactor's place is refused by both names, unless it is dropped")
+    func changedKind() async throws {
+        let reactorctl = try await start()
+        try await add(41, reactorctl)
+        await reactorctl.daemon.kill9()
+        let other = "  visits: { kind: map }\n  settings: { kind: map }\n"
+        let text = "the history has a Counter at /visits, and the daemon has a Map there"
+        for _ in ["from rows", "from a snapshot"] {
+            let refused = try await DaemonProcess.run(config: config(other), in: directory)
+            #expect(refused.ending == .exited(78) && refused.log.contains(text), "\(refused.log)")
+            let checked = try await reactord("--check", config: config(other))
+            #expect(checked.code == .exited(78) && checked.errors.contains(text))
+            let again = try await start()
+            #expect(try await again("get", "/visits/count").output == "41\n")
+            await again.daemon.stop()
+        }
+        let dropping = config(other, data: "  dropped: /visits\n")
+        let accepted = try await reactord("--check", config: dropping)
+        #expect(accepted.output.contains("/visits is dropped, and begins as Map"))
+        let daemon = try await start(dropping)
+        #expect(try await daemon("get", "/visits").output == "{\"entries\":{}}\n")
+    }
+
     @Test("--check says what a start would do with the data")
     func check() async throws {
         #expect(try await reactord("--check").output.contains("is made, and a history begins"))

@@ -43,7 +43,7 @@ extension Turn {
     func note(_ fact: TaskFact) {
         tree.endTask(fact.name, of: fact.node)
         tree.tasks.apply(fact)
-        if recordsOwnership { news.tasks.append(fact) }
+        if recordsFacts { news.facts.append(.task(fact)) }
         if case .done = fact { return }
         whenCommitted { [tree] in tree.take(up: fact, isLate: false) }
     }

@@ -4,6 +4,8 @@ public enum HistoryKind: Sendable, Equatable {
     case state
     /// A mutation, in the journal.
     case mutation
+    /// An action that was planned with ``Mutations/scheduling(_:after:catchUp:_:)`` and has not come.
+    case action
 }
 
 extension Reactor {
@@ -23,6 +25,6 @@ extension Node {
         guard let old = try? WireValue.decode(bytes, &cursor),
             let new = R.migrate(old, of: kind)
         else { throw error }
-        return try Value(wireBytes: new.wireBytes())
+        return try Value(keptBytes: new.wireBytes().span)
     }
 }

@@ -2,8 +2,12 @@
 public enum RecoveryError: Error, Equatable, Sendable {
     /// The history speaks of a reactor that the daemon does not have any more.
     case missing(path: String)
-    /// A state or a mutation cannot be read by the types of today.
+    /// The history has one reactor there, and the daemon has another.
+    case another(path: String, kept: String, now: String)
+    /// A state, a mutation or a planned action cannot be read by the types of today.
     case unreadable(path: String, what: String, WireError)
+    /// A durable task is to be performed, and its reactor does not know it any more.
+    case unperformed(path: String, reactor: String, task: String)
     /// What was written is not what a daemon writes.
     case damaged(String)
     /// Replayed, a reactor came to another state than it had: its `reduce` changed, or depends on
@@ -18,9 +22,17 @@ extension RecoveryError: CustomStringConvertible {
         case .missing(let path):
             "the history has a reactor at \(path), and the daemon has none there: put it back, or "
                 + "name it under `data: dropped:` to lose its state"
+        case .another(let path, let kept, let now):
+            "the history has a \(kept) at \(path), and the daemon has a \(now) there: put the "
+                + "\(kept) back, or name \(path) under `data: dropped:` to lose its state; where "
+                + "\(now) is the new name of \(kept), list that in its `formerNames`"
         case .unreadable(let path, let what, let error):
-            "\(path): \(what) of the history cannot be read by the reactor's types of today: "
-                + "\(error); give new fields a default, keep old cases, or write `migrate`"
+            "\(path): \(what) in the history cannot be read by the reactor's types of today: "
+                + "\(error); name what was renamed in @WireAlias and removed fields in @WireRemoved, "
+                + "give new fields a default, keep old cases, or write `migrate`"
+        case .unperformed(let path, let reactor, let task):
+            "\(path): the durable task \(task.quoted()) waits in the history, and \(reactor) does "
+                + "not perform it: have `perform` know the name until the task has ended"
         case .damaged(let text): "\(text); `reactord doctor` says more and salvages a copy"
         case .diverged(let path, let sequence):
             "\(path): replayed up to sequence \(sequence), the state is another than it was: "

@@ -27,6 +27,8 @@ public struct NodeHead: Equatable, Sendable {
     public var birth: UInt64
     /// Sequence of the last transaction that changed it or one below it.
     public var sequence: UInt64
-    /// The fingerprint of its types, for whoever wonders why a state cannot be read.
+    /// The fingerprint of its types.
     public var fingerprint: UInt64
+    /// ``AnyNode/reactorName``; empty in histories that do not tell it.
+    public var reactor: String = ""
 }

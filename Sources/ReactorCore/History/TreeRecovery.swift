@@ -17,6 +17,10 @@ public final class TreeRecovery {
     private var known: [UInt32: AnyNode] = [:]
     /// Where nodes of the history stood whose reactors are no more.
     private var lost: [UInt32: SlicePath] = [:]
+    /// What the nodes that the row at hand creates began with.
+    private var begun: [UInt32: KeptPlace] = [:]
+    /// Nodes that the history does not have, once it is finished.
+    public private(set) var newcomers: [AnyNode] = []
     /// Nodes of a snapshot, by the parents that have not come yet.
     private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
     private var lastNumber: UInt32 = 0
@@ -50,11 +54,10 @@ public final class TreeRecovery {
         tree.nodes.removeAll()
         tree.order.removeAll()
         tree.lastNumber = lastNumber
-        var strangers: [AnyNode] = []
         tree.forEachNode { node in
-            if known[node.number] === node { tree.list(node) } else { strangers.append(node) }
+            if known[node.number] === node { tree.list(node) } else { newcomers.append(node) }
         }
-        for node in strangers {
+        for node in newcomers {
             node.ownNumber = tree.newNumber()
             tree.list(node)
         }
@@ -62,6 +65,16 @@ public final class TreeRecovery {
         tree.turn.epoch = epoch
         tree.turn.lastSequence = sequence
         tree.turn.begin()
+    }
+
+    /// Where nodes of the history stood whose reactors are no more, without those below others.
+    public var lostPaths: [SlicePath] {
+        let paths = Set(lost.values)
+        return paths.filter { path in
+            !(0..<path.components.count).contains {
+                paths.contains(SlicePath(Array(path.components.prefix($0))))
+            }
+        }.sorted { $0.description < $1.description }
     }
 
     private func know(_ node: AnyNode, as number: UInt32) {
@@ -72,39 +85,91 @@ public final class TreeRecovery {
         lastNumber = max(lastNumber, number)
     }
 
-    private func lose(_ number: UInt32, at path: SlicePath) throws(RecoveryError) {
+    /// Passes over a node whose place `other` has today, or none.
+    private func lose(
+        _ number: UInt32, at path: SlicePath, of reactor: String = "", for other: AnyNode? = nil
+    ) throws(RecoveryError) {
         lastNumber = max(lastNumber, number)
         let isDropped = dropped.contains { path.components.starts(with: $0.components) }
-        guard isDropped else { throw .missing(path: path.description) }
+        guard isDropped else {
+            guard let other else { throw .missing(path: path.description) }
+            throw .another(path: path.description, kept: reactor, now: other.reactorName)
+        }
         lost[number] = path
     }
 }
 
 // MARK: - Where nodes stand
 extension TreeRecovery {
-    /// Takes note of the numbers that static nodes have from here on.
-    public func place(_ places: [NodePlace]) throws(RecoveryError) {
+    /// Takes the numbers that static nodes have from here on, and the states that are kept of nodes
+    /// whose types had changed; a static node that is not among them had been dropped.
+    public func place(_ places: [KeptPlace]) throws(RecoveryError) {
+        let numbers = Set(places.map(\.number))
+        for node in tree.staticNodes
+        where node !== tree.root && known[node.number] === node && !numbers.contains(node.number) {
+            // it came back later, with another number, and was another then
+            known[node.number] = nil
+            reset(node)
+        }
         for place in places {
-            if let node = tree.node(at: place.path) {
-                know(node, as: place.number)
-            } else {
+            guard let node = tree.node(at: place.path) else {
                 try lose(place.number, at: place.path)
+                continue
+            }
+            guard node.isOf(place.reactor) else {
+                try lose(place.number, at: place.path, of: place.reactor, for: node)
+                continue
+            }
+            lost[place.number] = nil
+            know(node, as: place.number)
+            try restore(node, place)
+        }
+    }
+
+    /// Takes what nodes begin with that the deltas of the same row create.
+    public func begin(_ places: [KeptPlace]) {
+        for place in places { begun[place.number] = place }
+    }
+
+    /// The row at hand was replayed.
+    public func endRow() { if !begun.isEmpty { begun.removeAll() } }
+
+    private func restore(_ node: AnyNode, _ place: KeptPlace) throws(RecoveryError) {
+        node.noteKept(place.reactor, place.fingerprint)
+        if let state = place.state { try restore(node, state) }
+    }
+
+    private func restore(_ node: AnyNode, _ state: [UInt8]) throws(RecoveryError) {
+        do throws(WireError) {
+            try node.restore(state.span)
+        } catch {
+            throw .unreadable(
+                path: node.path.description, what: "the state of \(node.reactorName)", error)
+        }
+    }
+
+    /// Takes a node back to where it begins, with all below it.
+    private func reset(_ node: AnyNode) {
+        node.reset()
+        (node.birthSequence, node.changedSequence) = (0, 0)
+        tree.ownership.forget(node: node.number)
+        tree.forgetTasks(of: node.number)
+        for child in node.children.values {
+            if node.isCollection {
+                node.children[child.name] = nil
+                forget(child)
+            } else {
+                known[child.number] = nil
+                reset(child)
             }
         }
     }
 }
 
 extension Tree {
-    /// The numbers of all nodes but those that come and go, and what is below them.
-    public var staticPlaces: [NodePlace] {
-        [NodePlace(number: root.number, path: .root)] + Self.staticPlaces(below: root)
-    }
-
-    private static func staticPlaces(below node: AnyNode) -> [NodePlace] {
-        guard !node.isCollection else { return [] }
-        return node.orderedChildren.flatMap {
-            [NodePlace(number: $0.number, path: $0.path)] + staticPlaces(below: $0)
-        }
+    /// The numbers and reactors of all nodes but those that come and go, and what is below them.
+    package var staticPlaces: [KeptPlace] {
+        staticNodes.map { KeptPlace($0, path: $0.path, withState: false) }
     }
 }
 
@@ -129,14 +194,21 @@ extension TreeRecovery {
     private func restore(_ head: NodeHead, _ state: [UInt8]) throws(RecoveryError) {
         lastNumber = max(lastNumber, head.number)
         if head.number == head.parent {
-            try restore(tree.root, head, state)
+            if tree.root.isOf(head.reactor) {
+                try restore(tree.root, head, state)
+            } else {
+                try lose(head.number, at: .root, of: head.reactor, for: tree.root)
+            }
         } else if let path = lost[head.parent] {
             try lose(head.number, at: path.appending(head.name))
         } else if let parent = known[head.parent] {
-            if let node = child(head, of: parent) {
+            let node = parent.children[head.name] ?? makeChild(head, of: parent)
+            if let node, node.isOf(head.reactor) {
+                if parent.children[head.name] == nil { tree.insert(node, named: head.name) }
                 try restore(node, head, state)
             } else {
-                try lose(head.number, at: parent.path.appending(head.name))
+                try lose(
+                    head.number, at: parent.path.appending(head.name), of: head.reactor, for: node)
             }
         } else {
             return waiting[head.parent, default: []].append((head, state))
@@ -146,11 +218,9 @@ extension TreeRecovery {
         }
     }
 
-    private func child(_ head: NodeHead, of parent: AnyNode) -> AnyNode? {
-        if let child = parent.children[head.name] { return child }
-        guard let child = parent.makeChild(head.name, number: head.number) else { return nil }
-        child.birthSequence = head.birth
-        tree.insert(child, named: head.name)
+    private func makeChild(_ head: NodeHead, of parent: AnyNode) -> AnyNode? {
+        let child = parent.makeChild(head.name, number: head.number)
+        child?.birthSequence = head.birth
         return child
     }
 
@@ -160,11 +230,8 @@ extension TreeRecovery {
         know(node, as: head.number)
         node.birthSequence = head.birth
         node.changedSequence = head.sequence
-        do throws(WireError) {
-            try node.restore(state.span)
-        } catch {
-            throw .unreadable(path: node.path.description, what: "the state", error)
-        }
+        node.noteKept(head.reactor, head.fingerprint)
+        try restore(node, state)
     }
 }
 
@@ -215,7 +282,7 @@ extension TreeRecovery {
         }
         var change: StructuralChange?
         do throws(WireError) {
-            var cursor = WireCursor()
+            var cursor = WireCursor(kept: 0)
             try Origin.skip(body, &cursor)
             if isStructural {
                 change = try StructuralChange.decode(body, &cursor)
@@ -225,7 +292,8 @@ extension TreeRecovery {
             }
         } catch {
             throw .unreadable(
-                path: node.path.description, what: "a change at sequence \(header.number)", error)
+                path: node.path.description,
+                what: "a mutation of \(node.reactorName) at sequence \(header.number)", error)
         }
         if let change { try restructure(node, change, at: header.number) }
     }
@@ -235,8 +303,11 @@ extension TreeRecovery {
     ) throws(RecoveryError) {
         switch change {
         case .create(let key, let number, let parts):
-            guard let child = collection.makeChild(key, number: number) else {
-                try lose(number, at: collection.path.appending(key))
+            let kept = begun[number]
+            let made = collection.makeChild(key, number: number)
+            guard let child = made, child.isOf(kept?.reactor ?? "") else {
+                try lose(
+                    number, at: collection.path.appending(key), of: kept?.reactor ?? "", for: made)
                 for part in parts {
                     try lose(part.number, at: collection.path.appending(key).appending(part.path))
                 }
@@ -248,11 +319,16 @@ extension TreeRecovery {
             child.birthSequence = sequence
             tree.insert(child, named: key)
             know(child, as: number)
+            if let kept { try restore(child, kept) }
             for part in parts {
-                if let node = child.descendant(part.path) {
+                let kept = begun[part.number]
+                if let node = child.descendant(part.path), node.isOf(kept?.reactor ?? "") {
                     know(node, as: part.number)
+                    if let kept { try restore(node, kept) }
                 } else {
-                    try lose(part.number, at: child.path.appending(part.path))
+                    try lose(
+                        part.number, at: child.path.appending(part.path), of: kept?.reactor ?? "",
+                        for: child.descendant(part.path))
                 }
             }
             child.touch(tree.turn)
@@ -323,24 +399,7 @@ extension TreeRecovery {
     }
 }
 
-// MARK: - Promises
-extension TreeRecovery {
-    /// Takes note that tasks had ids up to this one.
-    public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
-
-    /// The history of `epoch` takes the place of one that may have lost its end: gives the tasks to come
-    /// ids that none had there.
-    public func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
-
-    /// Replays a change of what is promised; said again it changes nothing.
-    public func replay(_ fact: TaskFact) {
-        // because no other is to have the id, though nobody may be there any more who promised it
-        tree.tasks.skip(to: fact.id)
-        if case .done = fact { return tree.tasks.apply(fact) }
-        if node(fact.node) != nil { tree.tasks.apply(fact) }
-    }
-}
-
+// MARK: - What is promised and owned
 extension Tree {
     /// Gives the tasks to come ids that none had in another epoch than the tree's.
     public func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }

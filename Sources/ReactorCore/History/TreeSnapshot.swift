@@ -18,8 +18,6 @@ public final class TreeSnapshot {
     /// Where in the tree's order the next node stands.
     private var next = 0
     private var saved: [SavedNode] = []
-    // because a fingerprint is made of a whole schema, and a tree has few types of many nodes
-    private var fingerprints: [ObjectIdentifier: UInt64] = [:]
 
     init(of tree: Tree) {
         self.tree = tree
@@ -65,15 +63,7 @@ public final class TreeSnapshot {
     func save(_ node: AnyNode) {
         guard node.savedIn != number else { return }
         node.savedIn = number
-        saved.append(SavedNode(node, fingerprint: fingerprint(of: node)))
-    }
-
-    private func fingerprint(of node: AnyNode) -> UInt64 {
-        let type = ObjectIdentifier(Swift.type(of: node))
-        if let known = fingerprints[type] { return known }
-        let fingerprint = node.fingerprint
-        fingerprints[type] = fingerprint
-        return fingerprint
+        saved.append(SavedNode(node))
     }
 
     /// A node moves to another place of the order.
@@ -81,12 +71,12 @@ public final class TreeSnapshot {
 }
 
 extension SavedNode {
-    init(_ node: AnyNode) { self.init(node, fingerprint: node.fingerprint) }
-
-    init(_ node: AnyNode, fingerprint: UInt64) {
+    init(_ node: AnyNode) {
+        let form = node.form
         head = NodeHead(
             number: node.number, parent: node.parent?.number ?? node.number, name: node.name,
-            birth: node.birthSequence, sequence: node.sequence, fingerprint: fingerprint)
+            birth: node.birthSequence, sequence: node.sequence, fingerprint: form.fingerprint,
+            reactor: form.name)
         encodeState = node.copyState()
     }
 }

@@ -128,12 +128,11 @@ extension OfflineHistory {
             ? "sequence \(past.revision.sequence), and begins an epoch"
             : "revision \(past.revision)"
         lines.append("replays \(past.rowCount) rows, up to \(end)")
-        let known = past.places.paths
-        past.tree.forEachNode { node in
-            if !known.contains(node.path) { lines.append("\(node.path) is new") }
-        }
-        for path in known where config.dropped.contains(where: { $0.isPrefix(of: path) }) {
-            if past.tree.node(at: path) == nil { lines.append("\(path) is dropped") }
+        let lost = past.lostPaths
+        lines += past.newPaths.filter { !lost.contains($0) }.map { "\($0) is new" }
+        for path in lost {
+            let other = past.tree.node(at: path).map { ", and begins as \($0.reactorName)" }
+            lines.append("\(path) is dropped\(other ?? "")")
         }
         return lines
     }
@@ -159,13 +158,6 @@ extension OfflineHistory {
     }
 }
 
-extension SlicePath {
-    /// Whether `path` leads to here or below.
-    fileprivate func isPrefix(of path: SlicePath) -> Bool {
-        path.components.starts(with: components)
-    }
-}
-
 // MARK: - Changes
 extension OfflineHistory {
     /// Puts states in the place of those at hand, one per line of JSON, as `reactorctl export`
@@ -187,6 +179,8 @@ extension OfflineHistory {
         }
         let (history, recovery, epoch) = try open(root, logger)
         let tree = recovery.tree
+        // taken before, as the history is: what the import makes is in the facts behind it
+        let layout = tree.takeLayout()
         var changed: [UInt32: AnyNode] = [:]
         var count = 0
         for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) {
@@ -201,7 +195,7 @@ extension OfflineHistory {
             }
         }
         let nodes = changed.values.sorted { $0.path.components.count < $1.path.components.count }
-        let facts = [TurnFact.layout(tree.staticPlaces), .replaced(tree.encodeSaved(nodes))]
+        let facts = [TurnFact.layout(layout), .replaced(tree.encodeSaved(nodes))]
         let end = try append(facts, epoch, to: history)
         return (count, Revision(epoch: epoch, sequence: end.sequence))
     }
@@ -218,7 +212,7 @@ extension OfflineHistory {
                 "\(path) holds no history: name the daemon's place under `data: directory:`")
         }
         let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
-        let end = try append([.layout(recovery.tree.staticPlaces)], epoch, to: history)
+        let end = try append([.layout(recovery.tree.takeLayout())], epoch, to: history)
         do throws(JournalError) {
             try recovery.beginSnapshot().write(of: end.number, in: history.directory)
         } catch {

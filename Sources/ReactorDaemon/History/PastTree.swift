@@ -20,8 +20,10 @@ final class PastTree {
     private(set) var rowCount: UInt64 = 0
     /// Newer snapshots that could not be used.
     private(set) var passedOver: [JournalError] = []
-    /// Where nodes stood, for who compares.
-    private(set) var places = PlaceBook()
+    /// Where reactors stand that the history does not have.
+    var newPaths: [SlicePath] { recovery.newPaths }
+    /// Where reactors stood that were given up.
+    var lostPaths: [SlicePath] { recovery.lostPaths }
     private let directory: DataDirectory
     private let recovery: Recovery
     private let isCancelled: () -> Bool
@@ -35,6 +37,7 @@ final class PastTree {
         self.isCancelled = isCancelled
         tree = Tree(root, epoch: 0, recordsDeltas: false)
         recovery = Recovery(of: tree, limits: limits, dropped: dropped)
+        recovery.goesOn = target == nil
         let snapshot = try choose(before: target)
         if let snapshot { try restore(snapshot) }
         let reader = try Self.reading { () throws(JournalError) in
@@ -91,7 +94,6 @@ final class PastTree {
             } catch {
                 throw .recovery(error, place: snapshot.file)
             }
-            try? places.learn(part: part)
         }
     }
 
@@ -117,7 +119,6 @@ final class PastTree {
             } catch {
                 throw .recovery(error, place: "\(directory.path), row \(row.number)")
             }
-            try? places.learn(facts: row.facts)
             rowCount += 1
             isPlaced = true
             revision = Revision(epoch: row.epoch, sequence: min(row.sequence, last))

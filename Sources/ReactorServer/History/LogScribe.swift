@@ -112,7 +112,8 @@ private struct LogRow {
             deeds[index].entry.outcome = outcome
             deeds[index].sequence = outcome.sequence
         case .replaced(let nodes): try readImport(nodes, &places)
-        case .session, .goodbye, .evicted, .ownership, .task, .layout, .probe, .sums: break
+        case .session, .goodbye, .evicted, .ownership, .task, .layout, .made, .probe, .sums:
+            break
         }
     }
 

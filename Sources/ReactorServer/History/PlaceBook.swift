@@ -45,18 +45,8 @@ public struct PlaceBook: Sendable {
         return nil
     }
 
-    /// Where all nodes stand or stood. *Cost*: O(nodes).
-    public var paths: Set<SlicePath> { Set(places.keys.compactMap { path(of: $0) }) }
-
     /// How many nodes it knows.
     var count: Int { places.count }
-
-    /// Learns what a row tells of where nodes stand.
-    ///
-    /// *Throws*: where the row is none.
-    public mutating func learn(facts: [UInt8]) throws(WireError) {
-        for case .layout(let layout) in try TurnFact.list(facts.span) { learn(layout) }
-    }
 
     /// Learns where the nodes of a snapshot's part stand.
     ///
@@ -83,7 +73,7 @@ public struct PlaceBook: Sendable {
     }
 
     /// Learns the numbers of static nodes.
-    mutating func learn(_ layout: [NodePlace]) {
+    mutating func learn(_ layout: [KeptPlace]) {
         for place in layout { places[place.number] = .at(place.path) }
     }
 

@@ -39,6 +39,16 @@ public final class Recovery {
     /// The tree that is recovered.
     public var tree: Tree { nodes.tree }
 
+    /// Whether the tree goes on from what is recovered, and does not only show it: then it must know
+    /// what is planned and promised.
+    public var goesOn = true
+
+    /// Where reactors stand that the history does not have, once it is finished.
+    public var newPaths: [SlicePath] { nodes.newcomers.map(\.path) }
+
+    /// Where reactors stood that were given up.
+    public var lostPaths: [SlicePath] { nodes.lostPaths }
+
     /// Whether states are taken as replaying makes them, though they were others once.
     public var acceptsDivergence = false
 
@@ -57,11 +67,17 @@ public final class Recovery {
             throw .damaged("what is beside sequence \(row.sequence) in the journal: \(error)")
         }
         // because deltas speak of nodes by the numbers of the daemon's start
-        for case .layout(let places) in facts {
-            nodes.dropProbe()
-            try nodes.place(places)
+        for fact in facts {
+            switch fact {
+            case .layout(let places):
+                nodes.dropProbe()
+                try nodes.place(places)
+            case .made(let places): nodes.begin(places)
+            default: break
+            }
         }
         try nodes.replay(row.deltas.span)
+        nodes.endRow()
         for fact in facts {
             switch fact {
             case .replaced(let saved): try nodes.restore(saved.span)
@@ -116,7 +132,7 @@ public final class Recovery {
             }
         case .ownership(let fact): nodes.replay(fact)
         case .task(let fact): nodes.replay(fact)
-        case .layout, .replaced, .probe, .sums: break
+        case .layout, .made, .replaced, .probe, .sums: break
         }
     }
 
@@ -129,6 +145,7 @@ public final class Recovery {
             nodes.numberTasksAnew(epoch: epoch)
         }
         try nodes.finish(epoch: epoch, sequence: sequence)
+        if goesOn { try nodes.checkTasks() }
         return self
     }
 }

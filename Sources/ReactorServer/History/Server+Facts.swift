@@ -92,10 +92,15 @@ extension Server {
         }
     }
 
-    /// Writes down what the turn's transactions did to who owns what, and to what is promised.
+    /// Writes down what the turn's transactions did besides their deltas.
     func noteChanges() {
-        for fact in tree.turn.ownershipFacts { note(.ownership(fact)) }
-        for fact in tree.turn.taskFacts { note(.task(fact)) }
+        for fact in tree.turn.facts {
+            switch fact {
+            case .ownership(let fact): note(.ownership(fact))
+            case .task(let fact): note(.task(fact))
+            case .made(let places): note(.made(places))
+            }
+        }
     }
 
     /// Takes the facts of the turn.

@@ -28,8 +28,11 @@ public enum TurnFact: Equatable, Sendable {
     case ownership(OwnershipFact)
     /// What is planned and promised has changed.
     case task(TaskFact)
-    /// The numbers of the static nodes, where a daemon starts.
-    case layout([NodePlace])
+    /// The numbers and reactors of the static nodes, where a daemon starts, with the states that the
+    /// rows before do not lead to: of new nodes, and of those whose types have changed.
+    case layout([KeptPlace])
+    /// What a child that the turn's deltas create begins with, and what is below it.
+    case made([KeptPlace])
     /// These nodes were probed as of the turn's end; their sums follow in a later turn.
     case probe([ProbedNode])
     /// The checksums of the states that were probed last.

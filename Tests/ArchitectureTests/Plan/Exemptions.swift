@@ -36,6 +36,8 @@ enum Exemptions {
             "what a parent is told; RunningEffectTests and the faults' tests drive it",
         "ReactorCore/Durable/TaskTable.swift": "a part of the tree; DurableTaskTests drive it",
         "ReactorCore/History/NodePlace.swift": "two fields; TreeRecoveryTests place nodes by them",
+        "ReactorCore/History/KeptPlace.swift":
+            "what is kept of a node; KeptReactorTests compare and read it",
         "ReactorCore/History/OwnershipFact.swift": "a list; TreeRecoveryTests replay each case",
         "ReactorCore/History/RecoveryError.swift": "a list; TreeRecoveryTests meet each case",
         "ReactorCore/History/SavedNode.swift": "a part of a snapshot; TreeSnapshotTests take some",

@@ -6,7 +6,7 @@ final class TaskBench {
     let tree: Tree
     let world: TaskWorld
     private let manual = ManualWorld()
-    private let places: [NodePlace]
+    private let places: [KeptPlace]
     private var facts: [TaskFact] = []
     private var deltas: [UInt8] = []
 
@@ -30,7 +30,7 @@ final class TaskBench {
             try recovery.finish(epoch: 1, sequence: former.tree.turn.sequence)
             (facts, deltas) = (former.facts, former.deltas)
         }
-        tree.turn.recordsOwnership = true
+        tree.turn.recordsFacts = true
         tree.resumeTasks()
         tree.open()
         commit()
@@ -49,7 +49,7 @@ final class TaskBench {
 
     /// Ends the turn: it is committed, and what waited for that begins.
     func commit() {
-        facts += tree.turn.taskFacts
+        facts += tree.turn.facts.compactMap { if case .task(let fact) = $0 { fact } else { nil } }
         deltas += tree.turn.deltaBytes
         let effects = tree.turn.effects
         tree.turn.begin()

@@ -17,6 +17,8 @@ private struct OldThermometer {
 /// The thermometer of today, which knows how it was.
 @Reactor
 private struct Thermometer {
+    static var formerNames: [String] { ["OldThermometer"] }
+
     enum Action: Sendable { case celsius(Int) }
 
     struct State: Equatable, Sendable { var celsius: Int }

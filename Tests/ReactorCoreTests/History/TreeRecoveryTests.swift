@@ -16,7 +16,7 @@ private func picture(_ tree: Tree) throws -> [String] {
 }
 
 extension Tree {
-    fileprivate func recovery(_ places: [NodePlace], deltas: [UInt8]) throws -> TreeRecovery {
+    fileprivate func recovery(_ places: [KeptPlace], deltas: [UInt8]) throws -> TreeRecovery {
         let recovery = TreeRecovery(of: self)
         try recovery.place(places)
         try recovery.replay(deltas.span)
@@ -174,13 +174,14 @@ struct TreeRecoveryTests {
     @Test("a mutation that today's types cannot read is an error with its path and sequence")
     func unreadable() throws {
         let tree = Tree(Group([("a", Tally())]), epoch: 7)
-        let places = tree.staticPlaces
+        // a history that does not name its reactors
+        let places = tree.staticPlaces.map { KeptPlace(number: $0.number, path: $0.path) }
         try tree.send(Tally.Action.add(3), to: "/a")
         let again = Tree(Group([("a", Echo())]), epoch: 1)
         let error = #expect(throws: RecoveryError.self) {
             try again.recovery(places, deltas: tree.turn.deltaBytes)
         }
-        #expect("\(error as Any)".contains("/a: a change at sequence 1"))
+        #expect("\(error as Any)".contains("/a: a mutation of Echo at sequence 1"))
     }
 
     @Test(
@@ -219,7 +220,7 @@ struct TreeRecoveryTests {
         for repeats in 0..<facts.count {
             let tree = Tree(Group([("a", Tally())]), epoch: 1)
             let recovery = TreeRecovery(of: tree)
-            try recovery.place([NodePlace(number: 1, path: SlicePath("/a"))])
+            try recovery.place([KeptPlace(number: 1, path: SlicePath("/a"))])
             for fact in facts + facts.suffix(repeats) { recovery.replay(fact) }
             try recovery.finish(epoch: 1, sequence: 0)
             let owned = tree.copyOwnership()()

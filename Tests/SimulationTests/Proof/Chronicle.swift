@@ -142,7 +142,7 @@ extension Chronicle {
                 stored.insert(secret)
             case .goodbye(let client), .evicted(let client):
                 touched.insert(client)
-            case .ownership, .task, .layout, .replaced, .probe, .sums: break
+            case .ownership, .task, .layout, .made, .replaced, .probe, .sums: break
             }
         }
         for client in touched {

@@ -55,16 +55,16 @@ public struct LogPage: Equatable, Sendable {
     /// In the order in which it happened; may be empty.
     public var entries: [LogEntry]
     /// Where the next page begins.
-    public var mark: LogMark
+    public var position: LogMark
     /// Whether that is the end, for now.
     public var isEnd: Bool
     /// Behind which revision the history that is kept begins.
     public var begin: Revision
 
     /// Makes a page.
-    public init(entries: [LogEntry], mark: LogMark, isEnd: Bool, begin: Revision) {
+    public init(entries: [LogEntry], position: LogMark, isEnd: Bool, begin: Revision) {
         self.entries = entries
-        self.mark = mark
+        self.position = position
         self.isEnd = isEnd
         self.begin = begin
     }

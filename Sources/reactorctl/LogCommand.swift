@@ -55,7 +55,7 @@ struct LogCommand: AsyncParsableCommand {
             for entry in page.entries {
                 try Output.line(isJSON ? entry.json : entry.text)
             }
-            mark = page.mark
+            mark = page.position
             if !follow, page.isEnd || reaches(client.welcome, page) { break }
         } while true
         client.close()

@@ -102,6 +102,14 @@ public final class Client: Sendable {
         try await ask { client, then in client.drain { then(.success(())) } }
     }
 
+    /// The number of the connection that is in use, by which presence, locks and queues name their
+    /// holders. A client that lost its connection has another number afterwards.
+    public func connectionNumber() async throws(ClientError) -> UInt64 {
+        try await ask { client, then in
+            then(client.welcome.map { .success($0.connection) } ?? .failure(.ended))
+        }
+    }
+
     /// Asks for a sign of life.
     public func ping() async throws(ClientError) {
         try await port.ping()

@@ -126,7 +126,7 @@ extension BindingAction: WireCodable {
             throw WireError(error.condition, at: start &+ error.offset, path: [name] + error.path)
         }
         try cursor.close(choice, in: bytes)
-        return BindingAction(name, value)
+        return BindingAction(name, value.normalized)
     }
 
     public static var wireSchema: WireSchema {

@@ -35,23 +35,26 @@ extension Tree {
     /// that is all.
     public func dispatch(
         to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int, by caller: Caller,
-        ordinal: UInt64, cancel: String
+        ordinal: UInt64, cancel: String, mayWait: Bool = true
     ) -> DispatchResult {
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
+        if !mayWait { turn.refusesWaits = true }
         do throws(StepFailure) {
             try Turn.checkScope(cancel)
             turn.enterScope(cancel, at: node)
             if offset < bytes.count {
-                var cursor = WireCursor(offset: offset)
+                var cursor = WireCursor(action: offset)
                 try node.step(bytes, &cursor, turn)
             }
         } catch {
             turn.cancelScope = nil
+            if !mayWait { turn.refusesWaits = false }
             if turn.isEventful { turn.clearRequests() }
             return .failed(error)
         }
         turn.cancelScope = nil
+        if !mayWait { turn.refusesWaits = false }
         return complete()
     }
 }

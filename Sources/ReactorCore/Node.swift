@@ -280,6 +280,9 @@ extension Node {
     /// Refuses what does not fit a transaction, other nodes' part of it included.
     @usableFromInline
     func check(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
+        if turn.refusesWaits, turn.isReplyDeferred {
+            throw Rejection(.quota, "too many of the session's actions wait for their answers")
+        }
         let elsewhere = mutations.extras?.elsewhere ?? []
         try turn.check(mutations.count + elsewhere.count)
         for change in elsewhere { try check(change, turn) }

@@ -51,20 +51,23 @@ extension Tree {
     }
 
     /// Carries out the action that `bytes` are from `offset` to their end, then the followers it
-    /// caused.
+    /// caused. An action that leaves its answer for later is rejected unless `mayWait`.
     ///
     /// *Owner*: `bytes` is lent for the call.
     public func dispatch(
         to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int = 0, by caller: Caller,
-        ordinal: UInt64
+        ordinal: UInt64, mayWait: Bool = true
     ) -> DispatchResult {
         var cursor = WireCursor(action: offset)
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
+        if !mayWait { turn.refusesWaits = true }
         do throws(StepFailure) {
             try node.step(bytes, &cursor, turn)
+            if !mayWait { turn.refusesWaits = false }
             return complete()
         } catch {
+            if !mayWait { turn.refusesWaits = false }
             if turn.isEventful { turn.clearRequests() }
             return .failed(error)
         }
@@ -183,16 +186,20 @@ extension Tree {
     /// Carries out several actions as one transaction: all of them, or none.
     ///
     /// Each action sees the state that those before it left. The rejection names the index.
-    /// `cancel` is as with a single action, at each node.
+    /// `cancel` and `mayWait` are as with a single action, at each node.
     public func transact(
         _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
-        cancel: String? = nil
+        cancel: String? = nil, mayWait: Bool = true
     ) -> DispatchResult {
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         turn.isPlain = false
+        if !mayWait { turn.refusesWaits = true }
         let mark = turn.mark
-        defer { turn.cancelScope = nil }
+        defer {
+            turn.cancelScope = nil
+            if !mayWait { turn.refusesWaits = false }
+        }
         if let cancel {
             do throws(StepFailure) {
                 try enterScope(cancel, at: items)
@@ -219,6 +226,7 @@ extension Tree {
         // because followers are transactions of their own, and need no way back
         turn.isPlain = true
         turn.cancelScope = nil
+        if !mayWait { turn.refusesWaits = false }
         return complete()
     }
 

@@ -83,6 +83,8 @@ public final class Turn {
     var isPlain = true { didSet { weighWay() } }
     /// The snapshot that is being taken; what changes meanwhile is saved in it before.
     var snapshot: TreeSnapshot? { didSet { weighWay() } }
+    /// Whether an action may not leave its answer for later: its client waits for too many.
+    var refusesWaits = false { didSet { weighWay() } }
     @usableFromInline let shortPlace = Place(true)
     /// Whether ``facts`` are listed, for a journal.
     public var recordsFacts = false
@@ -144,7 +146,9 @@ extension Turn {
     @inlinable
     func isShort(for node: AnyNode) -> Bool { shortPlace.value && !node.longWayPlace.value }
 
-    private func weighWay() { shortPlace.value = isPlain && snapshot == nil }
+    private func weighWay() {
+        shortPlace.value = isPlain && snapshot == nil && !refusesWaits
+    }
 }
 
 // MARK: - Reading a turn

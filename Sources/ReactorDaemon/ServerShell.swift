@@ -144,6 +144,13 @@ package final class ServerShell {
     /// Closes every connection at once.
     package func cut() { for link in links.values { link.close() } }
 
+    /// Tells the server the time once a second; `isLate` says that the process was stopped before.
+    package func tick(isLate: Bool) {
+        // because the end of a client that had half-closed comes without a read that could tell
+        for link in links.values where link.isEnded && link.isHungUp { link.close() }
+        server.tick(at: loop.now, isLate: isLate)
+    }
+
     /// Serves a connection that a listener accepted.
     package func accept(_ link: Connection) {
         lastConnection += 1
@@ -177,9 +184,10 @@ extension ServerShell {
             carryOut()
             keeper?.look(at: turnTime)
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
+            && !server.isCrowded
         // because the others are looked at before one that sends much is read on
-        if server.isSharing || server.hasHeldInput || jobs.hasMore && !server.isReadOnly
-            || keeper?.isGathering ?? false
+        if server.isSharing || server.hasHeldInput || server.isCrowded
+            || jobs.hasMore && !server.isReadOnly || keeper?.isGathering ?? false
         {
             loop.turnAgain()
         }
@@ -200,6 +208,7 @@ extension ServerShell {
         case .pauseReading(let id): links[id]?.pauseReading()
         case .resumeReading(let id): links[id]?.resumeReading()
         case .close(let id): links[id]?.finish()
+        case .cut(let id): links[id]?.close()
         case .append(let batch):
             keeper?.noteHanded(batch, at: turnTime)
             journal.append(

@@ -18,8 +18,9 @@ public final class Connection: LoopResource {
     /// Receives what was read; the span is valid during the call only. Without it, bytes are
     /// dropped.
     public var onBytes: ((Span<UInt8>) -> Void)?
-    /// Tells that the peer will send nothing more. What is written still reaches it, if it is only
-    /// half closed. Without this callback the connection finishes writing and closes.
+    /// Tells that the peer will send nothing more. What is written still reaches it, if it has only
+    /// shut its writing side down; if its socket is gone, the connection closes right after this
+    /// call. Without this callback the connection finishes writing and closes.
     public var onEnd: (() -> Void)?
     /// Tells that everything that had to wait is written.
     public var onWritten: (() -> Void)?
@@ -87,6 +88,18 @@ public final class Connection: LoopResource {
 
     var stream: UnsafeMutablePointer<uv_stream_t> {
         unsafe memory.assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    /// Whether the peer's socket is gone, and not only shut down for writing; call it once
+    /// ``isEnded``, to tell the two ends apart.
+    ///
+    /// *C*: `poll`, which says `POLLHUP` of a Unix stream socket that neither side can write to any
+    /// more; after the peer's `shutdown(SHUT_WR)` alone it does not.
+    public var isHungUp: Bool {
+        guard !isClosed else { return true }
+        var entry = pollfd()
+        unsafe uv_fileno(handle, &entry.fd)
+        return unsafe poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLHUP) != 0
     }
 
     /// Takes what the peer sends from now on. *C*: `uv_read_start`.
@@ -166,6 +179,8 @@ public final class Connection: LoopResource {
             isReading = false
             isEnded = true
             if let onEnd { onEnd() } else { finish() }
+            // because nothing that is written reaches a peer whose socket is gone
+            if isHungUp { close() }
         } else if count < 0, count != Int(UV_ENOBUFS.rawValue) {
             // because ENOBUFS is our own word for a spent budget: the bytes stay for the next turn
             loop.noteTraffic()

@@ -14,6 +14,9 @@ import Glibc
 public final class Listener: LoopResource {
     /// Clients accepted in one turn at most; the rest waits for the next.
     public static let acceptsPerTurnMax = 64
+    /// Clients taken from the backlog in one turn at most, those included that are gone by then: a
+    /// storm of connects must not keep the backlog full.
+    public static let looksPerTurnMax = 1_024
     /// For how long it does not accept after the process ran out of descriptors.
     public static let parkDuration = Duration.milliseconds(100)
     /// Clients that may wait to be accepted, by default; the system's `somaxconn` may cut it.
@@ -145,9 +148,16 @@ public final class Listener: LoopResource {
     private func acceptWaiting(_ status: Int32) {
         loop.noteTraffic()
         guard status == 0 else { return fail("uv_poll", status) }
-        for _ in 0..<Self.acceptsPerTurnMax where isAccepting && !isParked {
+        var count = 0
+        for _ in 0..<Self.looksPerTurnMax where isAccepting && !isParked {
+            guard count < Self.acceptsPerTurnMax else { return }
             let accepted = reactor_accept(descriptor)
             if accepted >= 0 {
+                guard !UnixSocket.isAbandoned(accepted) else {
+                    Glibc.close(accepted)
+                    continue
+                }
+                count += 1
                 welcome(accepted)
             } else {
                 switch errno {

@@ -36,6 +36,13 @@ enum UnixSocket {
         return descriptor
     }
 
+    /// Whether the peer of a connected socket has sent nothing, and sends nothing more.
+    static func isAbandoned(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
+        return unsafe recv(descriptor, &byte, 1, flags) == 0
+    }
+
     /// Makes `descriptor` non-blocking and close-on-exec, if it is a listening Unix stream socket;
     /// answers its address, if it has a path.
     static func inheritListener(_ descriptor: Int32) throws(LoopError) -> UnixAddress? {

@@ -1,6 +1,7 @@
 import DequeModule
 import ReactorBytes
 import ReactorCore
+import ReactorWire
 
 /// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
 final class Connection {
@@ -8,6 +9,8 @@ final class Connection {
     let peer: Peer
     /// When it was accepted, in nanoseconds.
     let connectedAt: UInt64
+    /// How many turns had ended when it was accepted.
+    let connectedTurn: UInt64
     /// Whether it has a place, and is not only told that there is none.
     var isAdmitted = false
     var stage: Stage = .greeting
@@ -67,15 +70,18 @@ final class Connection {
     var isClosing = false
     /// When it was told to go, in nanoseconds; it is not waited for for ever.
     var closingSince: UInt64?
+    /// What it is told last, behind the snapshots that it is owed.
+    var farewell: Closing?
 
     /// What every turn touches, in one place; nothing that is called while one of these is being
     /// changed comes back to the connection.
     let lane = Place(Lane())
 
-    init(id: ConnectionID, peer: Peer, connectedAt: UInt64) {
+    init(id: ConnectionID, peer: Peer, connectedAt: UInt64, connectedTurn: UInt64 = 0) {
         self.id = id
         self.peer = peer
         self.connectedAt = connectedAt
+        self.connectedTurn = connectedTurn
     }
 
     /// Bytes that the connection keeps alive: buffers that its queue points into, and input.

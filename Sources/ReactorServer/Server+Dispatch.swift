@@ -12,7 +12,7 @@ extension Server {
     func dispatchRun(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
     ) -> Int {
-        guard let session = connection.session, !isReadOnly, quota(of: session) == nil,
+        guard let session = connection.session, !isReadOnly, mayWait(session),
             !watch.suspects(session)
         else { return first }
         var offset = first
@@ -207,24 +207,28 @@ extension Server {
             let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
             return .failed(.rejected(rejection))
         }
-        return carryOut(header, body, at: node, connection)
+        return carryOut(header, body, at: node, connection, mayWait: mayWait(session))
     }
 
     /// Carries out an action of the general way, options and all.
     private func carryOut(
-        _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection
+        _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection,
+        mayWait: Bool
     ) -> DispatchResult {
         let (caller, ordinal) = (connection.caller, header.number)
         guard header.flags.contains(.options) else {
-            return tree.dispatch(to: node, body, by: caller, ordinal: ordinal)
+            return tree.dispatch(
+                to: node, body, by: caller, ordinal: ordinal, mayWait: mayWait)
         }
         do throws(StepFailure) {
             let (offset, cancel) = try checkConditions(body, of: node, connection)
             guard let cancel else {
-                return tree.dispatch(to: node, body, from: offset, by: caller, ordinal: ordinal)
+                return tree.dispatch(
+                    to: node, body, from: offset, by: caller, ordinal: ordinal, mayWait: mayWait)
             }
             return tree.dispatch(
-                to: node, body, from: offset, by: caller, ordinal: ordinal, cancel: cancel)
+                to: node, body, from: offset, by: caller, ordinal: ordinal, cancel: cancel,
+                mayWait: mayWait)
         } catch {
             return .failed(error)
         }
@@ -238,19 +242,26 @@ extension Server {
         if connection.inFlight > limits.inFlightMax { pauseReading(connection) }
     }
 
+    /// Whether a session's action may leave its answer for later. One that may not is still let
+    /// through, and rejected where it asks for that: otherwise no action could end a wait.
+    private func mayWait(_ session: Session) -> Bool {
+        session.deferred.count < limits.inFlightMax
+    }
+
     /// Why a session may send nothing more for now; `isAwaited` says whether it is to be told of the
-    /// end of effects as well.
-    private func quota(of session: Session, isAwaited: Bool = false) -> Rejection? {
+    /// end of effects.
+    private func quota(of session: Session, isAwaited: Bool) -> Rejection? {
         if isReadOnly {
             return Rejection(
                 .diskFull,
                 "the daemon's disk is full: it shows what there is, and changes nothing until there "
                     + "is room")
         }
-        let awaitedCount = isAwaited ? session.awaited.count : 0
-        if session.deferred.count + awaitedCount < limits.inFlightMax { return nil }
-        let what = isAwaited ? "their answers or their effects" : "their answers"
-        return Rejection(.quota, "inFlightMax \(limits.inFlightMax) actions wait for \(what)")
+        guard isAwaited, session.deferred.count + session.awaited.count >= limits.inFlightMax
+        else { return nil }
+        return Rejection(
+            .quota,
+            "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")
     }
 
     private func noteApplied(
@@ -390,7 +401,8 @@ extension Server {
             }
             let items = try batchItems(body, from: offset, of: connection)
             return tree.transact(
-                items, body, by: connection.caller, ordinal: header.number, cancel: cancel)
+                items, body, by: connection.caller, ordinal: header.number, cancel: cancel,
+                mayWait: mayWait(session))
         } catch {
             return .failed(error)
         }
@@ -399,41 +411,65 @@ extension Server {
     private func batchItems(
         _ body: Span<UInt8>, from offset: Int, of connection: Connection
     ) throws(StepFailure) -> [Tree.BatchItem] {
-        var items: [Tree.BatchItem] = []
-        var cursor = WireCursor(offset: offset)
+        let parts: [(id: UInt64, range: Range<Int>)]
         do throws(WireError) {
-            var list = try cursor.openArray(in: body)
-            while try cursor.nextElement(in: body, &list) {
-                var pair = try cursor.openArray(in: body)
-                guard try cursor.nextElement(in: body, &pair) else {
-                    throw WireError(.missingField("id"), at: cursor.offset)
-                }
-                let id = try cursor.unsigned(in: body)
-                guard try cursor.nextElement(in: body, &pair) else {
-                    throw WireError(.missingField("action"), at: cursor.offset)
-                }
-                let start = cursor.offset
-                try cursor.skip(in: body)
-                let range = start..<cursor.offset
-                guard try !cursor.nextElement(in: body, &pair) else {
-                    throw WireError(.refused("more than id and action"), at: cursor.offset)
-                }
-                guard items.count < limits.batchActionsMax else {
-                    throw WireError(
-                        .refused("more than batchActionsMax \(limits.batchActionsMax) actions"),
-                        at: cursor.offset)
-                }
-                guard id < UInt64(connection.nodes.count), let node = connection.nodes[Int(id)],
-                    !node.isGone
-                else { throw WireError(.refused("node \(id) is not open or is gone"), at: start) }
-                items.append(Tree.BatchItem(node: node, range: range))
-            }
-            guard cursor.offset == body.count else {
-                throw WireError(.trailingBytes(body.count - cursor.offset), at: cursor.offset)
-            }
+            parts = try batchParts(body, from: offset)
         } catch {
             throw .decode(error.inside("batch"))
         }
+        var items: [Tree.BatchItem] = []
+        for (index, part) in parts.enumerated() {
+            guard let id = UInt32(exactly: part.id), let node = connection.node(id) else {
+                let text = "action \(index): node \(part.id) is not open or is gone"
+                throw .rejected(Rejection(.notFound, text))
+            }
+            items.append(Tree.BatchItem(node: node, range: part.range))
+        }
         return items
+    }
+
+    /// The ids that a batch names, and where its actions stand.
+    private func batchParts(
+        _ body: Span<UInt8>, from offset: Int
+    ) throws(WireError) -> [(id: UInt64, range: Range<Int>)] {
+        var parts: [(id: UInt64, range: Range<Int>)] = []
+        var cursor = WireCursor(offset: offset)
+        var list = try cursor.openArray(in: body)
+        while try cursor.nextElement(in: body, &list) {
+            guard parts.count < limits.batchActionsMax else {
+                throw WireError(
+                    .refused("more than batchActionsMax \(limits.batchActionsMax) actions"),
+                    at: cursor.offset)
+            }
+            do throws(WireError) {
+                parts.append(try batchPart(body, &cursor))
+            } catch {
+                throw error.inside("\(parts.count)")
+            }
+        }
+        guard cursor.offset == body.count else {
+            throw WireError(.trailingBytes(body.count - cursor.offset), at: cursor.offset)
+        }
+        return parts
+    }
+
+    private func batchPart(
+        _ body: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> (id: UInt64, range: Range<Int>) {
+        var pair = try cursor.openArray(in: body)
+        guard try cursor.nextElement(in: body, &pair) else {
+            throw WireError(.missingField("id"), at: cursor.offset)
+        }
+        let id = try cursor.unsigned(in: body)
+        guard try cursor.nextElement(in: body, &pair) else {
+            throw WireError(.missingField("action"), at: cursor.offset)
+        }
+        let start = cursor.offset
+        try cursor.skip(in: body)
+        let range = start..<cursor.offset
+        guard try !cursor.nextElement(in: body, &pair) else {
+            throw WireError(.refused("more than id and action"), at: cursor.offset)
+        }
+        return (id, range)
     }
 }

@@ -15,7 +15,8 @@ extension Server {
         connection.pending = Connection.PendingOutput()
         guard connection.stage != .closed else { return }
         pending.replies.visit { append(replies, $0, .control, to: connection) }
-        if overflows(connection, pending) {
+        // because one that is closed is told of one more turn, and its mark is the last
+        if !connection.isClosing, overflows(connection, pending) {
             conflate(connection)
             pending.deltas = RangeList()
             pending.chunks.removeAll { !$0.isSnapshot }
@@ -38,7 +39,7 @@ extension Server {
         }
         settleActions(connection, hasOutcomes: !pending.outcomes.isEmpty)
         // because it is still owed what its actions of this turn have caused
-        if connection.isClosing { leaveSlices(connection) }
+        if connection.isClosing, !connection.isBehind { leaveSlices(connection) }
         if connection.isInputEnded, connection.isAnswered { connection.isClosing = true }
         if connection.queuedControlBytes > limits.undrainedBytesMax { pauseReading(connection) }
     }
@@ -232,7 +233,9 @@ extension Server {
             return
         }
         // because the turn at hand may still have something for it
-        if connection.isClosing, connection.queue.isEmpty, connection.notedTurn != turnNumber {
+        if connection.isClosing, connection.queue.isEmpty, connection.notedTurn != turnNumber,
+            !connection.isBehind
+        {
             return shut(connection)
         }
         resumeReading(connection)

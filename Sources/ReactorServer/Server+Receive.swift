@@ -91,18 +91,15 @@ extension Server {
     /// How many bytes the cut frame needs before it can be looked at again: the rest of its header,
     /// then the rest of its body.
     private func missingBytes(of connection: Connection) -> Int {
-        let have = connection.partial.count
-        if have < FrameHeader.byteCount {
-            // because a stranger is told from a client by the fifth byte, and may send no header
-            let isStranger =
-                connection.stage == .greeting && have == 5
-                && !FrameKind.isOfClient(connection.partial[4])
-            return isStranger
-                ? 0
-                : connection.stage == .greeting && have < 5
-                    ? 5 - have : FrameHeader.byteCount - have
-        }
         let partial = connection.partial
+        let have = partial.count
+        if have < FrameHeader.byteCount {
+            guard connection.stage == .greeting else { return FrameHeader.byteCount - have }
+            // because a stranger is told from a client by the fifth byte or the sixth, and may send
+            // no whole header
+            if isStranger(partial.span, at: 0) { return 0 }
+            return (have < 5 ? 5 : have == 5 ? 6 : FrameHeader.byteCount) - have
+        }
         // because a header that is refused is refused by `consume`, before its body arrives
         guard
             let header = try? FrameHeader.decode(
@@ -146,9 +143,8 @@ extension Server {
                 offset = end
             }
         } catch {
-            let place = connection.receivedBytes &+ UInt64(max(0, error.offset - offset))
-            let told = FrameError(error.condition, at: Int(clamping: place))
-            fail(connection, .framing, told.description, at: place &- connection.receivedBytes)
+            let told = FrameError(error.condition, at: Int(clamping: connection.receivedBytes))
+            fail(connection, .framing, told.description)
         }
         return offset
     }
@@ -157,16 +153,24 @@ extension Server {
     private func refuseStranger(
         _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
-        guard connection.stage == .greeting, bytes.count &- offset >= 5 else { return }
-        guard FrameKind.isOfClient(bytes[offset &+ 4]) else {
-            throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
-        }
+        guard connection.stage == .greeting, isStranger(bytes, at: offset) else { return }
+        throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
+    }
+
+    /// Whether the first bytes of a connection are no client's: of a kind that no client sends, or
+    /// with flags on one that is only skipped.
+    private func isStranger(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
+        guard bytes.count &- offset >= 5 else { return false }
+        let kind = bytes[offset &+ 4]
+        guard FrameKind.isIgnorable(kind) else { return !FrameKind.isOfClient(kind) }
+        return bytes.count &- offset >= 6 && bytes[offset &+ 5] != 0
     }
 
     private func expectHello(
         _ header: FrameHeader, at offset: Int, of connection: Connection
     ) throws(FrameError) {
         if header.kind == FrameKind.hello.rawValue, header.number == Hello.magic { return }
+        if FrameKind.isIgnorable(header.kind), header.flags.isEmpty { return }
         guard header.kind != FrameKind.hello.rawValue, FrameKind.isOfClient(header.kind) else {
             throw FrameError(.unknownKind(header.kind), at: offset)
         }
@@ -192,7 +196,7 @@ extension Server {
             return
         }
         guard header.flags.isSubset(of: kind == .batch ? [.options, .awaited] : []) else {
-            throw FrameError(.reservedBits, at: offset &+ 5)
+            throw FrameError(.reservedBits, at: offset)
         }
         guard header.length == 0 || kind.hasBody else {
             return fail(
@@ -242,16 +246,14 @@ extension Connection {
 // MARK: - Faults
 extension Server {
     /// Tells a connection what it did wrong, and closes it once that is written.
-    func fail(
-        _ connection: Connection, _ code: FaultCode, _ message: String, at offset: UInt64 = 0
-    ) {
+    func fail(_ connection: Connection, _ code: FaultCode, _ message: String) {
         guard !connection.isClosing else { return }
         let message = message.cut(to: limits.messageBytesMax)
         stats.faults &+= 1
         tell(connection.peer, code) {
             .closedForFault(connection.id, connection.peer, code, message, leftOut: $0)
         }
-        close(connection, Closing(code, message, offset: connection.receivedBytes &+ offset))
+        close(connection, Closing(code, message, offset: connection.receivedBytes))
     }
 
     /// Tells the operator of a peer's fault, unless it was told a moment ago.
@@ -272,15 +274,25 @@ extension Server {
         outputs.append(.log(.complaint(text, leftOut: leftOut)))
     }
 
-    /// Sends a closing frame behind everything else, and closes the socket after it.
+    /// Sends a closing frame behind everything else, and closes the socket after it. Behind
+    /// everything are the snapshots too that replace what was dropped: the last mark is never left
+    /// out for a client that reads on.
     func close(_ connection: Connection, _ closing: Closing) {
         guard !connection.isClosing else { return }
+        connection.farewell = closing
+        if !connection.isBehind { sayFarewell(to: connection) }
+        beginClosing(connection)
+    }
+
+    /// Appends the closing frame that a connection is still to be told, if there is one.
+    func sayFarewell(to connection: Connection) {
+        guard let closing = connection.farewell else { return }
+        connection.farewell = nil
         flushRun(of: connection)
         let frame = outcomes.beginFrame(.closing)
         closing.encode(into: &outcomes)
         outcomes.endFrame(at: frame)
         connection.pending.outcomes.append(frame..<outcomes.count)
-        beginClosing(connection)
     }
 
     /// Hears nothing more from a connection, and lets it go once it has taken what it is owed.

@@ -16,6 +16,10 @@ extension Server {
         guard hello.versionMin <= Hello.version, hello.versionMax >= Hello.version else {
             return refuseVersion(hello, of: connection)
         }
+        if let secret = hello.session, secret.count != Session.secretBytes {
+            let text = "hello: session: \(secret.count) bytes, expected \(Session.secretBytes)"
+            return fail(connection, .decode, text)
+        }
         var isResumed = false
         var session: Session?
         if let secret = hello.session, let known = sessions.find(secret, uid: connection.peer.uid) {
@@ -38,7 +42,7 @@ extension Server {
     /// Whether an unknown session is one of this history that never had an action here: so that what
     /// its client sent, and what was lost before it was committed, can be sent again.
     private func canAdopt(_ secret: [UInt8], _ hello: Hello) -> Bool {
-        secret.count == 16 && hello.confirmed == 0 && hello.epoch == tree.turn.epoch
+        hello.confirmed == 0 && hello.epoch == tree.turn.epoch
             && !sessions.isKnown(secret)
             && !sessions.ended.mayHold(secret, since: hello.since)
     }
@@ -86,7 +90,7 @@ extension Server {
         let welcome = Welcome(
             version: Hello.version, daemon: daemonName, epoch: tree.turn.epoch,
             sequence: tree.turn.sequence, session: session.secret, isResumed: isResumed,
-            client: session.client, ordinal: session.ordinal,
+            client: session.client, connection: connection.id.rawValue, ordinal: session.ordinal,
             limits: Welcome.Limits(
                 frameBytesMax: UInt32(limits.frameBytesMax),
                 inFlightMax: UInt32(limits.inFlightMax),
@@ -107,6 +111,7 @@ extension Server {
             session.connection = nil
             connection.session = nil
         }
+        connection.isBehind = false
         beginClosing(connection)
     }
 

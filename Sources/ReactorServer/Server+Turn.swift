@@ -12,6 +12,7 @@ extension Server {
         self.now = now
         flushesLeft = Self.flushesPerTurnMax
         readRested()
+        if isCrowded { makeRoomForSpeakers() }
         let turn = tree.turn
         if !turn.isQuiet {
             for text in turn.complaints { complain(text) }
@@ -225,13 +226,12 @@ extension Server {
             connection.subscriptions[id]?.isFresh = false
         }
         connection.isLagging = false
+        sayFarewell(to: connection)
     }
 
     /// Whether a connection waits for snapshots and has room for one.
     func canBePaid(_ connection: Connection) -> Bool {
-        guard connection.isBehind, !connection.isClosing, connection.stage == .open else {
-            return false
-        }
+        guard connection.isBehind, connection.stage == .open else { return false }
         return connection.isLagging
             ? connection.queuedUpdateBytes == 0 && !connection.isWriting
             : connection.queuedUpdateBytes < limits.queueBytesMax

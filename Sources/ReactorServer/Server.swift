@@ -186,7 +186,7 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput || !endedActions.isEmpty
+            || !spent.isEmpty || hasHeldInput || isCrowded || !endedActions.isEmpty
             // because one waits for the other to end
             || isSnapshotWanted && snapshot?.isEnded ?? true
     }
@@ -198,6 +198,10 @@ public final class Server {
     /// Whether the next turn goes on with input that was held back, because a connection sent more
     /// than ``ServerLimits/framesPerTurnMax`` frames. Before it, a shell looks at all sockets.
     public var hasHeldInput: Bool { !rested.isEmpty }
+
+    /// Whether too many connections have not said hello, some of which may have by now. Before the next
+    /// turn, a shell looks at all sockets.
+    public var isCrowded: Bool { silent.isCrowded }
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }
@@ -211,7 +215,8 @@ extension Server {
     /// is closed at once, so that a storm of them holds no more than `handshakesMax` sockets.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         self.now = now
-        let connection = Connection(id: id, peer: peer, connectedAt: now)
+        let connection = Connection(
+            id: id, peer: peer, connectedAt: now, connectedTurn: endedTurns)
         highestConnection = max(highestConnection, id.rawValue)
         if let (code, reason) = reasonToTurnAway(peer) {
             stats.turnedAway += 1
@@ -228,10 +233,19 @@ extension Server {
         connections[id] = connection
         users.add(connections: 1, of: peer.uid)
         stats.connectionsAccepted += 1
-        if let oldest = silent.enter(id, of: peer.uid) { makeRoom(oldest) }
+        silent.enter(id, of: peer.uid)
     }
 
-    /// Closes a connection that has been silent for longest, so that another may speak.
+    /// Closes connections that have been silent for longest, where there are too many. A connection
+    /// that came after the last turn but one was not read from yet: it may have said hello.
+    func makeRoomForSpeakers() {
+        while let id = silent.takeExcess({ id in
+            connections[id].map { $0.connectedTurn &+ 1 < endedTurns } ?? true
+        }) {
+            makeRoom(id)
+        }
+    }
+
     private func makeRoom(_ id: ConnectionID) {
         guard let connection = connections[id] else { return }
         let reason =
@@ -305,7 +319,8 @@ extension Server {
         connection.subscriptions.removeAll()
     }
 
-    /// The client sends nothing more; what it asked for is still answered.
+    /// The client sends nothing more and still reads: what it asked for is answered. One that closed
+    /// its socket wholly is a ``disconnect(_:at:)``.
     public func endInput(_ id: ConnectionID) {
         guard let connection = connections[id], !connection.isInputEnded else { return }
         connection.isInputEnded = true
@@ -317,6 +332,10 @@ extension Server {
         guard !isDraining else { return }
         isDraining = true
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            // because a half-closed client has its time until the daemon goes
+            if connection.isClosing, connection.closingSince == nil {
+                connection.closingSince = now
+            }
             close(connection, Closing(.draining, "the daemon is going down"))
         }
     }
@@ -353,7 +372,8 @@ extension Server {
             now &- since >= limits.closeDeadline
         else { return }
         connection.queue.removeAll()
-        shut(connection)
+        connection.stage = .closed
+        outputs.append(.cut(connection.id))
     }
 
     /// Runs a job that an effect posted.

@@ -5,7 +5,7 @@
 public struct ServerMemory: Equatable, Sendable {
     /// Connections that are open.
     public var connections = 0
-    /// Connections that have not said hello.
+    /// Connections that have not said hello, though their sockets were read.
     public var silentConnections = 0
     /// Sessions, connected or remembered.
     public var sessions = 0
@@ -45,7 +45,6 @@ extension Server {
     public var memory: ServerMemory {
         var memory = ServerMemory()
         memory.connections = connections.count
-        memory.silentConnections = silent.count
         memory.sessions = sessions.count
         memory.slices = slices.count
         memory.subscriptions = users.total.subscriptions
@@ -58,6 +57,12 @@ extension Server {
             memory.inFlightBytesOfOne = max(
                 memory.inFlightBytesOfOne, connection.inFlightBytes)
             memory.inputBytesOfOne = max(memory.inputBytesOfOne, connection.partial.count)
+            // because a newcomer goes when its socket was read, not before
+            if connection.stage == .greeting, !connection.isClosing,
+                connection.connectedTurn &+ 1 < endedTurns
+            {
+                memory.silentConnections += 1
+            }
         }
         memory.outcomesOfOne = sessions.outcomesOfOne
         memory.awaitedOfOne = sessions.awaitedOfOne

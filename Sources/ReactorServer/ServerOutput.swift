@@ -52,8 +52,10 @@ public enum ServerOutput: Sendable {
     /// Stop reading until told otherwise.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)
-    /// Close the socket: all that was to be written has been, or was not taken in time.
+    /// Close the socket once the kernel has all that was handed to it.
     case close(ConnectionID)
+    /// Close the socket at once, whatever waits to be written: the client did not take it in time.
+    case cut(ConnectionID)
     /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns. Where
     /// several became durable at once, the last says it for all of them.
     case append(Batch)

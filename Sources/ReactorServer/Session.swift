@@ -3,6 +3,8 @@ import ReactorWire
 
 /// A client's identity across its connections, and what became of its actions.
 final class Session {
+    /// Bytes of a secret.
+    static let secretBytes = 16
     /// 16 random bytes; known to the daemon and that client alone.
     let secret: [UInt8]
     /// Whose it is: another uid cannot take it up.

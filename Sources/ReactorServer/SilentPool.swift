@@ -1,9 +1,9 @@
 /// The connections that have not said hello yet.
 ///
 /// They have places of their own, so that silence takes none from those who speak. When there are
-/// too many, the newcomer comes in and a silent one goes: the oldest of the user who has the most.
-/// So a user who opens connections and says nothing drives out their own, and nobody waits for the
-/// handshake deadline. A client that says hello with its first bytes is not old enough to go.
+/// too many, a silent one goes: the oldest of the user who has the most. So a user who opens
+/// connections and says nothing drives out their own, and nobody waits for the handshake deadline.
+/// A connection goes only after its socket was read: a hello that has arrived is heard first.
 struct SilentPool {
     private var members: [UInt32: ArrivalOrder<ConnectionID>] = [:]
     /// Silent connections of all users.
@@ -13,15 +13,13 @@ struct SilentPool {
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// Takes in a connection of `uid`; says which one has to go for it, if there are too many.
-    mutating func enter(_ id: ConnectionID, of uid: UInt32) -> ConnectionID? {
+    /// Whether there are more than there are places.
+    var isCrowded: Bool { count > countMax }
+
+    /// Takes in a connection of `uid`.
+    mutating func enter(_ id: ConnectionID, of uid: UInt32) {
         members[uid, default: ArrivalOrder()].append(id)
         count += 1
-        guard count > countMax else { return nil }
-        let crowded = mostCrowded(preferring: uid)
-        guard let oldest = members[crowded]?.first else { return nil }
-        leave(oldest, of: crowded)
-        return oldest
     }
 
     /// Takes out a connection that spoke or is closed; one that is not in is not missed.
@@ -31,13 +29,23 @@ struct SilentPool {
         if members[uid]?.isEmpty ?? true { members[uid] = nil }
     }
 
-    /// The user with the most silent connections; among equals the newcomer, else the lowest uid.
+    /// Takes out the connection that has to go, if there are too many; `wasRead` says of which ones
+    /// the socket was read since they came.
+    ///
+    /// It is the oldest of the user with the most; among equals, the one that came first.
     ///
     /// *Cost*: O(users with silent connections), which are no more than the pool is large.
-    private func mostCrowded(preferring newcomer: UInt32) -> UInt32 {
-        let most = members.values.map(\.count).max() ?? 0
-        // because the order of a dictionary differs from process to process
-        let equals = members.filter { $0.value.count == most }.keys
-        return equals.contains(newcomer) ? newcomer : equals.min() ?? newcomer
+    mutating func takeExcess(_ wasRead: (ConnectionID) -> Bool) -> ConnectionID? {
+        guard isCrowded else { return nil }
+        var found: (uid: UInt32, id: ConnectionID, count: Int)?
+        for (uid, order) in members {
+            guard let id = order.first, wasRead(id) else { continue }
+            let isNext =
+                found.map { ($0.count, id.rawValue) < (order.count, $0.id.rawValue) } ?? true
+            if isNext { found = (uid, id, order.count) }
+        }
+        guard let found else { return nil }
+        leave(found.id, of: found.uid)
+        return found.id
     }
 }

@@ -35,6 +35,17 @@ public final class SimulatedClient {
         link = nil
     }
 
+    /// Its program shuts its writing side down, and dies `nanoseconds` later: until then it may
+    /// still be waiting for answers, and owns what it owned.
+    public func fade(for nanoseconds: UInt64) {
+        isGone = true
+        timer += 1
+        guard let fading = link else { return }
+        link = nil
+        world.halfClose(fading)
+        world.timeline.after(nanoseconds) { [unowned world] in world.reset(fading, nil) }
+    }
+
     /// Writes and does what the machine wants.
     func pump() {
         repeat {

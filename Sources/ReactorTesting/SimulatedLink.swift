@@ -16,6 +16,8 @@ public final class SimulatedLink {
     var isStalled = false
     /// Whether the client has closed its end.
     var isFinished = false
+    /// Whether the client sends nothing more, and still reads.
+    var isHalfClosed = false
     var isOpen = true
     var isUpDue = false
     var isDownDue = false

@@ -282,6 +282,13 @@ extension SimulatedWorld {
         scheduleUp(link)
     }
 
+    /// The client shut its writing side down, and still reads: what it had written arrives, then the
+    /// server is told that nothing more comes. A link that is reset after that was closed wholly.
+    public func halfClose(_ link: SimulatedLink) {
+        link.isHalfClosed = true
+        scheduleUp(link)
+    }
+
     func scheduleUp(_ link: SimulatedLink) {
         guard link.isOpen, !link.isUpDue, !link.isPaused else { return }
         link.isUpDue = true
@@ -294,6 +301,8 @@ extension SimulatedWorld {
                 scheduleUp(link)
             } else if link.isFinished {
                 shut(link)
+            } else if link.isHalfClosed {
+                server.endInput(link.id)
             }
             noteServer()
         }
@@ -341,6 +350,12 @@ extension SimulatedWorld {
             server.disconnect(link.id, at: timeline.now)
         }
         noteServer()
+    }
+
+    /// The server closed a link: what the client's buffer holds still arrives.
+    private func cut(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        link.rest = []
+        close(link, client)
     }
 
     /// The server closed a link: what it had written still arrives.
@@ -402,9 +417,11 @@ extension SimulatedWorld {
         case .resumeReading(let id):
             guard let (link, _) = links[id] else { return }
             link.isPaused = false
-            if !link.up.isEmpty || link.isFinished { scheduleUp(link) }
+            if !link.up.isEmpty || link.isFinished || link.isHalfClosed { scheduleUp(link) }
         case .close(let id):
             if let (link, client) = links[id] { close(link, client) }
+        case .cut(let id):
+            if let (link, client) = links[id] { cut(link, client) }
         case .append(let batch): append(batch)
         case .readHistory(let question):
             answer(question)

@@ -62,9 +62,9 @@ public struct FrameHeader: Equatable, Sendable {
             throw FrameError(.tooLong(length: Int(length), max: frameBytesMax), at: offset)
         }
         let rest = first &>> 32
-        guard rest &>> 16 == 0 else { throw FrameError(.reservedBits, at: offset &+ 6) }
+        guard rest &>> 16 == 0 else { throw FrameError(.reservedBits, at: offset) }
         let flags = FrameFlags(rawValue: UInt8(truncatingIfNeeded: rest &>> 8))
-        guard flags.isSubset(of: .known) else { throw FrameError(.reservedBits, at: offset &+ 5) }
+        guard flags.isSubset(of: .known) else { throw FrameError(.reservedBits, at: offset) }
         return FrameHeader(
             length: length, rawKind: UInt8(truncatingIfNeeded: rest), flags: flags,
             id: UInt32(truncatingIfNeeded: bytes.word(at: offset &+ 8, byteCount: 8)),
@@ -136,10 +136,10 @@ public struct FrameError: Error, Equatable, Sendable {
 
     /// What is wrong.
     public var condition: Condition
-    /// Bytes from the start of the span.
+    /// Where the frame starts: bytes from the start of the span.
     public var offset: Int
 
-    /// Makes an error at a place.
+    /// Makes an error about the frame at a place.
     @inlinable
     public init(_ condition: Condition, at offset: Int) {
         self.condition = condition

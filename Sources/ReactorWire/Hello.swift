@@ -55,6 +55,9 @@ public struct Welcome: Equatable, Sendable {
     public var isResumed: Bool
     /// The client's public number, by which others see the origin of its changes.
     public var client: UInt64
+    /// Number of this connection, by which presence, locks and queues name their holders; a client
+    /// that comes back has another one.
+    public var connection: UInt64
     /// Highest ordinal that the session has seen; 0 if none.
     public var ordinal: UInt64
     /// What this connection may take.
@@ -63,7 +66,7 @@ public struct Welcome: Equatable, Sendable {
     /// Makes an answer to a greeting.
     public init(
         version: UInt16, daemon: String, epoch: UInt64, sequence: UInt64, session: [UInt8],
-        isResumed: Bool, client: UInt64, ordinal: UInt64, limits: Limits
+        isResumed: Bool, client: UInt64, connection: UInt64 = 0, ordinal: UInt64, limits: Limits
     ) {
         self.version = version
         self.daemon = daemon
@@ -72,6 +75,7 @@ public struct Welcome: Equatable, Sendable {
         self.session = session
         self.isResumed = isResumed
         self.client = client
+        self.connection = connection
         self.ordinal = ordinal
         self.limits = limits
     }

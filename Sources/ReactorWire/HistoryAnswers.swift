@@ -55,16 +55,16 @@ public struct LogPage: Equatable, Sendable {
     /// In the order in which it happened; may be empty.
     public var entries: [LogEntry]
     /// Where the next page begins.
-    public var mark: LogMark
+    public var position: LogMark
     /// Whether that is the end, for now.
     public var isEnd: Bool
     /// Behind which revision the history that is kept begins.
     public var begin: Revision
 
     /// Makes a page.
-    public init(entries: [LogEntry], mark: LogMark, isEnd: Bool, begin: Revision) {
+    public init(entries: [LogEntry], position: LogMark, isEnd: Bool, begin: Revision) {
         self.entries = entries
-        self.mark = mark
+        self.position = position
         self.isEnd = isEnd
         self.begin = begin
     }
@@ -121,18 +121,40 @@ public struct LogCaller: Equatable, Sendable {
     }
 }
 
-/// An action of the past, as it came.
+/// An action of the past.
+///
+/// Its bytes are the client's; what is told are the daemon's, in deterministic form, so that one
+/// client cannot make a page that another cannot read.
 @WireCodable
 public struct LogAction: Equatable, Sendable {
-    /// The node that it was sent to.
+    /// The node that it was sent to; the root for a batch that cannot be taken to pieces.
     public var path: String
-    /// The action.
+    /// The action, or a byte string of it where ``isRaw`` says so.
     public var action: WireEmbedded
+    /// Whether ``action`` is a byte string of what came, which is no value of the wire: such an
+    /// action was refused.
+    public var isRaw = false
 
     /// Describes an action.
-    public init(path: String, action: WireEmbedded) {
+    public init(path: String, action: WireEmbedded, isRaw: Bool = false) {
         self.path = path
         self.action = action
+        self.isRaw = isRaw
+    }
+
+    /// Describes an action by the bytes that came: as a value where they are one, else as a byte
+    /// string.
+    public init(path: String, bytes: Span<UInt8>) {
+        self.path = path
+        var cursor = WireCursor(action: 0)
+        if let value = try? WireValue.decode(bytes, &cursor), cursor.offset == bytes.count {
+            action = WireEmbedded(value)
+        } else {
+            var copy: [UInt8] = []
+            copy.append(contentsOf: bytes, 0..<bytes.count)
+            action = WireEmbedded(WireValue.bytes(copy))
+            isRaw = true
+        }
     }
 }
 

@@ -2,11 +2,16 @@
 public struct WireContainer: Sendable {
     /// Elements or pairs still to come; -1 until a break ends them.
     @usableFromInline var left: Int
+    /// Levels of nesting that end with it: its own, and those of the tags in front of it.
+    @usableFromInline var levels: Int
     /// Names met in a map that its type does not know, to refuse a second of them.
     @usableFromInline var strangers: [WireStranger] = []
 
     @usableFromInline
-    init(left: Int) { self.left = left }
+    init(left: Int, levels: Int) {
+        self.left = left
+        self.levels = levels
+    }
 
     /// A count that is safe to reserve room for: no larger than what the bytes can hold.
     @inlinable public var countHint: Int { max(left, 0) }
@@ -58,14 +63,15 @@ extension WireCursor {
     mutating func enter(
         _ head: WireHead, bytesPerElementMin: Int, at start: Int, in bytes: Span<UInt8>
     ) throws(WireError) -> WireContainer {
-        guard depthLeft > 0 else { throw WireError(.tooDeep, at: start) }
-        depthLeft &-= 1
-        if head.isIndefinite { return WireContainer(left: -1) }
+        let levels = head.levels
+        guard depthLeft >= levels else { throw WireError(.tooDeep, at: start) }
+        depthLeft &-= levels
+        if head.isIndefinite { return WireContainer(left: -1, levels: levels) }
         // because the count is the peer's word: it is bounded by the bytes that are there
         guard head.argument <= UInt64((bytes.count &- offset) / bytesPerElementMin) else {
             throw WireError(.countExceedsBytes(head.argument), at: start)
         }
-        return WireContainer(left: Int(head.argument))
+        return WireContainer(left: Int(head.argument), levels: levels)
     }
 
     /// Whether another element (or pair) follows; leaves the container when none does.
@@ -82,7 +88,7 @@ extension WireCursor {
             if bytes[offset] != 0xff { return true }
             offset &+= 1
         }
-        depthLeft &+= 1
+        depthLeft &+= container.levels
         return false
     }
 

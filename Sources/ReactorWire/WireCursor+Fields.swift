@@ -3,14 +3,17 @@ public struct WireChoice: Sendable {
     /// The case's name, as the peer wrote it.
     public var name: WireName
     @usableFromInline var form: Form
+    /// Levels of nesting that end with it.
+    @usableFromInline var levels: Int
 
     @usableFromInline
     enum Form: Sendable { case bare, counted, untilBreak }
 
     @inlinable
-    init(name: WireName, form: Form) {
+    init(name: WireName, form: Form, levels: Int) {
         self.name = name
         self.form = form
+        self.levels = levels
     }
 }
 
@@ -64,20 +67,22 @@ extension WireCursor {
         let head = try head(in: bytes)
         if head.major == 3 {
             offset = start
-            return WireChoice(name: try name(in: bytes), form: .bare)
+            return WireChoice(name: try name(in: bytes), form: .bare, levels: 0)
         }
         guard head.major == 5 else {
             throw mismatch("a map with the name of a case", head, at: start)
         }
-        guard depthLeft > 0 else { throw WireError(.tooDeep, at: start) }
-        depthLeft &-= 1
+        let levels = head.levels
+        guard depthLeft >= levels else { throw WireError(.tooDeep, at: start) }
+        depthLeft &-= levels
         if head.isIndefinite {
             if offset < bytes.count, bytes[offset] == 0xff { throw choiceCount(0, at: start) }
         } else if head.argument != 1 {
             throw choiceCount(head.argument, at: start)
         }
         let name = try name(in: bytes)
-        return WireChoice(name: name, form: head.isIndefinite ? .untilBreak : .counted)
+        return WireChoice(
+            name: name, form: head.isIndefinite ? .untilBreak : .counted, levels: levels)
     }
 
     /// Leaves a choice, whose payload is read.
@@ -92,7 +97,7 @@ extension WireCursor {
             guard bytes[offset] == 0xff else { throw choiceCount(2, at: offset) }
             offset &+= 1
         }
-        depthLeft &+= 1
+        depthLeft &+= choice.levels
     }
 
     /// Reads the payload of a case that has none: an empty map, or nothing after a bare name.

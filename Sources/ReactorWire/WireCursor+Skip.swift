@@ -39,37 +39,80 @@ extension WireCursor {
             throw WireError(
                 .refused("more than \(Self.strangersMax) unknown fields"), at: name.start)
         }
+        guard bytes.isText(name.range) else { throw WireError(.invalidText, at: name.start) }
         map.strangers.append(stranger)
         try skip(in: bytes)
     }
 
-    /// Moves past one value of any shape, checking that it is well-formed.
-    ///
-    /// What is skipped means nothing here: keys of any kind pass, also the same key twice.
+    /// Moves past one value of any shape, and refuses what ``WireValue`` would refuse: a skipped
+    /// value keeps to the same bounds as one that is read.
     public mutating func skip(in bytes: Span<UInt8>) throws(WireError) {
-        // because nesting is the peer's choice: an explicit stack of counts, never recursion
-        var open: [Int] = []
+        // because nesting is the peer's choice: an explicit stack, never recursion
+        var open: [SkippedContainer] = []
         repeat {
+            if open.last?.isKeyNext ?? false { try skipKey(in: bytes, &open) }
             let start = offset
             let head = try head(in: bytes)
             switch head.major {
             case 0, 1: break
             case 2, 3: try skipString(head, at: start, in: bytes)
             case 4, 5:
-                let perElement = head.major == 4 ? 1 : 2
+                let isMap = head.major == 5
                 let container = try enter(
-                    head, bytesPerElementMin: perElement, at: start, in: bytes)
-                // because an indefinite map must hold whole pairs: -1 is an array's item, -2 a
-                // map's key, -3 its value
-                open.append(head.isIndefinite ? -perElement : container.left * perElement)
-                try closeFinished(&open, in: bytes)
+                    head, bytesPerElementMin: isMap ? 2 : 1, at: start, in: bytes)
+                open.append(SkippedContainer(container, isMap: isMap))
+                try leaveFinished(&open, in: bytes)
                 continue
-            default:
-                if head.isIndefinite { throw WireError(.malformed(initialByte: 0xff), at: start) }
+            default: try skipSimple(head, at: start)
             }
-            countItem(&open)
-            try closeFinished(&open, in: bytes)
+            try leaveFinished(&open, in: bytes)
         } while !open.isEmpty
+    }
+
+    /// Leaves every innermost container that has all its items, and begins the next item of the
+    /// one around them.
+    private mutating func leaveFinished(
+        _ open: inout [SkippedContainer], in bytes: Span<UInt8>
+    ) throws(WireError) {
+        while let last = open.indices.last {
+            if try nextElement(in: bytes, &open[last].container) {
+                open[last].isKeyNext = open[last].isMap
+                return
+            }
+            if let key = open[last].secondKey(in: bytes) {
+                throw WireError(.duplicateKey(key.text(in: bytes)), at: key.range.lowerBound)
+            }
+            open.removeLast()
+        }
+    }
+
+    /// Moves past the key of a pair.
+    private mutating func skipKey(
+        in bytes: Span<UInt8>, _ open: inout [SkippedContainer]
+    ) throws(WireError) {
+        let last = open.count - 1
+        open[last].isKeyNext = false
+        let start = offset
+        let head = try head(in: bytes)
+        guard head.major == 3 else { throw mismatch("text", head, at: start) }
+        if head.isIndefinite {
+            let text = try text(head, at: start, in: bytes)
+            open[last].add(SkippedKey(joined: Array(text.utf8), at: start..<offset))
+        } else {
+            let range = try take(head.argument, in: bytes, at: start)
+            guard bytes.isText(range) else { throw WireError(.invalidText, at: start) }
+            if open[last].mayRepeat {
+                open[last].add(SkippedKey(hash: bytes.hash(of: range), range: range))
+            }
+        }
+    }
+
+    private func skipSimple(_ head: WireHead, at start: Int) throws(WireError) {
+        switch head.info {
+        case 20...23, 25...27: return
+        case 31: throw WireError(.malformed(initialByte: 0xff), at: start)
+        default: throw mismatch("a value", head, at: start)
+        }
     }
 
     private mutating func skipString(
@@ -97,32 +140,78 @@ extension WireCursor {
             throw WireError(.invalidText, at: start)
         }
     }
+}
 
-    private func countItem(_ open: inout [Int]) {
-        guard let last = open.indices.last else { return }
-        switch open[last] {
-        case -1: break
-        case -2: open[last] = -3
-        case -3: open[last] = -2
-        default: open[last] -= 1
-        }
+/// An array or a map that is being skipped.
+private struct SkippedContainer {
+    var container: WireContainer
+    let isMap: Bool
+    /// Whether a map's next item is a key.
+    var isKeyNext = false
+    /// Whether a key can stand in it twice.
+    let mayRepeat: Bool
+    private var keys: [SkippedKey] = []
+
+    init(_ container: WireContainer, isMap: Bool) {
+        self.container = container
+        self.isMap = isMap
+        mayRepeat = isMap && container.left != 1
     }
 
-    /// Leaves every innermost container that has all its items.
-    private mutating func closeFinished(
-        _ open: inout [Int], in bytes: Span<UInt8>
-    ) throws(WireError) {
-        while let last = open.last {
-            if last > 0 { return }
-            if last < 0 {
-                guard offset < bytes.count else { throw WireError(.truncated, at: offset) }
-                guard bytes[offset] == 0xff else { return }
-                guard last != -3 else { throw WireError(.malformed(initialByte: 0xff), at: offset) }
-                offset += 1
+    mutating func add(_ key: SkippedKey) { keys.append(key) }
+
+    /// A key that stands in it for the second time. *Cost*: O(n log n), once per map.
+    mutating func secondKey(in bytes: Span<UInt8>) -> SkippedKey? {
+        guard keys.count > 1 else { return nil }
+        keys.sort { $0.hash < $1.hash }
+        for index in 1..<keys.count {
+            // because two keys may share a hash, though a peer cannot choose which
+            var other = index - 1
+            while other >= 0, keys[other].hash == keys[index].hash {
+                if keys[other].isSame(as: keys[index], in: bytes) {
+                    let isLater = keys[index].range.lowerBound > keys[other].range.lowerBound
+                    return keys[isLater ? index : other]
+                }
+                other -= 1
             }
-            open.removeLast()
-            depthLeft += 1
-            countItem(&open)
         }
+        return nil
+    }
+}
+
+/// A key of a map that is being skipped.
+private struct SkippedKey {
+    /// Seeded per process.
+    let hash: Int
+    let range: Range<Int>
+    /// The text, where it came in chunks.
+    let joined: [UInt8]?
+
+    init(hash: Int, range: Range<Int>) {
+        self.hash = hash
+        self.range = range
+        joined = nil
+    }
+
+    init(joined: [UInt8], at range: Range<Int>) {
+        hash = joined.span.hash(of: 0..<joined.count)
+        self.range = range
+        self.joined = joined
+    }
+
+    func isSame(as other: SkippedKey, in bytes: Span<UInt8>) -> Bool {
+        if joined == nil, other.joined == nil { return bytes.holds(range, other.range) }
+        return content(in: bytes) == other.content(in: bytes)
+    }
+
+    func text(in bytes: Span<UInt8>) -> String {
+        String(decoding: content(in: bytes), as: UTF8.self)
+    }
+
+    private func content(in bytes: Span<UInt8>) -> [UInt8] {
+        if let joined { return joined }
+        var copy: [UInt8] = []
+        copy.append(contentsOf: bytes, range)
+        return copy
     }
 }

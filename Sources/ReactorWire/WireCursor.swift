@@ -42,6 +42,8 @@ public struct WireHead: Sendable {
     public var major: UInt8
     /// The low five bits of the first byte; 31 means an indefinite length, or a break.
     public var info: UInt8
+    /// Tags in front of the item; each is a level of nesting.
+    @usableFromInline var tagCount: UInt8 = 0
     /// The value, the length, the count, the tag or the bits of a float.
     public var argument: UInt64
 
@@ -52,6 +54,9 @@ public struct WireHead: Sendable {
         self.info = info
         self.argument = argument
     }
+
+    /// Levels of nesting that an array or a map with this head takes: its own, and its tags'.
+    @inlinable var levels: Int { 1 &+ Int(tagCount) }
 
     /// Whether the item says where it ends instead of how long it is.
     @inlinable public var isIndefinite: Bool { info == 31 }
@@ -132,15 +137,18 @@ extension WireCursor {
         _ tag: WireHead, in bytes: Span<UInt8>
     ) throws(WireError) -> WireHead {
         var head = tag
-        var tagsLeft = depthLeft
+        var tagCount: UInt8 = 0
         while head.major == 6 {
             if head.argument == 2 || head.argument == 3 {
                 throw WireError(.unsupportedTag(head.argument), at: offset - 1)
             }
-            guard tagsLeft > 0 else { throw WireError(.tooDeep, at: offset) }
-            tagsLeft -= 1
+            guard Int(tagCount) < min(depthLeft, Int(UInt8.max)) else {
+                throw WireError(.tooDeep, at: offset)
+            }
+            tagCount += 1
             head = try rawHead(in: bytes)
         }
+        head.tagCount = tagCount
         return head
     }
 

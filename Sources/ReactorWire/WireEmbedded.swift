@@ -10,6 +10,13 @@ public struct WireEmbedded: Equatable, Hashable, Sendable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The same value in the deterministic form: what came from one peer and is handed to others.
+    /// One that is no ``WireValue`` stays as it is; a decoder lets none in.
+    public var normalized: WireEmbedded {
+        guard let value = try? WireValue(wireBytes: bytes) else { return self }
+        return WireEmbedded(value)
+    }
+
     /// Reads the value as `type`.
     public func decode<Value: WireCodable>(
         as type: Value.Type = Value.self

@@ -55,7 +55,7 @@ struct LogCommand: AsyncParsableCommand {
             for entry in page.entries {
                 try Output.line(isJSON ? entry.json : entry.text)
             }
-            mark = page.mark
+            mark = page.position
             if !follow, page.isEnd || reaches(client.welcome, page) { break }
         } while true
         client.close()
@@ -92,10 +92,10 @@ extension LogEntry {
             fields.append(("client", .number(origin.client)))
             fields.append(("ordinal", .number(origin.ordinal)))
         }
-        let items = actions.map { LogLine.item($0.path, "action", $0.action) }
+        let items = actions.map { LogLine.item($0.path, $0.name, $0.action) }
         if items.count == 1, let action = actions.first {
             fields.append(("path", .text(action.path)))
-            fields.append(("action", LogLine.value(action.action)))
+            fields.append((action.name, LogLine.value(action.action)))
         } else if !items.isEmpty {
             fields.append(("actions", .array(items)))
         }
@@ -137,6 +137,11 @@ extension LogEntry {
             .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(
                 separator: .omitted))
     }
+}
+
+extension LogAction {
+    /// What it is called in a line of JSON.
+    fileprivate var name: String { isRaw ? "bytes" : "action" }
 }
 
 /// Pieces of an entry.

@@ -58,6 +58,14 @@ struct BindingActionTests {
         #expect(state == Profile.State(age: 42))
     }
 
+    @Test("W10: the bytes that a client chose for a field do not travel on as they came")
+    func deterministic() throws {
+        let came =
+            [0xa1, 0x67] + Array("binding".utf8) + [0xa1, 0x63] + Array("age".utf8)
+        let action = try Profile.Action(wireBytes: came + [0xc1, 0x18, 0x07])
+        #expect(action.wireBytes() == came + [0x07])
+    }
+
     @Test("F69: changes are told apart by field, and equal where field and value are")
     func matches() {
         let change = Change.set(\.name, "Ann")

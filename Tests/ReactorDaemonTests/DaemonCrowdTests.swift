@@ -80,6 +80,90 @@ struct DaemonCrowdTests {
         #expect(daemon.log.split(separator: "\n").count < 50)
     }
 
+    // [WIRE-12-2]
+    @Test("S38: 200 clients that have said hello at once are all welcomed")
+    func burst() async throws {
+        let daemon = try await DaemonProcess.start()
+        for _ in 0..<5 {
+            // because they are at the door together when the daemon looks
+            daemon.signal(SIGSTOP)
+            let clients = (0..<200).compactMap { _ in RawSocket(daemon.socketPath) }
+            #expect(clients.count == 200)
+            #expect(clients.allSatisfy { $0.send(RawSocket.hello) })
+            daemon.signal(SIGCONT)
+            #expect(clients.allSatisfy { $0.frame()?.kind == .welcome })
+        }
+    }
+
+    // [WIRE-1-4]
+    @Test("W22: what a client owns ends with its socket, while it waits for an answer")
+    func deadWaiter() async throws {
+        let daemon = try await DaemonProcess.start(
+            config: """
+                reactors:
+                  here:
+                    kind: presence
+                  first:
+                    kind: lock
+                  second:
+                    kind: lock
+                """)
+        let holder = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        open(["/first"], on: holder)
+        #expect(acquire(0, 1, on: holder) == .outcome)
+        for halfCloses in [false, true] {
+            var waiter = RawSocket(daemon.socketPath)
+            let secret = try await own(#require(waiter), daemon)
+            if halfCloses { waiter?.shutDown() }
+            waiter = nil
+            #expect(
+                await daemon.comes {
+                    (try? self.value("/here/members", holder)) == .map(WireMap())
+                        && (try? self.value("/second/holder", holder)) == .null
+                        && (try? self.value("/first/waiters", holder)) == .array([])
+                }, "half-closed first: \(halfCloses)")
+            let again = try #require(RawSocket(daemon.socketPath))
+            again.send(.hello, number: Hello.magic, Hello(session: secret).wireBytes())
+            #expect(try Welcome(wireBytes: #require(again.frame()).body).isResumed)
+        }
+    }
+
+    /// Joins the presence, takes the second lock and waits for the first; answers the session.
+    private func own(_ socket: RawSocket, _ daemon: DaemonProcess) async throws -> [UInt8] {
+        socket.send(RawSocket.hello)
+        let welcome = try Welcome(wireBytes: #require(socket.frame()).body)
+        open(["/first", "/second", "/here"], on: socket)
+        socket.send(.dispatch, id: 2, number: 1, (["join": [:]] as WireValue).wireBytes())
+        #expect(socket.frame()?.kind == .applied)
+        #expect(acquire(1, 2, on: socket) == .outcome)
+        let wait: WireValue = ["acquire": ["wait": true]]
+        socket.send(.dispatch, id: 0, number: 3, wait.wireBytes())
+        #expect(socket.isAnswered())
+        guard case .map(let members) = try value("/here/members", socket) else { return [] }
+        #expect(members.map(\.key.text) == ["\(welcome.connection)"], "by the number of welcome")
+        return welcome.session
+    }
+
+    private func open(_ paths: [String], on socket: RawSocket) {
+        for (id, path) in paths.enumerated() {
+            socket.send(.open, id: UInt32(id), number: 1, Open(path: path).wireBytes())
+            #expect(socket.frame()?.kind == .opened)
+        }
+    }
+
+    private func acquire(_ id: UInt32, _ ordinal: UInt64, on socket: RawSocket) -> FrameKind? {
+        socket.send(
+            .dispatch, id: id, number: ordinal, (["acquire": [:]] as WireValue).wireBytes())
+        return socket.frame()?.kind
+    }
+
+    private func value(_ path: String, _ socket: RawSocket) throws -> WireValue {
+        socket.send(.ask, number: 9, Ask.get(path: path).wireBytes())
+        guard case .array(let parts) = try WireValue(wireBytes: #require(socket.frame()).body)
+        else { return .null }
+        return parts[2]
+    }
+
     @Test("W32: a flood of frames without answers is handled to its end, with others in between")
     func flood() async throws {
         let daemon = try await DaemonProcess.start()

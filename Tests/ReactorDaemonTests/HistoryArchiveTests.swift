@@ -36,7 +36,7 @@ struct HistoryArchiveTests {
         rig.append(1, .child("a", 1))
         rig.append(2, .state(of: 1))
         rig.append(3, .state(of: 0))
-        let mark = try rig.page(.log(path: "/a"), connection: 1).mark
+        let mark = try rig.page(.log(path: "/a"), connection: 1).position
         _ = rig.answer(
             rig.ask(
                 .log(path: "/a", from: Revision(epoch: 7, sequence: 999)), connection: 2))
@@ -179,7 +179,7 @@ struct HistoryArchiveTests {
         #expect(rig.found(follower) == nil)
         rig.archive.tick(at: ArchiveClerk.waitMax)
         let page = try LogPage(wireBytes: rig.answer(follower).get())
-        #expect(page.isEnd && page.entries.isEmpty && page.mark == LogMark(row: 1, skip: 0))
+        #expect(page.isEnd && page.entries.isEmpty && page.position == LogMark(row: 1, skip: 0))
         rig.close()
     }
 

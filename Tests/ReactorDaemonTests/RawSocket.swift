@@ -32,6 +32,21 @@ final class RawSocket: Sendable {
             == bytes.count
     }
 
+    /// Sends nothing more, and still reads.
+    func shutDown() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Sends a frame.
+    @discardableResult
+    func send(
+        _ kind: FrameKind, id: UInt32 = 0, number: UInt64 = 0, _ body: [UInt8] = []
+    ) -> Bool {
+        var writer = WireWriter()
+        let frame = writer.beginFrame(kind, id: id, number: number)
+        writer.raw(body)
+        writer.endFrame(at: frame)
+        return send(writer.bytes)
+    }
+
     /// Whether something can be read, or the end, within so many milliseconds.
     func isReadable(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

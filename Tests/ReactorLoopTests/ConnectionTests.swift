@@ -149,6 +149,45 @@ import Testing
         #expect(client.isEnded && !client.isReading)
     }
 
+    @Test("W22: a full close is no half-close: the connection ends, whatever it has to write")
+    func fullClose() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        for pendingBytes in [0, 1_000_000] {
+            let (near, far) = Descriptors.pair()
+            let connection = try Connection(on: loop, adopting: near)
+            var events: [String] = []
+            connection.onBytes = { events.append("\($0.count) bytes") }
+            connection.onEnd = { events.append("end") }
+            connection.onClosed = { _ in events.append("closed") }
+            connection.resumeReading()
+            connection.write([ByteSlice([UInt8](repeating: 7, count: pendingBytes))])
+            #expect(unsafe Glibc.write(far, [1, 2, 3], 3) == 3)
+            close(far)
+            try loop.turn { events.last == "closed" }
+            // because what a reader left unread makes the kernel drop what it wrote
+            if pendingBytes == 0 { #expect(events == ["3 bytes", "end", "closed"]) }
+        }
+    }
+
+    @Test("W22: a half-closed peer that closes wholly afterwards is found out by asking")
+    func closesLater() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let (near, far) = Descriptors.pair()
+        let connection = try Connection(on: loop, adopting: near)
+        var isEnded = false
+        connection.onEnd = { isEnded = true }
+        connection.resumeReading()
+        Glibc.shutdown(far, Int32(SHUT_WR))
+        try loop.turn { isEnded }
+        #expect(!connection.isHungUp && !connection.isClosed)
+        close(far)
+        #expect(connection.isHungUp)
+        connection.close()
+        #expect(connection.isHungUp)
+    }
+
     @Test("without an end callback a half-closed connection finishes what it writes and closes")
     func closesByItself() throws {
         let loop = try EventLoop()

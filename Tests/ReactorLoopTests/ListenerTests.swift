@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("S38: a client that vanished before it was accepted is an end like any other")
+    @Test("S38: a client that vanished before it was accepted is dropped, unless it said something")
     func acceptsTheVanished() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -128,15 +128,38 @@ import Testing
         let listener = try Listener(at: address, on: loop)
         var events: [String] = []
         listener.onAccept = { connection in
-            events.append("accepted")
+            connection.onBytes = { events.append("\($0.count) bytes") }
             connection.onClosed = { events.append("closed \($0 as Any)") }
             connection.resumeReading()
         }
         try Connection.connect(to: address, on: loop).close()
+        let brief = try Connection.connect(to: address, on: loop)
+        brief.write([ByteSlice([1, 2])])
+        brief.close()
         loop.turn(.noWait)
         listener.resumeAccepting()
         try loop.turn { events.count == 2 }
-        #expect(events == ["accepted", "closed nil"])
+        loop.turn(.noWait)
+        #expect(events == ["2 bytes", "closed nil"])
+    }
+
+    @Test("S34: behind a storm of clients that are gone, the next is accepted in the same turn")
+    func acceptsBehindAStorm() throws {
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let directory = TemporaryDirectory()
+        let address = try directory.address()
+        let listener = try Listener(at: address, on: loop)
+        var accepted = 0
+        listener.onAccept = { _ in accepted += 1 }
+        for _ in 0..<4 * Listener.acceptsPerTurnMax {
+            try Connection.connect(to: address, on: loop).close()
+        }
+        let client = try Connection.connect(to: address, on: loop)
+        loop.turn(.noWait)
+        listener.resumeAccepting()
+        loop.turn(.noWait)
+        #expect(accepted == 1 && !client.isClosed)
     }
 
     @Test("S39: a full backlog answers EAGAIN, and who tries again later gets in")

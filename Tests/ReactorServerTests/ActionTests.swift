@@ -35,6 +35,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 1)
     }
 
+    // [WIRE-3-11]
     @Test("W18: an unknown field is skipped, an unknown case is DECODE for that action only")
     func unknownNames() throws {
         let (harness, client) = start()
@@ -76,6 +77,7 @@ struct ActionTests {
         #expect(harness.server.tree.revision.sequence == 1)
     }
 
+    // [WIRE-7-4]
     @Test("W31: a repeated ordinal gets its original outcome, and is never applied twice")
     func duplicates() throws {
         let (harness, client) = start()
@@ -109,6 +111,7 @@ struct ActionTests {
         #expect(log[1]?.code == "NOT_FOUND" && log[2]?.isApplied == true)
     }
 
+    // [WIRE-7-9]
     @Test("a condition holds at the node's revision or any later one seen, and fails on a change")
     func expected() throws {
         let (harness, client) = start()
@@ -133,6 +136,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 21)
     }
 
+    // [WIRE-7-10]
     @Test(
         "W26: an action that was held back as long as its deadline is rejected, not applied late")
     func deadline() throws {
@@ -191,6 +195,7 @@ struct ActionTests {
         #expect((1...3).map { log[$0]?.code } == [nil, nil, "DEADLINE"])
     }
 
+    // [WIRE-7-11]
     @Test("a batch is one revision, and each action sees what those before it did")
     func batch() throws {
         let (harness, client) = start()
@@ -205,6 +210,7 @@ struct ActionTests {
         #expect(harness.server.tree.revision.sequence == 1)
     }
 
+    // [WIRE-7-11]
     @Test("a batch with one refused action does nothing at all, and says which")
     func batchRefused() throws {
         let (harness, client) = start()
@@ -224,7 +230,7 @@ struct ActionTests {
             return
         }
         #expect(code == "refused" && message == "action 1: no")
-        #expect(log[3]?.code == "DECODE" && log[4]?.isApplied == true)
+        #expect(log[3]?.code == "NOT_FOUND" && log[4]?.isApplied == true)
         #expect(log[5]?.code == "refused")
         #expect(try harness.tally("/visits").count == 2)
         #expect(harness.server.tree.revision.sequence == 2)
@@ -247,6 +253,7 @@ struct ActionTests {
         #expect(log[2]?.code == "NOT_FOUND" && log[3]?.isApplied == true)
     }
 
+    // [WIRE-7-5]
     @Test("a deferred answer reaches the one who waits, from another connection's action")
     func deferred() throws {
         let (harness, waiter) = start()
@@ -268,6 +275,7 @@ struct ActionTests {
         #expect(try OutcomeLog(waiter.frames())[1] == nil)
     }
 
+    // [WIRE-1-3]
     @Test("whoever half-closes while an answer is owed still gets it")
     func deferredHalfClose() throws {
         let (harness, waiter) = start()
@@ -282,6 +290,7 @@ struct ActionTests {
         #expect(waiter.socket.isClosed)
     }
 
+    // [WIRE-7-6]
     @Test("only so many actions may wait for their answers")
     func deferredLimit() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 4 })
@@ -294,6 +303,70 @@ struct ActionTests {
         #expect(try harness.tally("/visits").waiting.count == 4)
     }
 
+    // [WIRE-7-6]
+    @Test("an action that ends a wait is let through, however many of its session wait")
+    func deferredLimitLetsGo() throws {
+        let (harness, client) = start(ServerHarness { $0.inFlightMax = 4 })
+        let before = DispatchOptions(deadline: 1_000)
+        for _ in 0..<4 { client.dispatch(Tally.Action.wait) }
+        client.dispatch(Tally.Action.wait, options: before)
+        client.dispatch(Tally.Action.wait, options: DispatchOptions(cancel: "x"))
+        client.batch([(0, Tally.Action.add(by: 1)), (0, Tally.Action.wait)])
+        client.dispatch(Tally.Action.add(by: 5))
+        client.dispatch(Tally.Action.grant(value: 3), options: before)
+        harness.turn()
+        client.dispatch(Tally.Action.wait)
+        harness.settle()
+        let log = try OutcomeLog(client.frames())
+        #expect((1...4).allSatisfy { log[$0]?.isApplied == true }, "they were granted")
+        #expect((5...7).map { log[$0]?.code } == ["QUOTA", "QUOTA", "QUOTA"])
+        #expect(log[8]?.isApplied == true && log[9]?.isApplied == true)
+        #expect(log[10] == nil)
+        #expect(try harness.tally("/visits").count == 5)
+        #expect(try harness.tally("/visits").waiting.count == 1)
+    }
+
+    // [WIRE-6-1]
+    @Test("an id that is opened again means the new node from there on")
+    func reopen() throws {
+        let (harness, client) = start()
+        client.add(1)
+        client.open("/other")
+        client.add(10)
+        harness.turn()
+        #expect(try harness.tally("/visits").count == 1)
+        #expect(try harness.tally("/other").count == 10)
+    }
+
+    // [WIRE-7-12]
+    @Test("a batch that names a node which is not open says NOT_FOUND, and which action it is")
+    func batchOfUnopened() throws {
+        let (harness, client) = start()
+        client.batch([(0, Tally.Action.add(by: 2)), (77, Tally.Action.add(by: 1))])
+        harness.turn()
+        guard case .rejected(let code, let message) = try OutcomeLog(client.frames())[1] else {
+            Issue.record("no rejection")
+            return
+        }
+        #expect(code == "NOT_FOUND")
+        #expect(message == "action 1: node 77 is not open or is gone")
+        #expect(try harness.tally("/visits").count == 0)
+    }
+
+    @Test("W11: an action behind options is as deep as another, with `cancel` too")
+    func depthBehindOptions() throws {
+        let (harness, client) = start()
+        let deep = (0..<41).reduce(WireValue.null) { value, _ in .array([value]) }
+        client.dispatch(["add": ["by": 1, "x": deep]] as WireValue)
+        for options in [DispatchOptions(deadline: 1_000), DispatchOptions(cancel: "x")] {
+            client.dispatch(["add": ["by": 1, "x": deep]] as WireValue, options: options)
+        }
+        harness.turn()
+        let log = try OutcomeLog(client.frames())
+        #expect((1...3).map { log[$0]?.code } == ["DECODE", "DECODE", "DECODE"])
+    }
+
+    // [WIRE-7-13]
     @Test("a follower runs behind its cause, as a revision of its own, in the same batch")
     func followers() throws {
         let (harness, client) = start()
@@ -307,6 +380,7 @@ struct ActionTests {
         #expect(harness.batches.map(\.sequence) == [3])
     }
 
+    // [WIRE-7-7]
     @Test("R100: whoever sets off a chain of followers that is cut is told so, behind the outcome")
     func loop() throws {
         let (harness, client) = start()

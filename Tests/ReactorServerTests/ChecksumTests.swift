@@ -6,6 +6,7 @@ import Testing
 
 /// Questions for what a follower must hold.
 struct ChecksumTests {
+    // [WIRE-11-4]
     @Test("C91: the answer is as of the turn's mark, whatever else is in the turn")
     func asOfTheMark() throws {
         let harness = ServerHarness()

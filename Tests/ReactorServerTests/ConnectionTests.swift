@@ -21,6 +21,7 @@ struct ConnectionTests {
         return connection.keptBytes + client.socket.waitingBytes
     }
 
+    // [WIRE-8-4] [WIRE-8-11]
     @Test(
         "W24, W25: a subscriber that never reads costs its budget, and converges when it reads",
         arguments: [SubscriptionMode.replica, .value])
@@ -106,6 +107,7 @@ struct ConnectionTests {
         #expect(mirror.page("/page") != nil)
     }
 
+    // [WIRE-12-4]
     @Test(
         "W23: from a client that sends and never reads, nothing is read beyond its outcomes' budget"
     )
@@ -128,6 +130,7 @@ struct ConnectionTests {
         #expect(log.outcomes.count == rounds)
     }
 
+    // [WIRE-12-4]
     @Test("W23: what arrives in one read is not answered beyond the budget before it is taken")
     func amplification() throws {
         let harness = ServerHarness()
@@ -351,6 +354,69 @@ struct ConnectionTests {
         harness.carryOut()
         #expect(client.socket.isClosed)
         #expect(harness.server.connections.isEmpty)
+    }
+
+    // [WIRE-12-3]
+    @Test("a client that does not read is cut at closeDeadline, whatever waits for it")
+    func deafDrain() throws {
+        let harness = ServerHarness()
+        let (client, half) = (start(harness), start(harness))
+        for deaf in [client, half] {
+            deaf.socket.room = 0
+            deaf.dispatch(Tally.Action.ask)
+        }
+        harness.server.endInput(half.id)
+        harness.settle()
+        harness.now += 60_000_000_000
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(!half.socket.isClosed, "a half-closed client may read slowly")
+        harness.server.drain()
+        harness.settle()
+        harness.now += harness.server.limits.closeDeadline - 1
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(!client.socket.isClosed && !half.socket.isClosed)
+        harness.now += 1
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(client.socket.isClosed && half.socket.isClosed)
+        #expect(harness.server.connections.isEmpty)
+    }
+
+    // [WIRE-9-2]
+    @Test(
+        "a client that reads on is told the last mark before it is closed, also when it lagged",
+        arguments: [true, false])
+    func lastMark(lagsBefore: Bool) throws {
+        let harness = ServerHarness {
+            $0.queueBytesMax = 4 << 10
+            $0.writeBytesMax = 1 << 10
+        }
+        let (writer, reader) = (start(harness), start(harness))
+        var mirror = PlainMirror()
+        reader.follow("/page", in: &mirror)
+        harness.turn()
+        try mirror.take(reader.frames())
+        reader.socket.room = 0
+        for round in 0..<(lagsBefore ? 20 : 3) {
+            writer.dispatch(Page.Action.body(String(repeating: "\(round)", count: 900)), to: 2)
+            harness.turn()
+        }
+        #expect((harness.server.stats.conflations > 0) == lagsBefore)
+        writer.dispatch(Page.Action.body(String(repeating: "x", count: 3_000)), to: 2)
+        harness.server.drain()
+        harness.settle()
+        reader.take()
+        harness.settle()
+        let frames = reader.frames()
+        #expect(frames.last?.kind == .closing)
+        #expect(frames.dropLast().last?.kind == .mark)
+        try mirror.take(frames)
+        #expect(mirror.markedSequence == harness.server.tree.revision.sequence)
+        #expect(mirror.page("/page")?.body.hasPrefix("xxx") == true)
+        #expect(reader.socket.isClosed)
+        #expect(harness.server.slices.count == 0)
     }
 
     @Test("a write that completes between a goodbye and the turn's end loses no outcome")

@@ -132,6 +132,7 @@ struct DoneTests {
         #expect(told(back) == ["outcome 1", "done 1"])
     }
 
+    // [WIRE-7-8]
     @Test("F47: a session has at most inFlightMax actions that are waited for; others go on")
     func quota() throws {
         let harness = ServerHarness { $0.inFlightMax = 3 }

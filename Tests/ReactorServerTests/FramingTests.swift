@@ -74,6 +74,7 @@ struct FramingTests {
         return client.socket.received
     }
 
+    // [WIRE-1-1] [WIRE-1-2]
     @Test("W2: one byte per read and everything in one read give the same answer, byte for byte")
     func split() {
         let whole = conversation(inPiecesOf: .max >> 1)
@@ -115,6 +116,7 @@ struct FramingTests {
             + [kind, flags, reserved, 0] + [UInt8](repeating: 0, count: 12)
     }
 
+    // [WIRE-2-2]
     @Test("W3: a frame of exactly the limit is read, one byte more is refused from its header")
     func lengthLimit() throws {
         let limit = 1_000
@@ -134,6 +136,7 @@ struct FramingTests {
         #expect(try closing(header(length: 0, kind: 1, flags: 0))?.code == .state)
     }
 
+    // [WIRE-7-2]
     @Test("W4: the largest ordinals, confirmations and ids trap nothing", arguments: [0, 1, 2])
     func extremeNumbers(_ step: UInt64) throws {
         let harness = ServerHarness()
@@ -156,6 +159,7 @@ struct FramingTests {
         #expect(frames.contains { $0.kind == .refused })
     }
 
+    // [WIRE-2-3]
     @Test("W5: a body that is longer or shorter than its value is an error, and ends there")
     func wrongLength() throws {
         let harness = ServerHarness()
@@ -179,6 +183,7 @@ struct FramingTests {
         }
     }
 
+    // [WIRE-2-6]
     @Test("W6: an unknown critical kind closes, an unknown ignorable one is skipped and counted")
     func unknownKind() throws {
         for kind: UInt8 in [0, 0x0b, 0x3f, 0x41, 0x7f] {
@@ -193,6 +198,7 @@ struct FramingTests {
         #expect(harness.server.stats.framesIgnored == 1)
     }
 
+    // [WIRE-4-2]
     @Test("W7: an action before hello and a second hello are STATE errors with their offset")
     func wrongState() throws {
         let add = TestClient.frame(.dispatch, number: 1, Tally.Action.add(by: 1).wireBytes())
@@ -220,12 +226,70 @@ struct FramingTests {
                 for event in harness.events { #expect(!"\(event)".contains("HTTP")) }
             }
         }
-        var wrongMagic = TestClient.frame(.hello, number: 1, Hello().wireBytes())
-        #expect(try closing(afterHello: false, wrongMagic)?.code == .framing)
-        wrongMagic[4] = 0x80
+        let wrongMagic = TestClient.frame(.hello, number: 1, Hello().wireBytes())
         #expect(try closing(afterHello: false, wrongMagic)?.code == .framing)
     }
 
+    // [WIRE-2-6]
+    @Test("W6: an ignorable frame before hello is skipped, be it in pieces")
+    func ignorableBeforeHello() throws {
+        var stranger = TestClient.frame(.ping, [1, 2, 3])
+        stranger[4] = 0x90
+        for size in [stranger.count, 1] {
+            let harness = ServerHarness()
+            let client = harness.connect()
+            for start in stride(from: 0, to: stranger.count, by: size) {
+                client.send(Array(stranger[start..<min(stranger.count, start + size)]))
+            }
+            client.hello()
+            harness.settle()
+            #expect(client.frames().map(\.kind) == [.welcome])
+            #expect(harness.server.stats.framesIgnored == 1)
+        }
+    }
+
+    // [WIRE-2-5]
+    @Test("a field of the header that a kind has no use for is not looked at")
+    func unusedFields() throws {
+        let harness = ServerHarness()
+        let client = harness.connect()
+        client.send(.hello, id: 9, number: Hello.magic, Hello().wireBytes())
+        client.send(.ping, id: 8, number: 4)
+        client.send(.confirm, id: 7)
+        client.send(.unsubscribe, id: 6, number: 5)
+        client.send(.ask, id: 5, number: 6, Ask.tree.wireBytes())
+        client.send(.goodbye, id: 4, number: 3)
+        harness.settle()
+        let frames = client.frames()
+        #expect(frames.map(\.kind) == [.welcome, .pong, .answer])
+        #expect(frames.map(\.id) == [0, 0, 0])
+    }
+
+    @Test("W8: an ignorable kind with flags is a stranger's, told by its sixth byte")
+    func strangerWithFlags() {
+        let harness = ServerHarness()
+        let client = harness.connect()
+        for byte in header(length: 3, kind: 0x90, flags: 1).prefix(6) {
+            #expect(!client.socket.isClosed)
+            client.send([byte])
+            harness.settle()
+        }
+        #expect(client.socket.isClosed)
+    }
+
+    // [WIRE-4-4]
+    @Test("a hello with a session of another length than 16 bytes is a DECODE error")
+    func sessionLength() throws {
+        for count in [0, 15, 17] {
+            let hello = Hello(session: [UInt8](repeating: 7, count: count), epoch: 7)
+            let frame = TestClient.frame(.hello, number: Hello.magic, hello.wireBytes())
+            let fault = try closing(afterHello: false, frame)
+            #expect(fault?.code == .decode)
+            #expect(fault?.message == "hello: session: \(count) bytes, expected 16")
+        }
+    }
+
+    // [WIRE-4-1]
     @Test("W9: an unspoken version is answered with the range, a range that holds ours is welcome")
     func versions() throws {
         func hello(_ range: ClosedRange<UInt16>) -> [UInt8] {
@@ -239,6 +303,7 @@ struct FramingTests {
         #expect(try closing(afterHello: false, hello(0...9)) == nil)
     }
 
+    // [WIRE-2-3]
     @Test("W20: reserved bits, unknown flags and flags of other kinds are refused")
     func reservedBits() throws {
         #expect(try closing(header(length: 0, flags: 0x80))?.code == .framing)
@@ -247,6 +312,7 @@ struct FramingTests {
         #expect(try closing(TestClient.frame(.dispatch, flags: .more))?.code == .framing)
     }
 
+    // [WIRE-2-2]
     @Test("W20: a header that cannot be is refused before its body, also when it came in pieces")
     func reservedBitsInPieces() throws {
         let harness = ServerHarness()
@@ -256,6 +322,7 @@ struct FramingTests {
         #expect(client.frames(.closing).count == 1)
     }
 
+    // [WIRE-2-4]
     @Test("a fault names the byte of the stream at which it is")
     func offset() throws {
         let ping = TestClient.frame(.ping)
@@ -266,6 +333,14 @@ struct FramingTests {
         let fault = try closing(ping + header(length: 0, kind: 0x7f))
         #expect(fault?.offset == UInt64(before))
         #expect(fault?.message.contains("frame at byte \(before)") == true)
+        for bad in [
+            header(length: 0, flags: 0x80), header(length: 0, reserved: 1),
+            TestClient.frame(.ping, flags: .options), header(length: .max),
+        ] {
+            let fault = try closing(ping + bad)
+            #expect(fault?.offset == UInt64(before), "where the frame starts")
+            #expect(fault?.message.contains("frame at byte \(before)") == true)
+        }
     }
 
     @Test("W21: a hello is awaited for 5 s, a begun frame for 30 s, and not a tick less")

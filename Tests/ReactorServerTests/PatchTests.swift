@@ -20,6 +20,7 @@ struct PatchTests {
         try WireValue(wireBytes: harness.value(path))
     }
 
+    // [WIRE-8-5]
     @Test("F54, F58: whoever asks for patches gets the changed fields and keys alone")
     func fieldsAndKeys() throws {
         let harness = ServerHarness.ledger(20)

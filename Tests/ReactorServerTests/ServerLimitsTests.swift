@@ -89,6 +89,8 @@ struct ServerLimitsTests {
         let silent = (0..<4).map { _ in harness.connect() }
         let extra = harness.connect()
         harness.turn()
+        #expect(harness.server.isCrowded && silent.allSatisfy { !$0.socket.isClosed })
+        harness.settle()
         #expect(try refusal(silent[0])?.code == .busy)
         #expect(silent[0].socket.isClosed)
         #expect(silent.dropFirst().allSatisfy { !$0.socket.isClosed } && !extra.socket.isClosed)
@@ -110,13 +112,29 @@ struct ServerLimitsTests {
         harness.turn()
         let client = harness.connect(uid: 8)
         for _ in 0..<1_000 { _ = harness.connect(uid: 7) }
-        harness.turn()
+        harness.settle()
         client.hello()
         harness.turn()
         #expect(client.frames(.welcome).count == 1)
         #expect(harness.server.silent.count == 63)
         #expect(harness.server.connectionCount == 64)
         #expect(harness.events.count == 1)
+    }
+
+    // [WIRE-12-2]
+    @Test("S38: of 200 that have said hello at once, none is turned away before it was read")
+    func burst() {
+        let harness = ServerHarness()
+        let silent = harness.connect(uid: 9)
+        harness.settle()
+        // because a listener may accept all of them before the loop looks at one of their sockets
+        let clients = (0..<200).map { _ in harness.connect() }
+        harness.turn()
+        #expect(harness.server.needsTurn, "they are read from at once")
+        for client in clients { client.hello() }
+        harness.settle()
+        #expect(clients.allSatisfy { $0.frames().map(\.kind) == [.welcome] })
+        #expect(!silent.socket.isClosed && !harness.server.isCrowded)
     }
 
     @Test("S34: those who are turned away hold a bounded number of sockets until they are told")
@@ -138,6 +156,7 @@ struct ServerLimitsTests {
         #expect(harness.server.connectionCount <= 10)
     }
 
+    // [WIRE-12-1]
     @Test("every limit is told by its name and value")
     func named() throws {
         let harness = ServerHarness { $0.queueBytesMax = 12_345 }

@@ -18,6 +18,7 @@ struct ServerTests {
         #expect(welcome.limits.inFlightMax == 1_024)
     }
 
+    // [WIRE-7-1]
     @Test("actions of one turn are answered as one run, in the order they were sent")
     func runs() throws {
         let harness = ServerHarness()
@@ -32,6 +33,7 @@ struct ServerTests {
         #expect(try UInt64(wireBytes: applied[0].body) == 1)
     }
 
+    // [WIRE-7-5]
     @Test("a rejection and a reply interrupt a run, and outcomes stay in order")
     func exceptions() throws {
         let harness = ServerHarness()
@@ -53,6 +55,7 @@ struct ServerTests {
         #expect(log[6] == .applied(sequence: 5, reply: nil, ownerEnded: false))
     }
 
+    // [WIRE-1-3]
     @Test("a client that half-closes gets its outcomes, then the close", .tags(.wire))
     func halfClose() throws {
         let harness = ServerHarness()
@@ -85,6 +88,7 @@ struct ServerTests {
         #expect(harness.server.connectionCount == 0)
     }
 
+    // [WIRE-9-2]
     @Test("who is told to go sees what its last actions did, before their outcomes")
     func drainOfAFollower() throws {
         let harness = ServerHarness()

@@ -60,6 +60,7 @@ struct SessionTableTests {
         #expect(table.count == 7)
     }
 
+    // [WIRE-4-9]
     @Test("blank sessions are forgotten from a time on, in the order in which they were left")
     func forgetBlank() {
         var table = SessionTable(sessionsMax: 100)

@@ -20,6 +20,7 @@ struct SessionTests {
         return (client, welcome)
     }
 
+    // [WIRE-4-5] [WIRE-7-3] [WIRE-10-2]
     @Test("a session goes on after a disconnect, and resent actions get their first outcome")
     func resume() throws {
         let (first, welcome) = try start()
@@ -78,6 +79,34 @@ struct SessionTests {
         #expect(reply == WireEmbedded(9) && ownerEnded)
     }
 
+    // [WIRE-10-1]
+    @Test("ids belong to the connection: a batch is sent again under the ids that it has now")
+    func idsAfterReconnect() throws {
+        let (first, welcome) = try start()
+        first.disconnect()
+        let second = harness.client(session: welcome.session)
+        second.batch([(0, Tally.Action.add(by: 1))])
+        second.open("/visits", as: 5)
+        second.batch([(5, Tally.Action.add(by: 2))])
+        harness.turn()
+        let log = try OutcomeLog(second.frames())
+        #expect(log[1]?.code == "NOT_FOUND" && log[2]?.isApplied == true)
+        #expect(try harness.tally("/visits").count == 2)
+    }
+
+    // [WIRE-4-3]
+    @Test("a welcome tells the connection's number, which is another one after coming back")
+    func connectionNumber() throws {
+        let (first, welcome) = try start()
+        #expect(welcome.connection == first.id.rawValue)
+        first.add(1)
+        harness.turn()
+        first.disconnect()
+        let (second, again) = try start(session: welcome.session)
+        #expect(again.client == welcome.client)
+        #expect(again.connection == second.id.rawValue && again.connection != welcome.connection)
+    }
+
     @Test("what a connection owned ends with it, in a transaction of its own")
     func ownership() throws {
         let (first, _) = try start()
@@ -93,6 +122,7 @@ struct SessionTests {
         #expect(harness.batches.last?.sequence == 3)
     }
 
+    // [WIRE-4-6]
     @Test("a session in use is SESSION_BUSY for a second connection, and keeps the first")
     func busy() throws {
         let (first, welcome) = try start()
@@ -104,7 +134,8 @@ struct SessionTests {
         #expect(try OutcomeLog(first.frames())[1]?.isApplied == true)
     }
 
-    @Test("X114: a secret of another uid, a wrong one and an odd one are all simply not found")
+    // [WIRE-4-5]
+    @Test("X114: a secret of another uid and a wrong one are both simply not found")
     func foreign() throws {
         let (first, welcome) = try start()
         first.add(1)
@@ -112,7 +143,7 @@ struct SessionTests {
         first.disconnect()
         var answers: [[UInt8]] = []
         let wrong = [UInt8](repeating: 9, count: 16)
-        for (uid, secret) in [(2_000, welcome.session), (1_000, wrong), (1_000, [])] {
+        for (uid, secret) in [(2_000, welcome.session), (1_000, wrong)] {
             let thief = harness.client(uid: UInt32(uid), session: secret)
             let got = try #require(thief.frames(.welcome).first).decode(Welcome.self)
             #expect(!got.isResumed && got.session != welcome.session && got.ordinal == 0)
@@ -145,6 +176,7 @@ struct SessionTests {
         #expect(harness.server.sessions.find(welcomes[2].session, uid: 1_000) != nil)
     }
 
+    // [WIRE-4-9] [WIRE-4-10]
     @Test("a goodbye forgets the session; one that did nothing is kept for its client")
     func goodbye() throws {
         let (first, welcome) = try start()
@@ -162,6 +194,7 @@ struct SessionTests {
         #expect(harness.server.sessions.count == count)
     }
 
+    // [WIRE-7-14]
     @Test("confirmed outcomes are forgotten, and asking for them again is ORDINAL")
     func confirm() throws {
         let (client, welcome) = try start()

@@ -6,25 +6,35 @@ import Testing
 struct SilentPoolTests {
     private func id(_ number: UInt64) -> ConnectionID { ConnectionID(number) }
 
+    /// Lets one in whose socket was read, and says which one had to go.
+    private func enter(
+        _ number: UInt64, of uid: UInt32, _ pool: inout SilentPool
+    ) -> ConnectionID? {
+        pool.enter(id(number), of: uid)
+        return pool.takeExcess { _ in true }
+    }
+
     @Test("S38: the oldest of the most crowded user goes, whoever the newcomer is")
     func oldest() {
         var pool = SilentPool(countMax: 4)
-        for number in 1...3 as ClosedRange<UInt64> { #expect(pool.enter(id(number), of: 7) == nil) }
-        #expect(pool.enter(id(4), of: 8) == nil)
-        #expect(pool.enter(id(5), of: 8) == id(1))
+        for number in 1...3 as ClosedRange<UInt64> {
+            #expect(enter(number, of: 7, &pool) == nil)
+        }
+        #expect(enter(4, of: 8, &pool) == nil)
+        #expect(enter(5, of: 8, &pool) == id(1))
         #expect(pool.count == 4)
-        #expect(pool.enter(id(6), of: 8) == id(4))
-        #expect(pool.enter(id(7), of: 7) == id(2))
+        #expect(enter(6, of: 8, &pool) == id(4))
+        #expect(enter(7, of: 7, &pool) == id(2))
     }
 
     @Test("S38: one that spoke or left makes room, and is not missed twice")
     func leave() {
         var pool = SilentPool(countMax: 2)
-        #expect(pool.enter(id(1), of: 7) == nil && pool.enter(id(2), of: 7) == nil)
+        #expect(enter(1, of: 7, &pool) == nil && enter(2, of: 7, &pool) == nil)
         pool.leave(id(1), of: 7)
         pool.leave(id(1), of: 7)
         #expect(pool.count == 1)
-        #expect(pool.enter(id(3), of: 7) == nil)
+        #expect(enter(3, of: 7, &pool) == nil)
         pool.leave(id(2), of: 7)
         pool.leave(id(3), of: 7)
         #expect(pool.count == 0)
@@ -33,10 +43,23 @@ struct SilentPoolTests {
     @Test("S38: a user who floods never drives out another who has fewer")
     func flood() {
         var pool = SilentPool(countMax: 64)
-        #expect(pool.enter(id(1), of: 8) == nil)
+        #expect(enter(1, of: 8, &pool) == nil)
         for number in 2...10_000 as ClosedRange<UInt64> {
-            #expect(pool.enter(id(number), of: 7) != id(1))
+            #expect(enter(number, of: 7, &pool) != id(1))
         }
         #expect(pool.count == 64)
+    }
+
+    @Test("S38: none goes whose socket was not read yet, and all that are too many go then")
+    func unread() {
+        var pool = SilentPool(countMax: 2)
+        for number in 1...6 as ClosedRange<UInt64> { pool.enter(id(number), of: 7) }
+        #expect(pool.takeExcess { _ in false } == nil)
+        #expect(pool.isCrowded && pool.count == 6)
+        var gone: [ConnectionID] = []
+        while let next = pool.takeExcess({ $0.rawValue < 4 }) { gone.append(next) }
+        #expect(gone == [id(1), id(2), id(3)])
+        pool.leave(id(5), of: 7)
+        #expect(!pool.isCrowded)
     }
 }

@@ -30,6 +30,7 @@ struct SliceResumeTests {
         return client.frames()
     }
 
+    // [WIRE-10-3]
     @Test("a slice that did not change since is unchanged: a mark and nothing else")
     func resumeUnchanged() throws {
         let writer = start()
@@ -44,6 +45,7 @@ struct SliceResumeTests {
         }
     }
 
+    // [WIRE-10-3]
     @Test("a replica that missed some turns gets exactly their deltas, from the ring")
     func resumeDeltas() throws {
         let writer = start()
@@ -122,6 +124,7 @@ struct SliceResumeTests {
         #expect(!frames[1].flags.contains(.fresh))
     }
 
+    // [WIRE-10-4]
     @Test("a client of another history gets a snapshot that says so, and only once")
     func resumeFresh() throws {
         start().add(1)

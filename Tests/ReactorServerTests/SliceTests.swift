@@ -22,6 +22,7 @@ struct SliceTests {
         return client
     }
 
+    // [WIRE-8-6]
     @Test("a replica starts with a snapshot, then gets every mutation, each turn ending in a mark")
     func replica() throws {
         let (writer, reader) = (start(), start())
@@ -45,6 +46,30 @@ struct SliceTests {
         #expect(mirror.tally("/visits") == Tally.State(count: 12))
     }
 
+    // [WIRE-8-2]
+    @Test("who subscribes to a slice again has it once, as the last request asked for it")
+    func again() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits", .value)
+        reader.subscribe("/visits", .value)
+        reader.subscribe("/visits", .replica)
+        harness.turn()
+        let first = reader.frames()
+        let subscribed = first.filter { $0.kind == .subscribed }
+        #expect(subscribed.map(\.number).count == 3)
+        #expect(subscribed[0].id == subscribed[1].id && subscribed[0].id != subscribed[2].id)
+        #expect(first.filter { $0.kind == .value }.count == 1)
+        #expect(harness.server.users.total.subscriptions == 2)
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().map(\.kind) == [.value, .delta, .mark])
+        reader.send(.unsubscribe, id: subscribed[0].id)
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().map(\.kind) == [.delta, .mark])
+    }
+
+    // [WIRE-8-8]
     @Test("a delta tells its origin by public number and ordinal, never by secret")
     func origin() throws {
         let (writer, reader) = (start(), start())
@@ -83,6 +108,7 @@ struct SliceTests {
         }
     }
 
+    // [WIRE-8-10]
     @Test("two slices of one connection move together: deltas of both, then one mark")
     func together() throws {
         let (writer, reader) = (start(), start())
@@ -103,6 +129,7 @@ struct SliceTests {
         #expect(frames.last?.kind == .mark)
     }
 
+    // [WIRE-9-1]
     @Test("an outcome comes behind the delta and the mark of what it caused")
     func outcomeBehindDelta() {
         let client = start()
@@ -114,6 +141,7 @@ struct SliceTests {
         #expect(client.frames().map(\.kind) == [.delta, .mark, .applied])
     }
 
+    // [WIRE-8-3]
     @Test("a field's slice is sent when that field changed, and only then")
     func fields() throws {
         let (writer, reader) = (start(), start())
@@ -147,6 +175,7 @@ struct SliceTests {
         #expect(value["other"]?["count"]?.intValue == 0)
     }
 
+    // [WIRE-8-9]
     @Test("a value above 64 KiB comes in parts, put together it is the value")
     func parts() throws {
         let (writer, reader) = (start(), start())
@@ -166,6 +195,7 @@ struct SliceTests {
         #expect(try String(wireBytes: bytes).utf8.count == 200_000)
     }
 
+    // [WIRE-6-2] [WIRE-11-1]
     @Test("W29: a path that leads nowhere is NOT_FOUND with the nearest name, for every request")
     func notFound() throws {
         let client = start()
@@ -181,6 +211,7 @@ struct SliceTests {
         #expect(harness.server.tree.node(at: try SlicePath("/visits"))?.isReplicated == false)
     }
 
+    // [WIRE-8-1]
     @Test(
         "W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
     func absentChild() throws {
@@ -196,6 +227,7 @@ struct SliceTests {
         #expect(try reader.frames(.value).last?.decode(Int.self) == 0)
     }
 
+    // [WIRE-8-12]
     @Test("W29: a slice of a removed child is gone, and nothing of it is left")
     func gone() throws {
         let (writer, reader) = (start(), start())
@@ -221,6 +253,7 @@ struct SliceTests {
         #expect(try counter("slices") == 0)
     }
 
+    // [WIRE-8-7]
     @Test(
         "W29: a replica of a collection tells the keys that are there, then those that come and go")
     func collection() throws {

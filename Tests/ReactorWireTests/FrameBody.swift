@@ -58,7 +58,8 @@ extension FrameBody {
     ) -> Welcome {
         Welcome(
             version: 1, daemon: "reactord 0.1.0", epoch: epoch, sequence: sequence,
-            session: session, isResumed: isResumed, client: 7, ordinal: ordinal,
+            session: session, isResumed: isResumed, client: 7, connection: 12,
+            ordinal: ordinal,
             limits: Welcome.Limits(
                 frameBytesMax: 1 << 20, inFlightMax: 1_024, nodesMax: 4_096, subscriptionsMax: 256))
     }

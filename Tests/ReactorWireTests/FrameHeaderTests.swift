@@ -22,6 +22,7 @@ struct FrameHeaderTests {
 
     private let rest = "00000000 0000000000000000"
 
+    // [WIRE-2-1]
     @Test("every field stands at its offset, little-endian")
     func layout() throws {
         let header = try read("44332200 0a 3f 0000 78563412 f0debc9a78563412", bytesMax: .max)
@@ -75,6 +76,18 @@ struct FrameHeaderTests {
         #expect(try FrameHeader.decode(bytes.span, at: 3, frameBytesMax: 16) == header)
         for offset in 4...bytes.count {
             #expect(try FrameHeader.decode(bytes.span, at: offset, frameBytesMax: 16) == nil)
+        }
+    }
+
+    // [WIRE-2-4]
+    @Test("W20: whatever is wrong with a header, the error names where the frame starts")
+    func errorOffset() {
+        for header in ["00000000 0a 80 0000", "00000000 0a 00 0100", "ffffffff 0a 00 0000"] {
+            let bytes = [1, 2, 3] + [UInt8](hex: (header + rest).filter { $0 != " " })
+            let error = #expect(throws: FrameError.self) {
+                try FrameHeader.decode(bytes.span, at: 3, frameBytesMax: 16)
+            }
+            #expect(error?.offset == 3, "\(header)")
         }
     }
 

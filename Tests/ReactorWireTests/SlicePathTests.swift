@@ -20,6 +20,7 @@ struct SlicePathTests {
         #expect(SlicePath.root.description == "/")
     }
 
+    // [WIRE-5-1]
     @Test("any key can be named with percent-encoding, and is written back so")
     func encoding() throws {
         #expect(try SlicePath("/a%2Fb/50%25/%c3%A9").components == ["a/b", "50%", "\u{e9}"])
@@ -54,6 +55,7 @@ struct SlicePathTests {
         #expect(try SlicePath("/caf\u{e9}") != SlicePath("/cafe\u{301}"))
     }
 
+    // [WIRE-5-2]
     @Test("the longest path is accepted, and one byte or component more is not")
     func limits() {
         let bytes = String(repeating: "a", count: WireLimits.pathBytesMax - 1)

@@ -2,6 +2,7 @@ import ReactorWire
 import Testing
 
 struct WireChecksumTests {
+    // [WIRE-11-4]
     @Test(
         "W31: the checksum is FNV-1a with 64 bits, as others compute it",
         arguments: [

@@ -81,6 +81,7 @@ struct WireCodableChoiceTests {
         #expect(failure(Desk.Action.self, ["move": [1, 2]])?.path == ["move", "1"])
     }
 
+    // [WIRE-13-1]
     @Test("W18: an unknown case is refused with the known ones")
     func unknownCase() {
         let known = [

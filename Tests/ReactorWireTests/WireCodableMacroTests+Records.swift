@@ -98,6 +98,7 @@ struct WireCodableRecordTests {
         }
     }
 
+    // [WIRE-3-10]
     @Test("a missing field takes its declared default, and an optional is nil")
     func missingWithDefault() throws {
         #expect(try Order(["count": 2]) == Order(count: 2))
@@ -113,6 +114,7 @@ struct WireCodableRecordTests {
         #expect(try Defaults(["name": .null]).name == nil)
     }
 
+    // [WIRE-3-10]
     @Test("a missing field without a default is refused with its path")
     func missing() {
         let error = failure(Order.self, ["count": 1, "lines": [["quantity": 1], [:]]])

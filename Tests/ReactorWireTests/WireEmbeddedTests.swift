@@ -12,6 +12,16 @@ struct WireEmbeddedTests {
         }
     }
 
+    // [WIRE-3-1]
+    @Test("before it travels on it takes the form that the daemon writes")
+    func normalized() throws {
+        for (hex, told) in [("1800", "00"), ("9f01ff", "8101"), ("c11a514b67b0", "1a514b67b0")] {
+            #expect(try WireEmbedded(wireBytes: [UInt8](hex: hex)).normalized.bytes.hex == told)
+        }
+        let plain = WireEmbedded(["a": [1, 2]])
+        #expect(plain.normalized == plain)
+    }
+
     @Test("it ends where the value does")
     func end() throws {
         let bytes = [UInt8](hex: "83010203f6")

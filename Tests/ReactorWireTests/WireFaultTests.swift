@@ -26,6 +26,7 @@ struct WireFaultTests {
         }
     }
 
+    // [WIRE-3-4]
     @Test("W10: integers beyond the type are refused with its bounds, bignums by their tag")
     func integers() throws {
         #expect(
@@ -64,11 +65,11 @@ struct WireFaultTests {
             return bytes
         }
         let levelsMax = WireLimits.depthMax
-        // because 128 arrays leave no depth for a tag below the last of them
-        let allowed = level == [0x81, 0xc0] ? levelsMax - 1 : levelsMax
+        // because a tag is a level like an array, in whatever order they stand
+        let allowed = level == [0x81, 0xc0] ? levelsMax / 2 : levelsMax
         #expect(refusal(WireValue.self, nested(allowed)) == nil)
         #expect(skipRefusal(nested(allowed)) == nil)
-        for levels in [levelsMax + 1, 10_000, 1_000_000] {
+        for levels in [allowed + 1, 10_000, 1_000_000] {
             #expect(refusal(WireValue.self, nested(levels)) == .tooDeep)
             #expect(skipRefusal(nested(levels)) == .tooDeep)
         }
@@ -89,6 +90,62 @@ struct WireFaultTests {
         #expect(throws: WireError(.tooDeep, at: WireLimits.depthMax)) {
             try cursor.skip(in: deeper.span)
         }
+    }
+
+    // [WIRE-3-3]
+    @Test("W11: tags count with the arrays that they stand before, read or skipped")
+    func depthOfTags() throws {
+        func isRefused(_ tags: Int, _ read: (Span<UInt8>, inout WireCursor) throws -> Void) -> Bool
+        {
+            let bytes =
+                [UInt8](repeating: 0x81, count: 40 - tags)
+                + [UInt8](repeating: 0xc1, count: tags) + [0x80]
+            var cursor = WireCursor(action: 0)
+            do {
+                try read(bytes.span, &cursor)
+                return false
+            } catch let error as WireError {
+                return error.condition == .tooDeep
+            } catch {
+                return false
+            }
+        }
+        for tags in [1, 20, 38] {
+            #expect(isRefused(tags) { try $1.skip(in: $0) })
+            #expect(isRefused(tags) { _ = try WireValue.decode($0, &$1) })
+        }
+        var cursor = WireCursor(action: 0)
+        // because levels are given back when what they are of has ended
+        var flat: [UInt8] = [0x98, 200]
+        for _ in 0..<200 { flat += [0xc1, 0x80] }
+        try cursor.skip(in: flat.span)
+        #expect(cursor.offset == flat.count && cursor.depthLeft == 40)
+        cursor = WireCursor(action: 0)
+        #expect(try [[Int]].decode(flat.span, &cursor).count == 200)
+        #expect(cursor.depthLeft == 40)
+    }
+
+    // [WIRE-3-8]
+    @Test(
+        "W18: a value that is skipped keeps to the bounds of one that is read",
+        arguments: [
+            "a10102", "a2616101616102", "bf616101616200616102ff", "a27f6161ff01616102", "a161ff00",
+            "f0", "81f8ff", "c24101", "81a2616200616200",
+        ])
+    func skippedBounds(hex: String) throws {
+        let value = [UInt8](hex: hex)
+        let found = skipRefusal(value)
+        #expect(found != nil)
+        #expect(found == refusal(WireValue.self, value))
+        // an unknown field with that value
+        let record = [0xa1, 0x61, 0x7a] + value
+        #expect(throws: WireError.self) { try DispatchOptions(wireBytes: record) }
+    }
+
+    // [WIRE-3-8]
+    @Test("W14, W18: the name of an unknown field is text as well")
+    func strangersName() {
+        #expect(refusal(DispatchOptions.self, [UInt8](hex: "a161ff00")) == .invalidText)
     }
 
     @Test("W12: a count of 2^40 in 20 bytes is refused from the head")
@@ -115,6 +172,7 @@ struct WireFaultTests {
         #expect(skipRefusal([UInt8](hex: "bbffffffffffffffff")) == .countExceedsBytes(.max))
     }
 
+    // [WIRE-3-4]
     @Test("W13: tags are skipped before every kind of value, the shared-reference tags too")
     func tags() throws {
         #expect(try Int(wireBytes: [UInt8](hex: "d81c05")) == 5)
@@ -127,6 +185,7 @@ struct WireFaultTests {
         #expect(try WireValue(wireBytes: [UInt8](hex: "82d81c80d81d00")) == [[], 0])
     }
 
+    // [WIRE-3-5]
     @Test(
         "W14: text that is not UTF-8 is refused; the same bytes pass as bytes",
         arguments: [
@@ -151,6 +210,7 @@ struct WireFaultTests {
         #expect(try String(wireBytes: [0x61, 0x00]) == "\0")
     }
 
+    // [WIRE-3-5]
     @Test("W15: keys in the two Unicode forms stay distinct, or are refused where they cannot")
     func unicodeKeys() throws {
         let composed = WireKey("\u{e9}")
@@ -181,6 +241,7 @@ struct WireFaultTests {
         #expect(writer.bytes == [0x01])
     }
 
+    // [WIRE-3-6]
     @Test("W16: floats keep every bit, and equality is by bit pattern")
     func floats() throws {
         let patterns: [UInt64] = [
@@ -228,6 +289,7 @@ struct WireFaultTests {
         #expect(refusal(Set<Double>.self, [UInt8](hex: "81f93c00")) == nil)
     }
 
+    // [WIRE-3-5]
     @Test("W17: a key that stands twice is refused at its second place")
     func duplicates() {
         let bytes = [UInt8](hex: "a3616101616202616103")
@@ -242,6 +304,7 @@ struct WireFaultTests {
         #expect(refusal([Int: Int].self, [UInt8](hex: "a262303101613102")) != nil)
     }
 
+    // [WIRE-3-9]
     @Test("W18: of unknown names the second one is refused, and more than 256 are")
     func strangers() throws {
         func read(_ bytes: [UInt8]) throws(WireError) -> Int {
@@ -264,6 +327,7 @@ struct WireFaultTests {
         }
     }
 
+    // [WIRE-3-7]
     @Test("W19: bytes after the value are an error that says how many")
     func trailing() {
         #expect(throws: WireError(.trailingBytes(2), at: 1)) {

@@ -26,6 +26,7 @@ struct WireValueVectorTests {
             .filter { verdicts.contains($0.verdict) }
     }
 
+    // [WIRE-3-1]
     @Test("what is written has the deterministic form and reads back")
     func written() throws {
         for vector in try Self.vectors("=") {

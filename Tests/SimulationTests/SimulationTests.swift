@@ -1,6 +1,9 @@
 import FoundationEssentials
+import ReactorClient
+import ReactorCore
 import ReactorServer
 import ReactorTesting
+import StockReactors
 import Testing
 
 struct SimulationTests {
@@ -23,6 +26,33 @@ struct SimulationTests {
         }
         #expect(violations == [], "run again with REACTORD_SEED=\(seed)")
         #expect(restarts == (seed % 2 == 0 ? 1 : 0))
+    }
+
+    @Test("W22: a client that half-closes is owed its answer until it dies, and holds nothing then")
+    func fades() throws {
+        let tree = Tree(Lock(), epoch: 7)
+        let world = SimulatedWorld(seed: 1, tree, isCalm: true)
+        func acquire() throws -> SimulatedClient {
+            let client = world.client()
+            client.act { machine in
+                machine.open("/") { result in
+                    guard let node = try? result.get() else { return }
+                    _ = try? machine.dispatch(Lock.Action.acquire(wait: true), to: node)
+                }
+            }
+            world.run(for: 10_000_000)
+            return client
+        }
+        let holder = try acquire()
+        let waiter = try acquire()
+        let lock = try #require(tree.root as? Node<Lock>)
+        #expect(lock.state.waiters.count == 1)
+        waiter.fade(for: 1_000_000_000)
+        world.run(for: 900_000_000)
+        #expect(lock.state.waiters.count == 1 && world.server.connectionCount == 2)
+        world.run(for: 200_000_000)
+        #expect(lock.state.waiters.isEmpty && world.server.connectionCount == 1)
+        #expect(lock.state.holder != nil && !holder.isGone)
     }
 
     @Test("the storms are storms: readers fall behind, actions are sent again, clients come back")

@@ -72,6 +72,7 @@ struct ReplayTests {
         }
     }
 
+    // [WIRE-14-1]
     @Test("a replica of a queue equals it after every action and every end")
     func queue() throws {
         try run(Queue(capacity: 30)) { random in

@@ -1,3 +1,4 @@
+import Foundation
 import ReactorCore
 import StockReactors
 import Testing
@@ -19,6 +20,28 @@ struct StockKindTests {
             #expect(action.cases.allSatisfy { !$0.doc.isEmpty }, "\(kind)")
             #expect(state.fields.allSatisfy { !$0.doc.isEmpty }, "\(kind)")
         }
+    }
+
+    // [WIRE-14-1]
+    @Test("the article on the wire names every mutation of every kind, and no other")
+    func article() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Sources/ReactorWire/ReactorWire.docc/WireFormat.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        var expected: Set<String> = []
+        for kind in StockKind.allCases {
+            let tree = Tree(Group([("a", kind.make())]), epoch: 1)
+            let node = try #require(tree.node(at: SlicePath("/a")))
+            guard case .choice(let mutation) = node.mutationSchema else { continue }
+            for item in mutation.cases { expected.insert("| \(kind) | `\(item.name)` |") }
+        }
+        #expect(expected.count > 20)
+        let rows = text.split(separator: "\n").filter { line in
+            StockKind.allCases.contains { line.hasPrefix("| \($0) | `") }
+        }
+        let told = rows.map { $0.split(separator: "|").prefix(2).joined(separator: "|") }
+        #expect(Set(told.map { "|\($0)|" }) == expected && told.count == expected.count)
     }
 
     @Test("a capacity is taken where the kind has one")

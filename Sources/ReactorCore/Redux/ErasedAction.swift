@@ -51,7 +51,7 @@ extension ErasedAction: WireCodable {
             throw WireError(
                 .refused("an action has one name, and here are \(parts.count)"), at: start)
         }
-        return ErasedAction(name: name, bytes: value)
+        return ErasedAction(name: name, bytes: value.normalized)
     }
 
     private init(name: String, bytes: WireEmbedded) {

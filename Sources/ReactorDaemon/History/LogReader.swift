@@ -97,11 +97,11 @@ final class LogReader {
             entries = []
             byteCount = 0
         }
-        return LogPage(entries: entries, mark: mark, isEnd: isEnd, begin: begin)
+        return LogPage(entries: entries, position: mark, isEnd: isEnd, begin: begin)
     }
 
     /// The page of a client that has waited in vain: nothing has happened.
-    var emptyPage: LogPage { LogPage(entries: [], mark: mark, isEnd: true, begin: begin) }
+    var emptyPage: LogPage { LogPage(entries: [], position: mark, isEnd: true, begin: begin) }
 
     private func checkReached() throws(PastError) {
         guard let from else { return }

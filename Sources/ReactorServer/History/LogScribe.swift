@@ -166,34 +166,60 @@ private struct LogRow {
         let start = offset + FrameHeader.byteCount
         let end = start + Int(header.length)
         guard end <= bytes.count else { throw FrameError(.unknownKind(header.kind), at: offset) }
-        var cursor = WireCursor(offset: start)
-        // because a client may send anything: what cannot be read was refused, and is left out
-        guard !header.flags.contains(.options) || (try? cursor.skip(in: bytes)) != nil,
-            cursor.offset < end
-        else { return ([], end) }
-        let body = bytes.extracting(cursor.offset..<end)
+        let body = bytes.extracting(start..<end)
         if header.kind == FrameKind.batch.rawValue {
-            return ((try? batch(body, nodes, places)) ?? [], end)
+            return (batch(body, header, nodes, places), end)
         }
-        guard let action = try? WireEmbedded(wireBytes: body) else { return ([], end) }
-        return ([LogAction(path: path(header.id, nodes, places), action: action)], end)
+        let path = path(header.id, nodes, places)
+        guard let offset = actionOffset(in: body, header) else {
+            return ([LogAction(path: path, bytes: body)], end)
+        }
+        // because the action may be left out behind options with `cancel`
+        if offset == body.count, offset > 0 { return ([], end) }
+        let action = body.extracting(offset..<body.count)
+        return ([LogAction(path: path, bytes: action)], end)
     }
 
+    /// Where a body's action starts; nil where its options cannot be read.
+    private static func actionOffset(in body: Span<UInt8>, _ header: FrameHeader) -> Int? {
+        guard header.flags.contains(.options) else { return 0 }
+        var cursor = WireCursor()
+        guard (try? cursor.skip(in: body)) != nil else { return nil }
+        return cursor.offset
+    }
+
+    /// The actions of a batch; one of all its bytes where it cannot be taken to pieces.
     private static func batch(
-        _ body: Span<UInt8>, _ nodes: [NodeAlias], _ places: PlaceBook
+        _ body: Span<UInt8>, _ header: FrameHeader, _ nodes: [NodeAlias], _ places: PlaceBook
+    ) -> [LogAction] {
+        do throws(WireError) {
+            guard let offset = actionOffset(in: body, header) else {
+                throw WireError(.truncated, at: 0)
+            }
+            return try batchItems(body, from: offset, nodes, places)
+        } catch {
+            // because a client may send anything: what cannot be read was refused
+            return [LogAction(path: SlicePath.root.description, bytes: body)]
+        }
+    }
+
+    private static func batchItems(
+        _ body: Span<UInt8>, from offset: Int, _ nodes: [NodeAlias], _ places: PlaceBook
     ) throws(WireError) -> [LogAction] {
         var actions: [LogAction] = []
-        var cursor = WireCursor()
+        var cursor = WireCursor(offset: offset)
         var list = try cursor.openArray(in: body)
         while try cursor.nextElement(in: body, &list) {
             var pair = try cursor.openArray(in: body)
             guard try cursor.nextElement(in: body, &pair) else { continue }
             let id = try cursor.unsigned(in: body)
             guard try cursor.nextElement(in: body, &pair) else { continue }
-            let action = try WireEmbedded.decode(body, &cursor)
-            let path = Self.path(UInt32(truncatingIfNeeded: id), nodes, places)
-            actions.append(LogAction(path: path, action: action))
-            guard try !cursor.nextElement(in: body, &pair) else { break }
+            let start = cursor.offset
+            try cursor.skip(in: body)
+            let path = Self.path(UInt32(clamping: id), nodes, places)
+            actions.append(
+                LogAction(path: path, bytes: body.extracting(start..<cursor.offset)))
+            while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }
         }
         return actions
     }

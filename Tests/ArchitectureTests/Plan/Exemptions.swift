@@ -65,8 +65,6 @@ enum Exemptions {
             "a tree of the past; HistoryCommandTests look at some, in real processes",
         "ReactorDaemon/History/SavedState.swift":
             "a line of an import; HistoryCommandTests import good and bad ones",
-        "ReactorWire/HistoryAnswers.swift":
-            "records without logic; HistoryCommandTests read each",
         "ReactorCore/NeverCancels.swift": "an answer; RunningEffectTests' F48 gets it",
         "ReactorCore/Redux/ErasedAction.swift":
             "the actions of a root reactor; RootReactorTests drive it",

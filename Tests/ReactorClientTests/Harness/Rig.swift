@@ -257,7 +257,7 @@ final class Rig {
                 guard let wire = wires[id] else { continue }
                 down(slices.flatMap { Array($0.storage[$0.range]) }, wire)
                 server.written(id, at: 0)
-            case .close(let id):
+            case .close(let id), .cut(let id):
                 guard let wire = wires[id] else { continue }
                 let owner = wire.owner
                 drop(wire)

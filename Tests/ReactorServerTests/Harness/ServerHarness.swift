@@ -123,7 +123,8 @@ final class ServerHarness {
             pump(id, socket)
         case .pauseReading(let id): sockets[id]?.isPaused = true
         case .resumeReading(let id): sockets[id]?.isPaused = false
-        case .close(let id): disconnect(id)
+        case .close(let id): close(id)
+        case .cut(let id): disconnect(id)
         case .append(let batch):
             batches.append(batch)
             unappended.append(batch.turn)
@@ -153,7 +154,15 @@ final class ServerHarness {
     /// Lets a socket take what its reader has room for.
     func pump(_ id: ConnectionID, _ socket: FakeSocket) {
         guard !socket.isClosed, socket.move() else { return }
+        if socket.isFinishing { return disconnect(id) }
         server.written(id, at: now)
+    }
+
+    /// Closes a socket once its reader has taken what was handed to it.
+    private func close(_ id: ConnectionID) {
+        guard let socket = sockets[id] else { return }
+        guard socket.waitingBytes > 0 else { return disconnect(id) }
+        socket.isFinishing = true
     }
 
     func disconnect(_ id: ConnectionID) {
@@ -169,6 +178,8 @@ final class FakeSocket {
     var room = Int.max
     var isPaused = false
     var isClosed = false
+    /// Whether it closes once its reader has taken all.
+    var isFinishing = false
     private(set) var received: [UInt8] = []
     private var waiting: [UInt8] = []
     private var isBusy = false

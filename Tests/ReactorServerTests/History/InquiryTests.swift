@@ -24,6 +24,7 @@ struct InquiryTests {
         #expect(harness.inquiries.isEmpty)
     }
 
+    // [WIRE-11-2]
     @Test("they are answered later, and a connection waits for so many at a time")
     func bound() throws {
         let harness = try ServerHarness.keeping()

@@ -51,6 +51,47 @@ struct LogScribeTests {
         #expect(code == "DECODE")
     }
 
+    // [WIRE-11-3]
+    @Test("an action is told in deterministic form, whatever bytes its client chose")
+    func poison() throws {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        client.open("/visits")
+        client.send(.dispatch, number: 1, [0xc1, 0x60])
+        // {"add": {"by": 4, "x": "ab"}} with a tag, an indefinite map, and a text in chunks
+        client.send(
+            .dispatch, number: 2,
+            [0xa1, 0x63, 0x61, 0x64, 0x64, 0xc1, 0xbf, 0x62, 0x62, 0x79, 0x04, 0x61, 0x78, 0x7f]
+                + [0x61, 0x61, 0x61, 0x62, 0xff, 0xff])
+        client.send(.dispatch, number: 3, [0xff])
+        client.send(.batch, number: 4, [0x81, 0x00])
+        harness.turn()
+        let told = try entries(harness)
+        #expect(told.map { $0.revision?.sequence } == [nil, 1, nil, nil])
+        let actions = told.map(\.actions)
+        #expect(actions.map(\.count) == [1, 1, 1, 1])
+        #expect(actions.map { $0[0].isRaw } == [false, false, true, false])
+        #expect(actions[0][0].action.bytes == [0x60])
+        let add: WireValue = ["add": ["by": 4, "x": "ab"]]
+        #expect(actions[1][0].action == WireEmbedded(add))
+        #expect(actions[2][0].action == WireEmbedded(WireValue.bytes([0xff])))
+        #expect(actions[3][0].path == "/" && actions[3][0].action.bytes == [0x81, 0x00])
+    }
+
+    @Test("W18: an action whose skipped field has a name that is no text is refused, and told")
+    func badName() throws {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        client.open("/visits")
+        let add: [UInt8] = [0xa1, 0x63, 0x61, 0x64, 0x64, 0xa2, 0x62, 0x62, 0x79, 0x04]
+        client.send(.dispatch, number: 1, add + [0x61, 0xff, 0x00])
+        harness.turn()
+        #expect(try OutcomeLog(client.frames())[1]?.code == "DECODE")
+        let told = try entries(harness)
+        #expect(told.map(\.actions.count) == [1])
+        #expect(told[0].actions[0].isRaw)
+    }
+
     @Test("the last ordinal there is can be told as well")
     func lastOrdinal() throws {
         let harness = try ServerHarness.keeping()

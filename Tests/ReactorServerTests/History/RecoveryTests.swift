@@ -60,6 +60,7 @@ struct RecoveryTests {
         return (client, welcome)
     }
 
+    // [WIRE-10-2]
     @Test("C85: what was committed and not acknowledged gets its original outcome, once")
     func committed() throws {
         let (harness, client, session) = try start()
@@ -101,6 +102,7 @@ struct RecoveryTests {
         #expect(try OutcomeLog(last.frames())[7]?.isApplied == true)
     }
 
+    // [WIRE-4-7]
     @Test("C86: what died before its commit is sent again and applied once")
     func uncommitted() throws {
         let (harness, client, session) = try start()
@@ -168,6 +170,7 @@ struct RecoveryTests {
         #expect(try !back(restarted, session, confirmed: 1).welcome.isResumed)
     }
 
+    // [WIRE-4-8]
     @Test("C86: a session of another history, or whose client has outcomes, is not adopted")
     func strangers() throws {
         let (harness, _, session) = try start()
@@ -175,9 +178,11 @@ struct RecoveryTests {
         #expect(try !back(restarted, session, epoch: 8).welcome.isResumed)
         #expect(try !back(restarted, session, epoch: nil).welcome.isResumed)
         #expect(try !back(restarted, session, confirmed: 1).welcome.isResumed)
-        #expect(try !back(restarted, [1, 2, 3]).welcome.isResumed)
+        let other = [UInt8](repeating: 3, count: 16)
+        #expect(try !back(restarted, other, epoch: 8).welcome.isResumed)
     }
 
+    // [WIRE-4-8]
     @Test("C87: an evicted session is never adopted, neither at once nor after a restart")
     func evicted() throws {
         let (harness, client, session) = try start { $0.sessionsMax = 2 }

@@ -256,7 +256,11 @@ extension HistoryCrowd {
     private func leaveLater(_ index: Int) {
         let pause = UInt64.random(in: 1_000_000...15_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
-            guard world.random.chance(50) else { return members[index].client.vanish() }
+            guard world.random.chance(50) else {
+                // because a program may die while it has half-closed and waits for an answer
+                let client = members[index].client
+                return index.isMultiple(of: 2) ? client.vanish() : client.fade(for: 5_000_000)
+            }
             members[index].client.act { $0.close() }
         }
     }

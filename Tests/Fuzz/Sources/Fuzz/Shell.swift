@@ -62,7 +62,7 @@ final class Shell {
         case .write(let id, let slices):
             for slice in slices { written[id, default: []] += slice.storage[slice.range] }
             server.written(id, at: 0)
-        case .close(let id):
+        case .close(let id), .cut(let id):
             closed.insert(id)
             server.disconnect(id, at: 0)
         case .append(let batch): server.appended(batch.turn, at: 0)

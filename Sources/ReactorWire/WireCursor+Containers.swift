@@ -3,12 +3,12 @@ public struct WireContainer: Sendable {
     /// Elements or pairs still to come; -1 until a break ends them.
     @usableFromInline var left: Int
     /// Levels of nesting that end with it: its own, and those of the tags in front of it.
-    @usableFromInline var levels: Int
+    @usableFromInline var levels: Int32
     /// Names met in a map that its type does not know, to refuse a second of them.
     @usableFromInline var strangers: [WireStranger] = []
 
     @usableFromInline
-    init(left: Int, levels: Int) {
+    init(left: Int, levels: Int32) {
         self.left = left
         self.levels = levels
     }

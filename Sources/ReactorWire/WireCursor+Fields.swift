@@ -4,13 +4,13 @@ public struct WireChoice: Sendable {
     public var name: WireName
     @usableFromInline var form: Form
     /// Levels of nesting that end with it.
-    @usableFromInline var levels: Int
+    @usableFromInline var levels: Int32
 
     @usableFromInline
     enum Form: Sendable { case bare, counted, untilBreak }
 
     @inlinable
-    init(name: WireName, form: Form, levels: Int) {
+    init(name: WireName, form: Form, levels: Int32) {
         self.name = name
         self.form = form
         self.levels = levels

@@ -56,7 +56,7 @@ public struct WireHead: Sendable {
     }
 
     /// Levels of nesting that an array or a map with this head takes: its own, and its tags'.
-    @inlinable var levels: Int { 1 &+ Int(tagCount) }
+    @inlinable var levels: Int32 { 1 &+ Int32(tagCount) }
 
     /// Whether the item says where it ends instead of how long it is.
     @inlinable public var isIndefinite: Bool { info == 31 }
@@ -142,7 +142,7 @@ extension WireCursor {
             if head.argument == 2 || head.argument == 3 {
                 throw WireError(.unsupportedTag(head.argument), at: offset - 1)
             }
-            guard Int(tagCount) < min(depthLeft, Int(UInt8.max)) else {
+            guard Int32(tagCount) < min(depthLeft, Int32(UInt8.max)) else {
                 throw WireError(.tooDeep, at: offset)
             }
             tagCount += 1

@@ -91,20 +91,35 @@ extension Mutations {
     }
 
     /// Adds a mutation of the child that stands under `key`, applied after this reactor's own.
+    ///
+    /// An action that asks for a child which is not there is rejected as `NOT_FOUND`; a decision that
+    /// cannot be refused (``Reactor/start(state:)``, a reaction, the end of a connection) goes
+    /// without this mutation, and the log names the key.
     public func also<Child: Reactor>(
         _ children: KeyedHandle<Child>, _ key: WireKey, _ mutation: Child.Mutation
     ) -> Mutations {
         adding(.keyedMutation(of: children.slot, key, ErasedMutation<Child>(mutation)))
     }
 
-    /// Adds the creation of a child under `key`; one that exists already stays as it is.
+    /// Adds the creation of a child under `key`.
+    ///
+    /// An action that creates a child which exists is rejected as `CONFLICT`; a decision that cannot
+    /// be refused leaves the child as it is, and the log names the key. Where either is right, use
+    /// ``ensuring(_:_:)``.
     public func creating<Child: Reactor>(
         _ children: KeyedHandle<Child>, _ key: WireKey
     ) -> Mutations {
         adding(.create(in: children.slot, key))
     }
 
-    /// Adds the removal of the child under `key` with all below it.
+    /// Adds the creation of a child under `key`, unless there is one: that stays as it is.
+    public func ensuring<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.ensure(in: children.slot, key))
+    }
+
+    /// Adds the removal of the child under `key` with all below it; nothing where there is none.
     public func removing<Child: Reactor>(
         _ children: KeyedHandle<Child>, _ key: WireKey
     ) -> Mutations {
@@ -112,7 +127,7 @@ extension Mutations {
     }
 
     /// Adds a new start of the child under `key`, from the state that it has: see
-    /// ``Reactor/start(state:)``.
+    /// ``Reactor/start(state:)``. A key without a child is treated as by ``also(_:_:_:)``.
     public func restarting<Child: Reactor>(
         _ children: KeyedHandle<Child>, _ key: WireKey
     ) -> Mutations {
@@ -152,7 +167,7 @@ extension Mutations {
 }
 
 /// Effects of one node that are to be cancelled.
-enum EffectSelection: Equatable {
+enum EffectSelection: Hashable {
     case all
     case named(String)
     case lifecycle
@@ -165,6 +180,7 @@ enum ElsewhereChange {
     case mutation(of: ChildSlot, any AnyMutation)
     case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
     case create(in: ChildSlot, WireKey)
+    case ensure(in: ChildSlot, WireKey)
     case remove(in: ChildSlot, WireKey)
     case restart(in: ChildSlot, WireKey)
 }

@@ -97,8 +97,7 @@ extension Node {
         var mutations = try reactor.mutate(
             action: action, state: state, context: Context(turn, self))
         if let rules, rules.mutations != nil { mutations = try passing(mutations, turn) }
-        try check(mutations, turn)
-        try record(mutations, turn, cause: action)
+        try enact(mutations, turn, cause: action)
         if let rules, !rules.middleware.isEmpty { runMiddleware(action, rules, turn) }
     }
 
@@ -115,9 +114,8 @@ extension Node {
             let mutations = try reactor.mutate(
                 action: action, state: state, context: Context(turn, self))
             let passed = try passing(mutations, turn)
-            try check(passed, turn)
             let earlier = rules.tracked
-            try record(passed, turn, cause: action)
+            try enact(passed, turn, cause: action)
             endEffects(earlier, on: action, turn)
         } catch {
             for tap in taps[..<admitted] { tap.withdraw?(action) }

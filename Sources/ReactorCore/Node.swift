@@ -226,8 +226,7 @@ extension Reactor {
             node.reactor.reduce(state: &node.place.value, mutation: mutation)
             node.touch(turn)
         } else {
-            try node.check(mutations, turn)
-            try node.record(mutations, turn, cause: action)
+            try node.enact(mutations, turn, cause: action)
         }
     }
 }
@@ -252,6 +251,18 @@ extension Turn {
 }
 
 extension Node {
+    /// Applies what an action decided, or refuses it before anything has changed.
+    @usableFromInline
+    func enact(
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action
+    ) throws(Rejection) {
+        try check(mutations, turn)
+        if let extras = mutations.extras {
+            try checkKeys(extras.elsewhere)
+        }
+        try record(mutations, turn, cause: cause)
+    }
+
     /// Encodes and applies what was decided, in the transaction at hand; refuses what is too large
     /// before anything is applied.
     @usableFromInline
@@ -285,11 +296,14 @@ extension Node {
         }
         let elsewhere = mutations.extras?.elsewhere ?? []
         try turn.check(mutations.count + elsewhere.count)
-        for change in elsewhere { try check(change, turn) }
+        var createdCount = 0
+        for change in elsewhere { try check(change, &createdCount, turn) }
         if let tasks = mutations.extras?.tasks { try turn.check(tasks, of: self) }
     }
 
-    private func check(_ change: ElsewhereChange, _ turn: Turn) throws(Rejection) {
+    private func check(
+        _ change: ElsewhereChange, _ createdCount: inout Int, _ turn: Turn
+    ) throws(Rejection) {
         switch change {
         case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
             guard turn.recordsDeltas else { return }
@@ -298,10 +312,47 @@ extension Node {
             let byteCount = turn.deltas.value.count - start
             turn.deltas.value.truncate(to: start)
             try turn.checkSize(byteCount, of: self)
-        case .create(let slot, let key):
-            try children[slot.name]?.checkCreation(of: key, turn.tree.nodes.count)
+        case .create(let slot, let key), .ensure(let slot, let key):
+            guard let collection = children[slot.name], collection.children[key] == nil else {
+                return
+            }
+            try collection.checkCreation(of: key, turn.tree.nodes.count + createdCount)
+            createdCount += 1
         case .remove, .restart: break
         }
+    }
+
+    /// Refuses changes of children that are not there, and the creation of children that are.
+    private func checkKeys(_ changes: [ElsewhereChange]) throws(Rejection) {
+        guard !changes.isEmpty else { return }
+        // What the changes before have made of a key counts, not what stands in the tree.
+        var decided: [WireKey: [WireKey: Bool]] = [:]
+        for change in changes {
+            switch change {
+            case .mutation: break
+            case .keyedMutation(let slot, let key, _), .restart(let slot, let key):
+                guard decided[slot.name]?[key] ?? hasChild(key, in: slot) else {
+                    throw noChild(key, in: slot)
+                }
+            case .create(let slot, let key):
+                guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
+                    throw Rejection(
+                        .conflict,
+                        "\(path.appending(slot.name)): there is a child \"\(key)\" already")
+                }
+                decided[slot.name, default: [:]][key] = true
+            case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
+            case .remove(let slot, let key): decided[slot.name, default: [:]][key] = false
+            }
+        }
+    }
+
+    private func hasChild(_ key: WireKey, in slot: ChildSlot) -> Bool {
+        children[slot.name]?.children[key] != nil
+    }
+
+    private func noChild(_ key: WireKey, in slot: ChildSlot) -> Rejection {
+        Rejection(.notFound, "\(path.appending(slot.name)): there is no child \"\(key)\"")
     }
 
     /// Applies what was decided by a party that cannot be refused: a reaction, an effect, the end
@@ -356,19 +407,28 @@ extension Node {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = children[slot.name]?.children[key] else {
-                turn.complain(
-                    "\(path): no child \"\(key)\" in \(slot.name) to mutate")
-                return
+                return turn.complain("\(noChild(key, in: slot)): a mutation of it is left out")
             }
             mutation.apply(to: child, turn)
         case .create(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            if collection.children[key] != nil {
+                turn.complain(
+                    "\(collection.path): there is a child \"\(key)\" already, and it stays: use "
+                        + "`ensuring` where that is right")
+            }
+            turn.create(key, in: collection)
+        case .ensure(let slot, let key):
             guard let collection = children[slot.name] else { return }
             turn.create(key, in: collection)
         case .remove(let slot, let key):
             guard let collection = children[slot.name] else { return }
             turn.remove(key, from: collection)
         case .restart(let slot, let key):
-            children[slot.name]?.children[key]?.restart(turn)
+            guard let child = children[slot.name]?.children[key] else {
+                return turn.complain("\(noChild(key, in: slot)): it is not restarted")
+            }
+            child.restart(turn)
         }
     }
 }

@@ -31,7 +31,7 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let quota = FaultCode(rawValue: "QUOTA")
     /// An ordinal that is neither new nor remembered.
     public static let ordinal = FaultCode(rawValue: "ORDINAL")
-    /// The node is no longer at the expected revision.
+    /// The node is no longer at the expected revision, or a child to be created is there already.
     public static let conflict = FaultCode(rawValue: "CONFLICT")
     /// The connection that would have owned the result ended before there was one.
     public static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")

@@ -36,3 +36,109 @@ struct MutationsTests {
         #expect(try tree.json("/rooms/b") == nil)
     }
 }
+
+/// Changes children by keys, as its actions say, one after another.
+@Reactor
+private struct Cabinet {
+    @Child var tally = Tally()
+    @Children var files = { (_: WireKey) in Tally() }
+
+    enum Action: Equatable, Sendable { case change([Change]) }
+    enum Mutation: Equatable, Sendable { case changed }
+    struct State: Equatable, Sendable { var changes = 0 }
+
+    @WireCodable
+    enum Change: Equatable, Sendable {
+        case create(String)
+        case ensure(String)
+        case remove(String)
+        case restart(String)
+        case add(String, Int)
+        case addToAll(Int)
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .change(let changes): mutations(of: changes)
+        }
+    }
+
+    private func mutations(of changes: [Change]) -> Mutations<Mutation> {
+        changes.reduce(Mutations(.changed)) { mutations, change in
+            switch change {
+            case .create(let key): mutations.creating($files, WireKey(key))
+            case .ensure(let key): mutations.ensuring($files, WireKey(key))
+            case .remove(let key): mutations.removing($files, WireKey(key))
+            case .restart(let key): mutations.restarting($files, WireKey(key))
+            case .add(let key, let amount): mutations.also($files, WireKey(key), .added(amount))
+            case .addToAll(let amount): mutations.also($tally, .added(amount))
+            }
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) { state.changes += 1 }
+
+    @Reacts(to: \Cabinet.$tally)
+    func tallied(_ mutation: Tally.Mutation) -> Mutations<Mutation> {
+        mutations(of: [.add("gone", 1), .create("b"), .create("c"), .restart("nowhere")])
+    }
+}
+
+@Suite("Changes of children by their keys")
+struct KeyedChangeTests {
+    private let tree = Tree(Cabinet(), epoch: 1)
+
+    private func send(_ changes: Cabinet.Change...) throws -> String {
+        let result = tree.dispatch(
+            to: tree.root, Cabinet.Action.change(changes).wireBytes().span, by: .connection(1),
+            ordinal: 1)
+        guard case .failed(.rejected(let rejection)) = result else { return try result.text }
+        return "\(rejection.code): \(rejection.message)"
+    }
+
+    @Test("a change of a child that is not there is refused with its key, and nothing changes")
+    func missing() throws {
+        for change in [Cabinet.Change.add("ada", 1), .restart("ada")] {
+            let refusal = #"NOT_FOUND: /files: there is no child "ada""#
+            #expect(try send(.addToAll(1), change) == refusal)
+        }
+        #expect(try send(.create("ada"), .remove("ada"), .add("ada", 1)).hasPrefix("NOT_FOUND"))
+        #expect(try tree.state(of: Cabinet.self).changes == 0)
+        #expect(try tree.state(of: Tally.self, "/tally").sum == 0)
+        #expect(tree.revision.sequence == 0 && tree.turn.complaints.isEmpty)
+        #expect(try tree.json("/files") == "{}")
+    }
+
+    @Test("the creation of a child that is there is refused with its key, and nothing changes")
+    func existing() throws {
+        #expect(try send(.create("ada"), .add("ada", 1)) == "applied 1")
+        let refusal = #"CONFLICT: /files: there is a child "ada" already"#
+        #expect(try send(.create("bob"), .create("ada")) == refusal)
+        #expect(try send(.create("bob"), .create("bob")).hasPrefix("CONFLICT"))
+        #expect(try tree.state(of: Cabinet.self).changes == 1 && tree.json("/files/bob") == nil)
+        #expect(tree.revision.sequence == 1)
+    }
+
+    @Test("what earlier changes of the action made of a key counts")
+    func order() throws {
+        #expect(try send(.create("ada"), .add("ada", 1)) == "applied 1")
+        #expect(try send(.remove("ada"), .create("ada"), .add("ada", 2)) == "applied 2")
+        #expect(try tree.state(of: Tally.self, "/files/ada").sum == 2)
+        #expect(try send(.ensure("ada"), .ensure("bob"), .add("bob", 3)) == "applied 3")
+        #expect(try tree.state(of: Tally.self, "/files/ada").sum == 2)
+        #expect(try tree.state(of: Tally.self, "/files/bob").sum == 3)
+        #expect(try send(.remove("eve")) == "applied 4")
+        #expect(tree.turn.complaints.isEmpty)
+    }
+
+    @Test("a reaction goes without the change of a key that is wrong, and the log names each")
+    func reaction() throws {
+        #expect(try send(.create("b")) == "applied 1")
+        #expect(try send(.addToAll(1)) == "applied 2")
+        #expect(tree.turn.complaints.count == 3)
+        for key in ["gone", "b", "nowhere"] {
+            #expect(tree.turn.complaints.contains { $0.contains("\"\(key)\"") })
+        }
+        #expect(try tree.state(of: Cabinet.self).changes == 3 && tree.json("/files/c") != nil)
+    }
+}

@@ -12,11 +12,13 @@ public enum CoreLimits {
     public static let reactionDepthMax = 64
     /// Most reactions in one transaction; those beyond are left out, and complained of.
     public static let reactionsMax = 2 * mutationsMax
-    /// Most running effects in one tree.
-    public static let effectsMax = 1_024
-    /// Most effects in one tree that were cancelled and whose work has not ended; while there are as
-    /// many, no other starts.
-    public static let orphansMax = 1_024
+    /// Most effects in one tree where nothing else is said, those included that were cancelled and
+    /// whose work has not ended. An action that asks for more is rejected as `BUSY`; an effect of a
+    /// decision that cannot be refused waits until others have ended.
+    public static let effectsMax = 65_536
+    /// Most effects of one tree that wait for others to end; those beyond are left out, and the log
+    /// says so.
+    public static let effectsWaitingMax = 1 << 20
     /// Most planned actions and durable effects of one tree.
     public static let tasksMax = 65_536
     /// Most actions that a timer catches up on at once.

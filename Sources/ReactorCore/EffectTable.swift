@@ -1,58 +1,191 @@
+import DequeModule
+
 /// The effects of a tree that were asked for and have not ended.
 ///
-/// *Cost*: looking for those of a node, or of a transaction, does not depend on how many others
-/// run.
+/// *Cost*: finding the effects of a node, a name, a connection or a transaction does not depend on
+/// how many others run.
 struct EffectTable {
-    private var all: [EffectID: RunningEffect] = [:]
+    /// The effects by their numbers, which are unique in a tree.
+    private var all: [UInt64: Entry] = [:]
     /// Numbers of the effects of each node.
     private var numbers: [UInt32: Set<UInt64>] = [:]
-    /// How many effects of each transaction run, sources left out.
-    private var counts: [UInt64: Int] = [:]
+    /// Numbers of the effects that have a name or a scope, by both of which they are cancelled.
+    private var groups: [Group: Set<UInt64>] = [:]
+    /// Numbers of the effects that end with a connection.
+    private var connections: [UInt64: Set<UInt64>] = [:]
+    /// The effects of each transaction, sources left out.
+    private var runs: [UInt64: Run] = [:]
+    /// How many have begun to work.
+    private(set) var startedCount = 0
+
+    private struct Entry {
+        var node: UInt32
+        var effect: RunningEffect
+    }
+
+    private struct Group: Hashable {
+        var node: UInt32
+        var selection: EffectSelection
+    }
+
+    // Numbers are given in the order of transactions, so that those of one stand side by side.
+    private struct Run {
+        var first: UInt64
+        var last: UInt64
+        var count = 1
+
+        /// Adds an effect.
+        mutating func include(_ number: UInt64) {
+            last = number
+            count += 1
+        }
+
+        /// Takes one effect away, and says whether it was the last.
+        mutating func leave() -> Bool {
+            count -= 1
+            return count == 0
+        }
+    }
 
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.count }
-    var values: some Collection<RunningEffect> { all.values }
+    var values: some Collection<RunningEffect> { all.values.lazy.map(\.effect) }
     /// The effects, in the order in which they were asked for.
     var sorted: [(id: EffectID, effect: RunningEffect)] {
-        all.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
+        all.sorted { $0.key < $1.key }.map {
+            (EffectID(node: $0.value.node, number: $0.key), $0.value.effect)
+        }
     }
 
-    subscript(id: EffectID) -> RunningEffect? { all[id] }
+    subscript(id: EffectID) -> RunningEffect? { all[id.number]?.effect }
 
     mutating func add(_ effect: RunningEffect, as id: EffectID) {
-        all[id] = effect
+        all[id.number] = Entry(node: id.node, effect: effect)
         numbers[id.node, default: []].insert(id.number)
-        if !effect.isSource { counts[effect.sequence, default: 0] += 1 }
+        for selection in effect.selections {
+            groups[Group(node: id.node, selection: selection), default: []].insert(id.number)
+        }
+        if let connection = effect.connection {
+            connections[connection, default: []].insert(id.number)
+        }
+        guard !effect.isSource else { return }
+        if runs[effect.sequence]?.include(id.number) == nil {
+            runs[effect.sequence] = Run(first: id.number, last: id.number)
+        }
     }
 
     mutating func remove(_ id: EffectID) -> RunningEffect? {
-        guard let effect = all.removeValue(forKey: id) else { return nil }
-        numbers[id.node]?.remove(id.number)
-        if numbers[id.node]?.isEmpty ?? false { numbers[id.node] = nil }
-        if !effect.isSource, let count = counts[effect.sequence] {
-            counts[effect.sequence] = count > 1 ? count - 1 : nil
+        guard let effect = all.removeValue(forKey: id.number)?.effect else { return nil }
+        if effect.cancel != nil { startedCount -= 1 }
+        numbers.remove(id.number, under: id.node)
+        for selection in effect.selections {
+            groups.remove(id.number, under: Group(node: id.node, selection: selection))
+        }
+        if let connection = effect.connection { connections.remove(id.number, under: connection) }
+        if !effect.isSource, runs[effect.sequence]?.leave() ?? false {
+            runs[effect.sequence] = nil
         }
         return effect
     }
 
-    /// Says how the work of an effect is ended, if it still runs.
+    /// Records that an effect works, and how its work is ended.
     mutating func set(cancel: @escaping @Sendable () -> Void, of id: EffectID) {
-        all[id]?.cancel = cancel
+        guard let before = all[id.number] else { return }
+        if before.effect.cancel == nil { startedCount += 1 }
+        all[id.number]?.effect.cancel = cancel
     }
 
     /// Whether effects of the transaction numbered `sequence` run, sources left out.
-    func isAny(of sequence: UInt64) -> Bool { counts[sequence] != nil }
+    func isAny(of sequence: UInt64) -> Bool { runs[sequence] != nil }
 
-    // because a run that is repeated from its seed is to cancel them in the same order
-    /// Those of a node that are meant, in the order in which they were asked for.
-    func ids(ofNode node: UInt32, where isMeant: (EffectID, RunningEffect) -> Bool) -> [EffectID] {
-        (numbers[node] ?? []).sorted().map { EffectID(node: node, number: $0) }.filter { id in
-            all[id].map { isMeant(id, $0) } ?? false
+    /// The effects of a node.
+    func ids(ofNode node: UInt32) -> [EffectID] { ids(numbers[node] ?? []) }
+
+    /// The effects that a cancellation means.
+    func ids(of cancellation: EffectCancellation) -> [EffectID] {
+        let candidates =
+            switch cancellation.selection {
+            case .all, .lifecycle: numbers[cancellation.node]
+            case .named, .scoped:
+                groups[Group(node: cancellation.node, selection: cancellation.selection)]
+            }
+        guard let candidates else { return [] }
+        return ids(
+            candidates.filter { number in
+                guard number <= cancellation.last, let entry = all[number] else { return false }
+                return cancellation.selection.contains(entry.effect)
+            })
+    }
+
+    /// The effects that end with a connection.
+    func ids(ofConnection connection: UInt64) -> [EffectID] { ids(connections[connection] ?? []) }
+
+    /// The effects of the transaction numbered `sequence`, sources left out.
+    func ids(of sequence: UInt64) -> [EffectID] {
+        guard let run = runs[sequence] else { return [] }
+        return (run.first...run.last).compactMap { number in
+            guard let entry = all[number], !entry.effect.isSource,
+                entry.effect.sequence == sequence
+            else { return nil }
+            return EffectID(node: entry.node, number: number)
         }
     }
 
-    /// Those that are meant, in the order in which they were asked for.
-    func ids(where isMeant: (RunningEffect) -> Bool) -> [EffectID] {
-        all.filter { isMeant($0.value) }.keys.sorted { $0.number < $1.number }
+    // A run that is repeated from its seed has to cancel them in the same order.
+    private func ids(_ numbers: Set<UInt64>) -> [EffectID] {
+        numbers.sorted().compactMap { number in
+            all[number].map { EffectID(node: $0.node, number: number) }
+        }
+    }
+}
+
+extension Dictionary where Value == Set<UInt64> {
+    fileprivate mutating func remove(_ number: UInt64, under key: Key) {
+        self[key]?.remove(number)
+        if self[key]?.isEmpty ?? false { self[key] = nil }
+    }
+}
+
+extension RunningEffect {
+    /// The cancellations that mean this effect alone or a few others, and are looked up.
+    fileprivate var selections: [EffectSelection] {
+        // Nearly all effects have neither, and an empty array costs no allocation.
+        guard cancelID != nil || scope != nil else { return [] }
+        return (cancelID.map { [.named($0)] } ?? []) + (scope.map { [.scoped($0)] } ?? [])
+    }
+}
+
+/// Effects that wait for room, in the order in which they came.
+struct EffectQueue {
+    private var starts: [EffectID: () -> Void] = [:]
+    /// The order; it may still name effects that were taken out of it.
+    private var order = Deque<EffectID>()
+
+    var isEmpty: Bool { starts.isEmpty }
+    var count: Int { starts.count }
+    /// Places in the order, those of effects that were taken out included.
+    var keptCount: Int { order.count }
+
+    /// Adds an effect at the end; `start` is called once, by the caller of ``popFirst()`` or
+    /// ``remove(_:)``.
+    mutating func append(_ id: EffectID, _ start: @escaping () -> Void) {
+        starts[id] = start
+        order.append(id)
+    }
+
+    /// Takes the first effect out.
+    mutating func popFirst() -> (() -> Void)? {
+        while let id = order.popFirst() {
+            if let start = starts.removeValue(forKey: id) { return start }
+        }
+        return nil
+    }
+
+    /// Takes an effect out, wherever it stands.
+    mutating func remove(_ id: EffectID) -> (() -> Void)? {
+        guard let start = starts.removeValue(forKey: id) else { return nil }
+        // Effects that come and are cancelled while nothing starts would fill the order.
+        if order.count > 2 * starts.count + 64 { order.removeAll { starts[$0] == nil } }
+        return start
     }
 }

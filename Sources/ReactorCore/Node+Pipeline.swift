@@ -67,17 +67,9 @@ extension Node {
             for action in actions { try decide(action, turn) }
             return
         }
-        let mark = turn.mark
-        turn.isPlain = false
-        do throws(Rejection) {
+        try turn.reversibly { () throws(Rejection) in
             for action in actions { try decide(action, turn) }
-        } catch {
-            turn.rollBack(to: mark)
-            turn.isPlain = true
-            throw error
         }
-        turn.undo.removeAll()
-        turn.isPlain = true
     }
 
     /// Decides and applies one action, and tells those who want to know.

@@ -17,15 +17,15 @@ extension Node {
         }
     }
 
-    /// Lets a stream work until it ends or the node is torn down; answers false where there is no
-    /// room for it.
+    /// Lets a stream work until it ends or the node is torn down, once there is room for it; answers
+    /// false where the stage is none.
     func openStream<Value: Sendable>(
         _ run: TransformRun<Value>, _ stage: Int, _ gate: StreamGate<Value>, _ turn: Turn,
         _ arrive: @escaping Arrive<Value>
     ) -> Bool {
         guard case .stream(let change) = run.stages[stage] else { return false }
         let run = Confined(run)
-        return work(turn) { deliver in
+        work(turn) { deliver in
             try await change(gate.values, deliver)
         } ended: { node, turn in
             run.open().closed(stage) { stage, gate in
@@ -34,26 +34,26 @@ extension Node {
         } arrive: {
             arrive($0, $1, $2)
         }
+        return true
     }
 
-    @discardableResult
     private func work<Value: Sendable>(
         _ turn: Turn,
         _ body: @escaping @Sendable (@escaping @Sendable (Value) -> Void) async throws -> Void,
         ended: @escaping @Sendable (Node<R>, Turn) -> Void = { _, _ in },
         arrive: @escaping Arrive<Value>
-    ) -> Bool {
-        guard let id = turn.tree.admitEffect(of: self) else { return false }
+    ) {
         let tree = turn.tree
-        tree.running.add(
+        let id = tree.newEffectID(of: self)
+        let hasReturned = Flag()
+        tree.list(
             RunningEffect(origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true),
             as: id)
         let post = tree.environment.post
         let deliver: @Sendable (Value) -> Void = { value in
             post { tree in
                 guard tree.running[id] != nil, let node = tree.node(id.node) as? Node<R> else {
-                    tree.lateEmissions &+= 1
-                    return
+                    return tree.dropLate(of: id, hasReturned)
                 }
                 tree.turn.caller = .daemon
                 tree.turn.origin = .daemon
@@ -61,20 +61,21 @@ extension Node {
             }
         }
         turn.whenCommitted { [self] in
-            tree.launch(id, on: self) {
-                defer {
-                    post { tree in
-                        guard let node = tree.node(id.node) as? Node<R> else { return }
-                        ended(node, tree.turn)
+            tree.begin(id) {
+                tree.launch(id, on: self, raising: hasReturned) {
+                    defer {
+                        post { tree in
+                            guard let node = tree.node(id.node) as? Node<R> else { return }
+                            ended(node, tree.turn)
+                        }
                     }
+                    try await body(deliver)
                 }
-                try await body(deliver)
             }
         } orElse: { [self] in
             tree.endEffect(id)
             ended(self, turn)
         }
-        return true
     }
 }
 
@@ -85,11 +86,11 @@ extension Tree {
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
     ) -> Bool {
         guard let id = admitEffect(of: node) else { return false }
-        running.add(RunningEffect(origin: origin, sequence: 0), as: id)
+        list(RunningEffect(origin: origin, sequence: 0), as: id)
         jobs[id] = job
         let clock = environment.clock
         let post = environment.post
-        launch(id, on: node) {
+        launch(id, on: node, raising: Flag()) {
             try await clock.sleep(for: pause)
             post { tree in
                 guard tree.running[id] != nil, let job = tree.jobs.removeValue(forKey: id) else {

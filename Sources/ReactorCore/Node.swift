@@ -154,8 +154,8 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     override func forgetEffect(_ id: EffectID) {
-        guard let rules else { return }
-        rules.tracked.removeAll { $0.id == id }
+        guard let rules, rules.isTracking else { return }
+        rules.forget(id)
         weighRules()
     }
 
@@ -258,9 +258,21 @@ extension Node {
     ) throws(Rejection) {
         try check(mutations, turn)
         if let extras = mutations.extras {
+            try turn.checkRoom(for: extras.effects.count, of: self)
             try checkKeys(extras.elsewhere)
         }
-        try record(mutations, turn, cause: cause)
+        // A reaction decides after the mutation that it reacts to was applied: where its effects may
+        // lack room, the transaction must be one that can be taken back.
+        guard turn.isCrowded, turn.isPlain,
+            isObservedByParent || !(mutations.extras?.elsewhere.isEmpty ?? true)
+        else {
+            try record(mutations, turn, cause: cause)
+            return try turn.checkRefusal()
+        }
+        try turn.reversibly { () throws(Rejection) in
+            try record(mutations, turn, cause: cause)
+            try turn.checkRefusal()
+        }
     }
 
     /// Encodes and applies what was decided, in the transaction at hand; refuses what is too large

@@ -110,27 +110,38 @@ extension Tree {
         turn.followers.removeAll(keepingCapacity: true)
     }
 
-    /// Carries out an action that no client waits for, as a transaction of its own.
-    func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) {
+    /// Carries out an action that no client waits for, as a transaction of its own; answers whether
+    /// it was refused as `BUSY`.
+    @discardableResult
+    func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
         turn.caller = .daemon
-        run(Turn.Follower(path: path, action: action, origin: origin, depth: 0))
+        let isBusy = run(
+            Turn.Follower(path: path, action: action, origin: origin, depth: 0))
         runFollowers()
+        return isBusy
     }
 
-    private func run(_ follower: Turn.Follower) {
+    /// Carries out a follower, and says where it was refused for lack of room.
+    @discardableResult
+    private func run(_ follower: Turn.Follower) -> Bool {
         turn.origin = follower.origin
         guard let node = node(at: follower.path) else {
             turn.complain("follower to \(follower.path): no such node")
-            return
+            return false
         }
         var cursor = WireCursor()
         do throws(StepFailure) {
             try node.step(follower.action.bytes.span, &cursor, turn)
             turn.lastSequence &+= 1
             turn.settle(depth: follower.depth + 1)
+            return false
         } catch {
             turn.clearRequests()
             turn.complain("follower to \(follower.path): \(error)")
+            if case .rejected(let rejection) = error {
+                return rejection.code == FaultCode.busy.rawValue
+            }
+            return false
         }
     }
 
@@ -216,6 +227,7 @@ extension Tree {
                     throw .rejected(Rejection(.notFound, "\(item.node.path) is gone"))
                 }
                 try item.node.step(bytes.extracting(item.range), &cursor, turn)
+                if let refusal = turn.refusal { throw .rejected(refusal) }
             } catch {
                 turn.rollBack(to: mark)
                 turn.isPlain = true

@@ -32,6 +32,13 @@ public final class Tree {
     /// The effects that perform durable tasks.
     var performing: [TaskKey: EffectID] = [:]
     var running = EffectTable()
+    /// Most effects at a time, cancelled ones that have not ended included; an action that asks for
+    /// more is rejected as `BUSY`, what cannot be refused waits.
+    public var effectsMax = CoreLimits.effectsMax {
+        didSet { weighRoom() }
+    }
+    /// Effects that wait until others have ended.
+    var waiting = EffectQueue()
     var effectsStarted: UInt64 = 0
     /// Effects that were cancelled and whose work has not ended yet.
     var orphans: Set<EffectID> = []

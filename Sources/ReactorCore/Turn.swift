@@ -76,6 +76,10 @@ public final class Turn {
     var deltaStart = 0
     /// Reactions under way, one inside another.
     var reactionDepth = 0
+    /// Whether the tree has hardly any room for more effects.
+    var isCrowded = false
+    /// Why the transaction at hand has to be taken back, though its action was decided.
+    var refusal: Rejection?
     /// Reactions of the transaction numbered ``reactionSequence``.
     private var reactionCount = 0
     private var reactionSequence: UInt64 = 0
@@ -362,10 +366,35 @@ extension Turn {
         deltas.value.truncate(to: mark.bytes)
         news.changes.removeSubrange(mark.changes...)
         news.effects.removeSubrange(mark.effects...)
+        refusal = nil
         // because what never came to be has used up nothing
         reactionSequence = mark.reactionSequence
         reactionCount = mark.reactionCount
         clearRequests()
+    }
+}
+
+extension Turn {
+    /// Does what may be refused, and takes back what it changed where it is.
+    func reversibly(_ body: () throws(Rejection) -> Void) throws(Rejection) {
+        let mark = mark
+        isPlain = false
+        do throws(Rejection) {
+            try body()
+        } catch {
+            rollBack(to: mark)
+            isPlain = true
+            throw error
+        }
+        undo.removeAll()
+        isPlain = true
+    }
+
+    /// Refuses what a reaction found no room for.
+    func checkRefusal() throws(Rejection) {
+        guard let refusal else { return }
+        self.refusal = nil
+        throw refusal
     }
 }
 

@@ -136,6 +136,10 @@ enum LimitTable {
             name: "batchActionsMax", summary: "actions of one transaction; more are refused",
             slot: .count(\.batchActionsMax, 1...1_000_000)),
         Entry(
+            name: "effectsMax",
+            summary: "effects that run at one time; actions that ask for more are told BUSY",
+            slot: .count(\.effectsMax, 1...16 << 20)),
+        Entry(
             name: "logInterval",
             summary: "time for which a process's fault of one kind is not logged again",
             slot: .duration(\.logInterval, .milliseconds(10) ... .seconds(3_600))),

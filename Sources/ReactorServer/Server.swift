@@ -165,6 +165,7 @@ public final class Server {
         ring = recovery.ring
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
         turnStart = tree.turn.sequence
+        tree.effectsMax = limits.effectsMax
     }
 
     deinit {

@@ -74,6 +74,9 @@ public struct ServerLimits: Equatable, Sendable {
     public var writeBytesMax = 256 << 10
     /// Most actions of one batch.
     public var batchActionsMax = 1_024
+    /// Most effects at a time, cancelled ones that have not ended included; an action that asks for
+    /// more is rejected as BUSY, and what cannot be refused waits.
+    public var effectsMax = CoreLimits.effectsMax
     /// Nanoseconds for which a peer's fault is not logged again; a peer is a uid and a pid, and a
     /// fault its code.
     public var logInterval: UInt64 = 10_000_000_000
@@ -116,6 +119,7 @@ public struct ServerLimits: Equatable, Sendable {
             "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
+            "effectsMax": UInt64(effectsMax),
             "logIntervalNanoseconds": logInterval,
             "loggedFaultsMax": UInt64(loggedFaultsMax),
             "depthMax": UInt64(WireLimits.depthMax),

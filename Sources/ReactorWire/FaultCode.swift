@@ -15,7 +15,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let version = FaultCode(rawValue: "VERSION")
     /// The handshake or a frame took too long. Closes the connection.
     public static let timeout = FaultCode(rawValue: "TIMEOUT")
-    /// The daemon holds as many connections as it may. Closes the connection.
+    /// The daemon holds as many connections as it may, and closes the connection; or it runs as many
+    /// effects as it may, and refuses the action, which has changed nothing.
     public static let busy = FaultCode(rawValue: "BUSY")
     /// The daemon is going down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")

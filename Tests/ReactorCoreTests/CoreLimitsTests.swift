@@ -8,6 +8,6 @@ struct CoreLimitsTests {
         #expect(CoreLimits.mutationsMax == 4_096)
         #expect(CoreLimits.followerDepthMax == 64)
         #expect(CoreLimits.followersMax == 1_024)
-        #expect(CoreLimits.effectsMax == 1_024)
+        #expect(CoreLimits.effectsMax == 65_536)
     }
 }

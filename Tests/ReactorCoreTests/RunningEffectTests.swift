@@ -238,11 +238,11 @@ struct RunningEffectTests {
 
     @Test("R101: effects that ignore their cancellation count until they end, and are bounded")
     func orphans() throws {
-        try bench.send(.ignoreCancel)
-        for _ in 0..<CoreLimits.orphansMax { try bench.store.dispatch(.ignoreCancel) }
         let tree = bench.store.core.tree
-        #expect(tree.running.count == 1)
-        #expect(bench.store.core.tree.orphans.count <= CoreLimits.orphansMax)
+        tree.effectsMax = 10
+        for _ in 0..<10 { try bench.send(.ignoreCancel) }
+        #expect(throws: Rejection.self) { try bench.store.dispatch(.ignoreCancel) }
+        #expect(tree.running.count == 1 && tree.orphans.count == 9)
         bench.settle()
         bench.advance(by: .seconds(2))
         #expect(tree.orphans.isEmpty)

@@ -35,6 +35,20 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 1)
     }
 
+    @Test("R101: an action whose effect has no room is told BUSY, and changes nothing")
+    func noRoom() throws {
+        let (harness, client) = start(ServerHarness { $0.effectsMax = 2 })
+        for _ in 0..<3 { client.dispatch(Tally.Action.work(by: 1)) }
+        client.batch([(0, Tally.Action.add(by: 1)), (1, Tally.Action.work(by: 1))])
+        client.add(5)
+        harness.turn()
+        let log = try OutcomeLog(client.frames())
+        #expect(log[1]?.isApplied == true && log[2]?.isApplied == true)
+        #expect(log[3]?.code == "BUSY" && log[4]?.code == "BUSY" && log[5]?.isApplied == true)
+        #expect(try harness.tally("/visits").count == 7)
+        #expect(harness.server.tree.revision.sequence == 3)
+    }
+
     // [WIRE-3-11]
     @Test("W18: an unknown field is skipped, an unknown case is DECODE for that action only")
     func unknownNames() throws {

@@ -43,7 +43,7 @@ extension Mutations {
     }
 
     /// Promises an effect that is performed after a restart as well, until it has ended: see
-    /// ``DurableTask``. It waits for room where ``CoreLimits/effectsMax`` run already.
+    /// ``DurableTask``. It waits for room where ``Tree/effectsMax`` run already.
     public func undertaking(
         _ name: String, _ payload: some WireCodable & Sendable = true
     ) -> Mutations {

@@ -39,11 +39,16 @@ extension Turn {
         }
     }
 
-    /// Makes a change of what is promised effective.
-    func note(_ fact: TaskFact) {
+    /// Records a change of what is promised.
+    fileprivate func keep(_ fact: TaskFact) {
         tree.endTask(fact.name, of: fact.node)
         tree.tasks.apply(fact)
         if recordsFacts { news.facts.append(.task(fact)) }
+    }
+
+    /// Makes a change of what is promised effective.
+    func note(_ fact: TaskFact) {
+        keep(fact)
         if case .done = fact { return }
         whenCommitted { [tree] in tree.take(up: fact, isLate: false) }
     }
@@ -83,23 +88,24 @@ extension Tree {
             let left = min(max(planned - environment.wallClock(), 0), span)
             wait(left, for: fact, isLate: isLate && left == 0)
         case .effect(_, let name, let id, let payload):
-            guard hasRoomForEffect else { return postponed.append(fact) }
+            guard hasRoomToStart else { return postpone(fact) }
             node.perform(DurableTask(name: name, id: id, payload: payload), turn)
         case .done: break
         }
     }
 
-    /// Has what was postponed begin, as far as there is room, because an effect has ended.
-    func resumePostponed() {
-        guard !postponed.isEmpty else { return }
-        // because the transaction at hand may come to nothing, and this may not
-        environment.post { tree in
-            tree.turn.whenCommitted { [weak tree] in tree?.takePostponed() }
+    /// Has a task wait until an effect has ended.
+    private func postpone(_ fact: TaskFact) {
+        // Tasks that are promised and dropped while none begins would fill the queue.
+        if postponed.count > 2 * tasks.count + 64 {
+            postponed.removeAll { tasks.find($0.name, of: $0.node) != $0 }
         }
+        postponed.append(fact)
     }
 
-    private func takePostponed() {
-        while hasRoomForEffect, let fact = postponed.popFirst() { take(up: fact, isLate: false) }
+    /// Has what was postponed begin, as far as there is room.
+    func takePostponed() {
+        while hasRoomToStart, let fact = postponed.popFirst() { take(up: fact, isLate: false) }
     }
 
     private func wait(_ milliseconds: Int64, for fact: TaskFact, isLate: Bool) {
@@ -162,8 +168,30 @@ extension Tree {
         turn.caller = .daemon
         turn.origin = .daemon
         turn.note(next)
-        for _ in 0..<times { dispatch(action, to: node.path, origin: .daemon) }
+        for number in 0..<times
+        where dispatch(action, to: node.path, origin: .daemon) {
+            return promiseAgain(fact, missing: Int64(number))
+        }
     }
+
+    /// Promises a planned action once more that found no room for its effects, unless it was replaced;
+    /// `count` of its times have been used.
+    private func promiseAgain(_ fact: TaskFact, missing count: Int64) {
+        guard
+            case .timer(_, _, _, let planned, let span, let period, let catchUp, let action) = fact,
+            node(fact.node) != nil,
+            tasks.find(fact.name, of: fact.node).map({ $0.id == fact.id }) ?? true
+        else { return }
+        let again = TaskFact.timer(
+            node: fact.node, name: fact.name, id: fact.id,
+            planned: planned + count * (period ?? 0), span: span, period: period, catchUp: catchUp,
+            action: action)
+        turn.keep(again)
+        wait(Self.busyPause, for: again, isLate: false)
+    }
+
+    /// Milliseconds until a planned action is tried again that found no room for its effects.
+    private static let busyPause: Int64 = 1_000
 }
 
 /// Which promise of which node.
@@ -184,9 +212,9 @@ extension Node {
     /// Performs a durable task, anew after each restart until it has ended.
     func performTask(_ task: DurableTask, _ turn: Turn) {
         let tree = turn.tree
-        guard let id = tree.admitEffect(of: self) else { return }
+        let id = tree.newEffectID(of: self)
         let effect = reactor.perform(task, state: state)
-        tree.running.add(
+        tree.list(
             RunningEffect(
                 cancelID: effect.cancelID, scope: nil, origin: .daemon, sequence: 0,
                 connection: nil, isLifecycle: false, task: task.name), as: id)

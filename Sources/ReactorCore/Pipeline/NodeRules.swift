@@ -14,13 +14,24 @@ final class NodeRules<R: Reactor> {
     var taps = TokenList<NodeTap<R>>()
     /// Where sagas hear of what the reactor does, if there are any.
     var sagas: SagaDesk<R>?
-    /// Effects under way that an action may end.
+    /// Effects under way that an action may end, in the order of their numbers.
     var tracked: [TrackedEffect<R.Action>] = [] {
         didSet { isTracking = !tracked.isEmpty }
     }
     private(set) var isTracking = false
 
     init() {}
+
+    /// Forgets an effect that has ended. *Cost*: a search in order, and a move of those behind it.
+    func forget(_ id: EffectID) {
+        var low = tracked.startIndex
+        var high = tracked.endIndex
+        while low < high {
+            let middle = (low + high) / 2
+            if tracked[middle].id.number < id.number { low = middle + 1 } else { high = middle }
+        }
+        if low < tracked.endIndex, tracked[low].id == id { tracked.remove(at: low) }
+    }
 
     var isNeeded: Bool {
         actions != nil || mutations != nil || states != nil || !middleware.isEmpty

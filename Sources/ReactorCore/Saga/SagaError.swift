@@ -28,8 +28,8 @@ extension SagaError: CustomStringConvertible {
             "a saga missed \(count) actions: more than \(CoreLimits.sagaLogMax) came before it "
                 + "took the next; use a channel, or a handler such as takeEvery"
         case .tooMany:
-            "no room for another saga: \(CoreLimits.sagasMax) may be under way, "
-                + "\(CoreLimits.effectsMax) of them at the top"
+            "no room for another saga: \(CoreLimits.sagasMax) may be under way, and those at the top "
+                + "are among the effects of their tree, of which effectsMax may run"
         case .tooDeep:
             "a saga is forked \(CoreLimits.sagaDepthMax) deep, and no deeper: use a loop"
         case .overrun(let path, let capacity):

@@ -4,7 +4,7 @@ import ReactorThreads
 extension Tree {
     /// Runs a saga of the reactor of `node`, until it ends, is cancelled, or the reactor goes.
     ///
-    /// It takes one of the places of ``CoreLimits/effectsMax``; what it forks takes none. An error
+    /// It takes one of the places of ``Tree/effectsMax``; what it forks takes none. An error
     /// that nobody catches goes to ``Reactor/error(_:action:state:)``.
     public func runSaga<R: Reactor, Value: Sendable>(
         on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
@@ -30,7 +30,7 @@ extension Tree {
             return scope.bodyEnded(nil)
         }
         // because no transaction asked for it, nobody waits for it to end
-        running.add(RunningEffect(origin: .daemon, sequence: 0), as: id)
+        list(RunningEffect(origin: .daemon, sequence: 0), as: id)
         _ = retainDesk(of: node)
         launch(scope, id, on: node, start)
     }
@@ -65,7 +65,7 @@ extension Tree {
     private func sagaFailed<R: Reactor>(_ id: EffectID, _ error: any Error, of type: R.Type) {
         guard running[id] != nil else { return }
         // because what it began may still be on its way to its end
-        orphans.insert(id)
+        listOrphan(id)
         fail(id, error, of: type, nil)
     }
 }
@@ -117,19 +117,23 @@ extension Node {
     func beginSagas(_ turn: Turn) {
         let tree = turn.tree
         for saga in reactor.sagas {
-            guard let id = tree.admitEffect(of: self) else { continue }
-            tree.running.add(
+            let id = tree.newEffectID(of: self)
+            tree.list(
                 RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
             // because an action behind this one is decided before this one is committed
             _ = tree.retainDesk(of: self)
             turn.whenCommitted { [self] in
-                guard tree.running[id] != nil, !isGone else {
-                    tree.endEffect(id)
-                    return tree.releaseDesk(of: number, R.self)
+                tree.begin(id) { [self] in
+                    guard tree.running[id] != nil, !isGone else {
+                        tree.endEffect(id)
+                        return tree.releaseDesk(of: number, R.self)
+                    }
+                    let scope = SagaScope.top(in: tree.sagaRoom)
+                    let context = tree.context(of: scope, on: self)
+                    tree.launch(scope, id, on: self) {
+                        scope.start { try await saga.body(context) }
+                    }
                 }
-                let scope = SagaScope.top(in: tree.sagaRoom)
-                let context = tree.context(of: scope, on: self)
-                tree.launch(scope, id, on: self) { scope.start { try await saga.body(context) } }
             } orElse: { [number] in
                 tree.endEffect(id)
                 tree.releaseDesk(of: number, R.self)

@@ -8,12 +8,12 @@ public final class Store<R: Reactor>: LiveReactor<R> {
     ///
     /// `wake` is called, on any thread, when something waits for ``drain()``: an action sent
     /// through ``handle``, or what an effect emitted. `clock` and `executor` are what effects wait by
-    /// and run on; a test gives its own.
+    /// and run on; a test gives its own. `effectsMax` is that of the tree: see ``Tree/effectsMax``.
     public init(
         _ reactor: R, clock: TreeClock = .continuous, executor: (any TaskExecutor)? = nil,
-        wake: @escaping @Sendable () -> Void = {}
+        effectsMax: Int = CoreLimits.effectsMax, wake: @escaping @Sendable () -> Void = {}
     ) {
-        core = StoreCore(reactor, clock, executor, wake: wake)
+        core = StoreCore(reactor, clock, executor, effectsMax: effectsMax, wake: wake)
         guard let node = core.tree.root as? Node<R> else {
             preconditionFailure("the root has its type")
         }

@@ -48,7 +48,7 @@ final class StoreCore {
 
     init(
         _ reactor: some Reactor, _ clock: TreeClock, _ executor: (any TaskExecutor)?,
-        wake: @escaping @Sendable () -> Void
+        effectsMax: Int, wake: @escaping @Sendable () -> Void
     ) {
         let inbox = StoreInbox(wake: wake)
         self.inbox = inbox
@@ -61,6 +61,7 @@ final class StoreCore {
             reactor, epoch: number, recordsDeltas: false,
             environment: TreeEnvironment(post: { inbox.post($0) }, spawn: spawn, clock: clock))
         turn = tree.turn
+        tree.effectsMax = effectsMax
     }
 
     deinit { inbox.close() }

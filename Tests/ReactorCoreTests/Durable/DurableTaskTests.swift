@@ -229,7 +229,8 @@ struct DurableTaskTests {
     @Test("R108: durable effects beyond those that may run begin when others have ended")
     func postponed() async throws {
         let bench = try bench()
-        let count = CoreLimits.effectsMax * 2 + 10
+        bench.tree.effectsMax = 1_024
+        let count = 1_024 * 2 + 10
         for first in stride(from: 0, to: count, by: 512) {
             let action = Planner.Action.chargeMany(from: first, count: min(512, count - first))
             #expect(try bench.send(action).hasPrefix("applied"))
@@ -247,13 +248,14 @@ struct DurableTaskTests {
     @Test("R108: one that waits for room and is dropped meanwhile does not begin")
     func droppedWhilePostponed() async throws {
         let bench = try bench()
-        for first in stride(from: 0, to: CoreLimits.effectsMax, by: 512) {
+        bench.tree.effectsMax = 1_024
+        for first in stride(from: 0, to: 1_024, by: 512) {
             _ = try bench.send(Planner.Action.chargeMany(from: first, count: 512))
         }
         _ = try bench.send(Planner.Action.charge(name: "late", amount: 1))
         _ = try bench.send(Planner.Action.drop(name: "late"))
         for _ in 0..<4 { await bench.run() }
-        #expect(attempts.log.count == CoreLimits.effectsMax && bench.promised.isEmpty)
+        #expect(attempts.log.count == 1_024 && bench.promised.isEmpty)
     }
 
     @Test("R108: cancelling by name leaves a durable effect alone, and dropping ends it")

@@ -111,8 +111,9 @@ struct SagaTests {
     @Test("F31: more sagas at the top than effects are allowed end at once, and say why")
     func ceiling() throws {
         let bench = StoreBench(Tracker())
+        bench.store.core.tree.effectsMax = 1_024
         var handles: [SagaHandle<Void>] = []
-        for _ in 0...CoreLimits.effectsMax {
+        for _ in 0...1_024 {
             handles.append(bench.store.runSaga { saga in try await saga.sleep(for: .seconds(9)) })
         }
         bench.settle()

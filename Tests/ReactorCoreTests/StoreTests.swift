@@ -1,5 +1,6 @@
-import ReactorCore
 import Testing
+
+@testable import ReactorCore
 
 @Suite("Store")
 struct StoreTests {
@@ -36,6 +37,51 @@ struct StoreTests {
         try store.dispatch(.add(4))
         #expect(seen == [0, 1, 3])
         #expect(token == nil)
+    }
+
+    @Test("F43: an observer that acts in its first call is called with what comes of it")
+    func actingAtOnce() throws {
+        let store = Store(Tally())
+        var seen: [Int] = []
+        let token = store.observe { [unowned store] state in
+            if state.sum == 0 { try? store.dispatch(.add(1)) }
+            seen.append(state.sum)
+        }
+        #expect(seen == [0, 1])
+        try store.dispatch(.add(1))
+        #expect(seen == [0, 1, 2])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("F43: an observation that an observer begins acts in its first call, and misses nothing")
+    func actingInside() throws {
+        let store = Store(Tally())
+        var (seen, tokens): ([Int], [StoreToken]) = ([], [])
+        let outer = store.observe { [unowned store] state in
+            guard state.sum == 5 else { return }
+            tokens.append(
+                store.observe { [unowned store] state in
+                    if state.sum == 5 { store.send(.add(1)) }
+                    seen.append(state.sum)
+                })
+        }
+        try store.dispatch(.add(5))
+        #expect(seen == [5, 6])
+        withExtendedLifetime((outer, tokens)) {}
+    }
+
+    @Test("the token of an observation that outlives its store holds nothing of it")
+    func tokenOutlives() throws {
+        weak var root: AnyNode?
+        weak var held: Notes?
+        func observation() -> StoreToken {
+            let (store, notes) = (Store(Tally()), Notes())
+            (root, held) = (store.node, notes)
+            return store.observe { notes.add("\($0.sum)") }
+        }
+        let token = observation()
+        #expect(root == nil && held == nil)
+        withExtendedLifetime(token) {}
     }
 
     @Test("F43: an action that an observer dispatches runs after the one at hand is complete")

@@ -18,6 +18,18 @@ struct StoreViewTests {
         withExtendedLifetime(token) {}
     }
 
+    @Test("F54: an observer of a part that acts in its first call is called with what comes of it")
+    func actingAtOnce() throws {
+        var sums: [Int] = []
+        let view = store.scoped(to: \.sum)
+        let token = view.observe { sum in
+            if sum == 0 { view.send(.add(1)) }
+            sums.append(sum)
+        }
+        #expect(sums == [0, 1])
+        withExtendedLifetime(token) {}
+    }
+
     @Test("F55: a part of a part is told of its own changes only")
     func nested() throws {
         var counts: [Int] = []

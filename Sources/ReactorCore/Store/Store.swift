@@ -92,9 +92,11 @@ public final class Store<R: Reactor>: LiveReactor<R> {
 
     /// Calls `observer` with the state now and after every action or emission (once its followers
     /// have run), until the token goes.
+    ///
+    /// What the observer dispatches is applied after its call, the first one included, and it is
+    /// called with what comes of it.
     public func observe(_ observer: @escaping (R.State) -> Void) -> StoreToken {
-        observer(state)
-        return core.observe { [node] in observer(node.presented) }
+        core.observe { [node] in observer(node.presented) }
     }
 }
 

@@ -197,13 +197,25 @@ final class StoreCore {
         isDispatching = false
     }
 
+    /// Calls `observer` now and after every change, until the token goes.
     func observe(_ observer: @escaping () -> Void) -> StoreToken {
         let observer = StoreObserver(observer)
         observers.append(observer)
-        return StoreToken { [weak self] in
+        // The token may outlive the store, and the observer holds the reactor and its state.
+        let token = StoreToken { [weak self, weak observer] in
+            guard let observer else { return }
             observer.isOver = true
             self?.endObservation(observer)
         }
+        // What the observer dispatches in this call waits like that of any other call.
+        if enter() {
+            observer.call()
+            if !waiting.isEmpty || isDrainAsked { runWaiting() }
+            isDispatching = false
+        } else {
+            observer.call()
+        }
+        return token
     }
 
     // because what an observer held may end an observation of its own as it goes: it goes when the

@@ -3,6 +3,8 @@ import ReactorThreads
 /// A value that is set from anywhere and followed by anybody: a reader gets the current value, then
 /// each that is set, equal ones too; it never ends.
 ///
+/// A reader of a relay that is gone waits until its task is cancelled.
+///
 ///     let theme = StateRelay("light")
 ///     for await name in theme.values { … }
 public final class StateRelay<Value: Sendable>: Sendable {
@@ -19,9 +21,6 @@ public final class StateRelay<Value: Sendable>: Sendable {
 
     /// Starts with `value`.
     public init(_ value: Value) { state = Guarded(State(value: value)) }
-
-    // because a reader that waits for ever keeps the task, not the relay
-    deinit { for reader in state.withLock({ $0.readers.values }) { reader.finish() } }
 
     /// The value that was set last.
     public var value: Value { state.withLock { $0.value } }

@@ -18,6 +18,28 @@ struct StateRelayTests {
         #expect(await late.next() == 7 && relay.value == 7)
     }
 
+    @Test("F83: a relay that is dropped ends no reader: each waits until it is cancelled")
+    func dropped() async {
+        let (values, kept) = AsyncStream.makeStream(of: Int?.self)
+        var relay: StateRelay? = StateRelay(1)
+        let stream = relay?.values
+        let reader = Task {
+            guard let stream else { return }
+            for await value in stream { kept.yield(value) }
+            kept.yield(Task.isCancelled ? nil : -1)
+        }
+        var iterator = values.makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        relay?.accept(2)
+        relay = nil
+        #expect(await iterator.next() == 2)
+        // A reader that had ended with the relay says so before it learns of the cancellation.
+        for _ in 0..<100 { await Task.yield() }
+        reader.cancel()
+        #expect(await iterator.next() == .some(nil))
+        #expect(relay == nil)
+    }
+
     @Test("F83: it does not complete while it lives, and forgets readers that go")
     func readers() async {
         let relay = StateRelay("a")

@@ -27,13 +27,15 @@ public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequen
     public struct Iterator: AsyncIteratorProtocol {
         let mirror: Mirror<R>
         let field: any KeyPath<R.State, Pulsing> & Sendable
-        private var last: (epoch: UInt64, count: UInt64)
+        private var epoch: UInt64
+        private var listener: PulseListener
 
         init(mirror: Mirror<R>, field: any KeyPath<R.State, Pulsing> & Sendable) {
             self.mirror = mirror
             self.field = field
             let now = Self.read(mirror, field)
-            last = (now.epoch, now.pulse.count)
+            epoch = now.epoch
+            listener = PulseListener(now.pulse)
         }
 
         private static func read(
@@ -53,9 +55,11 @@ public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequen
                 let version = mirror.changed.version
                 let isEnded = mirror.changed.isEnded
                 let now = Self.read(mirror, field)
-                let isPulse = now.epoch == last.epoch && now.pulse.count != last.count
-                last = (now.epoch, now.pulse.count)
-                if isPulse { return now.pulse.value }
+                if now.epoch != epoch {
+                    epoch = now.epoch
+                    listener = PulseListener(now.pulse)
+                }
+                if listener.isTold(of: now.pulse) { return now.pulse.value }
                 if isEnded { return nil }
                 await mirror.changed.change(after: version)
             }

@@ -1,3 +1,5 @@
+import ReactorThreads
+
 /// A value that says something each time it is assigned, even if it is assigned the same: an alert,
 /// a "scroll to the end".
 ///
@@ -5,15 +7,17 @@
 ///         @Pulse var alert: String? = nil
 ///     }
 ///
-/// What counts is the count, which moves at every assignment. Who listens, through
-/// ``Store/pulse(_:_:)`` or a mirror's `pulse`, is told when it moves; who comes later, or comes
-/// back, is not told of what was before.
+/// Each assignment counts, also one in a state that has just replaced another as a whole. A listener,
+/// through ``Store/pulse(_:_:)`` or a mirror's `pulse`, is told of each; one that comes later, or
+/// comes back, is not told of those before.
 ///
 /// *Shape*: on the wire `{"count": 3, "value": ...}`.
 @propertyWrapper
 public struct Pulse<Value> {
     /// How often a value was assigned, modulo 2⁶⁴.
     public internal(set) var count: UInt64 = 0
+    /// Number of the last assignment among all of this process; 0 if there was none here.
+    public private(set) var assignment: UInt64 = 0
     private var current: Value
     /// Whether it was assigned since a state's changes were drained last.
     private var isMarked = true
@@ -46,6 +50,7 @@ public struct Pulse<Value> {
 
     private mutating func rise() {
         count &+= 1
+        assignment = Assignments.next()
         isMarked = true
     }
 
@@ -82,6 +87,8 @@ extension Pulse: Hashable where Value: Hashable {
 public struct Stamped<Value> {
     /// How often a value was assigned, modulo 2⁶⁴.
     public internal(set) var count: UInt64 = 0
+    /// Number of the last assignment among all of this process; 0 if there was none here.
+    public private(set) var assignment: UInt64 = 0
     private var current: Value
 
     /// Holds a value that was never assigned.
@@ -97,12 +104,17 @@ public struct Stamped<Value> {
         get { current }
         set {
             current = newValue
-            count &+= 1
+            rise()
         }
         _modify {
-            defer { count &+= 1 }
+            defer { rise() }
             yield &current
         }
+    }
+
+    private mutating func rise() {
+        count &+= 1
+        assignment = Assignments.next()
     }
 }
 
@@ -119,8 +131,53 @@ public protocol Counted<Value> {
     associatedtype Value
     /// How often a value was assigned, modulo 2⁶⁴.
     var count: UInt64 { get }
+    /// Number of the last assignment among all of this process, no part of the value's equality or
+    /// coding; 0 where the value was never assigned here, but made or read.
+    var assignment: UInt64 { get }
     var value: Value { get }
+}
+
+extension Counted {
+    /// Counts no assignments of the process: then ``count`` alone tells them apart.
+    public var assignment: UInt64 { 0 }
 }
 
 extension Pulse: Counted {}
 extension Stamped: Counted {}
+
+/// Numbers the assignments of all counted values of the process.
+private enum Assignments {
+    private static let last = Guarded<UInt64>(0)
+
+    /// The number of an assignment that is made now.
+    static func next() -> UInt64 {
+        last.withLock { last in
+            last += 1
+            return last
+        }
+    }
+}
+
+/// Tells for one listener whether a counted value was assigned since it looked last.
+package struct PulseListener: Sendable {
+    private var count: UInt64
+    private var assignment: UInt64
+
+    /// Starts with what is there now.
+    package init(_ pulse: some Counted) {
+        count = pulse.count
+        assignment = pulse.assignment
+    }
+
+    /// Whether the value was assigned since the last look.
+    package mutating func isTold(of pulse: some Counted) -> Bool {
+        defer {
+            count = pulse.count
+            assignment = max(assignment, pulse.assignment)
+        }
+        // The count starts at 0 again in a state that replaces another, the number never does.
+        if pulse.assignment > 0 { return pulse.assignment > assignment }
+        // A value that was read from bytes has no number; one that was never assigned is no news.
+        return pulse.count > 0 && pulse.count != count
+    }
+}

@@ -4,12 +4,10 @@ extension Store {
     public func pulse<Value>(
         _ field: KeyPath<R.State, some Counted<Value>>, _ body: @escaping (Value) -> Void
     ) -> StoreToken {
-        var last = state[keyPath: field].count
+        var listener = PulseListener(state[keyPath: field])
         return observe { state in
             let pulse = state[keyPath: field]
-            guard pulse.count != last else { return }
-            last = pulse.count
-            body(pulse.value)
+            if listener.isTold(of: pulse) { body(pulse.value) }
         }
     }
 }

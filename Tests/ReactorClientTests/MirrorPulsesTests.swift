@@ -23,6 +23,20 @@ struct MirrorPulsesTests {
         #expect(await alerts.next() == .none)
     }
 
+    @Test("F59: a pulse that is assigned in a state which replaces another is told")
+    func replaced() async throws {
+        let server = try LiveServer(Album())
+        let client = try await Client.connect(to: server.path)
+        let album = try await client.mirror(Album.self, at: "/")
+        var alerts = album.pulse(\.$alert).makeAsyncIterator()
+        _ = await album.dispatch(.alert("first"))
+        #expect(await alerts.next() == "first")
+        _ = await album.dispatch(.restart(alert: "second"))
+        client.close()
+        #expect(await alerts.next() == "second")
+        #expect(await alerts.next() == .none)
+    }
+
     @Test("F59: who comes late, or comes back, is not told of what was before")
     func replay() async throws {
         let server = try LiveServer(Album())

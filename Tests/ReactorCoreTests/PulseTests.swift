@@ -63,6 +63,64 @@ struct PulseTests {
         #expect(alerts == ["a", "a"] && stamps.last == "b" && token == nil)
         _ = other
     }
+
+    @Test("F59: a pulse that is assigned in a state which replaces another is told")
+    func replaced() throws {
+        let store = Store(Ringer())
+        var rings: [String] = []
+        let token = store.pulse(\.$alert) { rings.append($0) }
+        let stamps = store.pulse(\.stamp) { rings.append("stamp \($0)") }
+        try store.dispatch(.ring("a"))
+        try store.dispatch(.replace("b"))
+        try store.dispatch(.replace("b"))
+        #expect(rings == ["a", "stamp a", "b", "stamp b", "b", "stamp b"])
+        // A state that was made, and whose pulse nobody assigned, tells nothing.
+        try store.dispatch(.reset)
+        try store.dispatch(.ring("c"))
+        #expect(rings.suffix(2) == ["c", "stamp c"] && rings.count == 8)
+        withExtendedLifetime((token, stamps)) {}
+    }
+
+    @Test("F59: a listener tells values that were read from bytes apart by their counts")
+    func listener() throws {
+        var listener = PulseListener(Pulse(value: "a", count: 3))
+        #expect(listener.isTold(of: Pulse(value: "a", count: 3)) == false)
+        #expect(listener.isTold(of: Pulse(value: "b", count: 5)) == true)
+        var pulse = Pulse(value: "b", count: 5)
+        #expect(listener.isTold(of: pulse) == false)
+        pulse.wrappedValue = "c"
+        #expect(listener.isTold(of: pulse) == true)
+        #expect(listener.isTold(of: pulse) == false)
+        #expect(listener.isTold(of: Pulse(value: "", count: 0)) == false)
+    }
+}
+
+/// Replaces its whole state.
+@Reactor
+private struct Ringer {
+    enum Action: Equatable, Sendable {
+        case ring(String)
+        case replace(String)
+        case reset
+    }
+
+    struct State: Equatable, Sendable {
+        @Pulse var alert: String = ""
+        var stamp: Stamped<String> = Stamped("")
+    }
+
+    func reduce(state: inout State, mutation: Action) {
+        switch mutation {
+        case .ring(let text):
+            state.alert = text
+            state.stamp.value = text
+        case .replace(let text):
+            state = State()
+            state.alert = text
+            state.stamp.value = text
+        case .reset: state = State()
+        }
+    }
 }
 
 extension Memo {

@@ -12,6 +12,7 @@ struct Album {
         case cover(Cover)
         case alert(String?)
         case report(String)
+        case restart(alert: String)
     }
 
     @WireCodable
@@ -59,6 +60,9 @@ struct Album {
         case .cover(let cover): state.cover = cover
         case .alert(let alert): state.alert = alert
         case .report(let report): state.report.value = report
+        case .restart(let alert):
+            state = State()
+            state.alert = alert
         }
     }
 }

@@ -99,13 +99,14 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func commit(epoch: UInt64) {
         sagas.note(replica)
         replica.commit()
-        // because what is shown over the state may differ anywhere
         let drained = replica.drainChanges()
-        changes = replica.isOverlaid ? .all : changes.union(drained)
+        changes = changes.union(drained)
+        let isOverlaid = replica.isOverlaid
         if stagedOwn > 0 {
             replica.settle(upTo: stagedOwn)
             stagedOwn = 0
         }
+        if isOverlaid { changes = changes.union(replica.takeOverlayChanges()) }
         guard replica.hasState, !isLive else { return }
         isLive = true
         phase.whileLocked { $0 = .live }

@@ -14,8 +14,8 @@ struct PreviewTicket: Sendable {
 extension Mirror {
     /// Shows an action before it is answered; none where it cannot be previewed.
     func preview(_ action: R.Action) -> PreviewTicket? {
-        guard let number = replica.withLock({ $0.preview(action) }) else { return nil }
-        notices.publish(.all)
+        guard let (number, changes) = replica.withLock({ $0.tryOut(action) }) else { return nil }
+        notices.publish(changes)
         // because the outcome may come when nobody holds the mirror any more
         let replica = replica
         let notices = notices
@@ -24,7 +24,10 @@ extension Mirror {
                 replica.withLock { $0.sent(preview: number, as: ordinal) }
             },
             settle: {
-                if replica.withLock({ $0.settle(preview: number) }) { notices.publish(.all) }
+                let changes = replica.withLock { replica in
+                    replica.settle(preview: number) ? replica.takeOverlayChanges() : .fields([])
+                }
+                notices.publish(changes)
             })
     }
 }

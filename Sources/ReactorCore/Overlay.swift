@@ -12,6 +12,12 @@ final class Overlay<R: Reactor> {
     private var lastNumber: UInt64 = 0
     /// Whether ``state`` is not that of the actions on top of the replica's.
     private var isStale = true
+    /// What of the replica's state the actions on top changed when they were decided last.
+    private var changes = StateChanges.fields([])
+    /// The same when ``takeChanges(on:)`` was called last.
+    private var shownChanges = StateChanges.fields([])
+    // A state that does not record its changes is never decided again for their sake.
+    private let isTracked = !R._trackedFields.isEmpty
 
     private struct Entry {
         var number: UInt64
@@ -35,7 +41,7 @@ final class Overlay<R: Reactor> {
     /// be previewed.
     ///
     /// One that is rejected for now stays: it may be applied on top of what comes.
-    func add(_ action: R.Action, on base: R.State) -> UInt64? {
+    func add(_ action: R.Action, on base: R.State) -> (number: UInt64, changes: StateChanges)? {
         guard entries.count < CoreLimits.previewsMax else { return nil }
         refresh(on: base)
         do throws(Rejection) {
@@ -43,9 +49,12 @@ final class Overlay<R: Reactor> {
         } catch {
             if error.code == Rejection.previewCode { return nil }
         }
+        let added = preview.drainChanges()
+        changes = changes.union(added)
+        shownChanges = shownChanges.union(added)
         lastNumber += 1
         entries.append(Entry(number: lastNumber, ordinal: nil, action: action))
-        return lastNumber
+        return (lastNumber, added)
     }
 
     /// Says by which ordinal an action was sent.
@@ -91,11 +100,23 @@ final class Overlay<R: Reactor> {
         preview.clear()
     }
 
+    /// What may be shown differently since the last call, once the actions on top have changed, or
+    /// `base` has; besides what changed in `base` itself.
+    func takeChanges(on base: R.State) -> StateChanges {
+        if isTracked { refresh(on: base) }
+        let now: StateChanges =
+            if entries.isEmpty { .fields([]) } else if isTracked { changes } else { .all }
+        defer { shownChanges = now }
+        return shownChanges.union(now)
+    }
+
     /// Decides the actions again on top of `base`, if something changed since.
     func refresh(on base: R.State) {
         guard isStale else { return }
         isStale = false
         preview.rebase(on: base)
+        _ = preview.drainChanges()
+        defer { changes = preview.drainChanges() }
         for entry in entries where !entry.isDoubtful {
             // because what is rejected now may be applied on top of what comes
             try? preview.apply(entry.action)
@@ -132,12 +153,23 @@ extension Replica {
 
     /// Shows an action before it is answered, and gives the number by which it is settled; none
     /// where it cannot be previewed.
-    public func preview(_ action: R.Action) -> UInt64? {
+    public func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
+
+    /// Shows an action before it is answered, and says what of the state is shown differently.
+    package func tryOut(_ action: R.Action) -> (number: UInt64, changes: StateChanges)? {
         guard hasState, isPreviewable else { return nil }
         let overlay = overlay ?? Overlay(reactor, at: path)
         self.overlay = overlay
         defer { weighOverlay() }
-        return overlay.add(action, on: place.value)
+        guard let added = overlay.add(action, on: place.value) else { return nil }
+        return presenter == nil ? added : (added.number, .all)
+    }
+
+    /// What may be shown differently since the last call, besides what changed in the state itself:
+    /// where actions on top came, went, or are decided on another state.
+    package func takeOverlayChanges() -> StateChanges {
+        if presenter != nil { return .all }
+        return overlay?.takeChanges(on: place.value) ?? .fields([])
     }
 
     /// Says by which ordinal a previewed action was sent.

@@ -25,6 +25,9 @@ public final class Preview<R: Reactor> {
         _read { yield node.place.value }
     }
 
+    /// What of the state was changed since the last call.
+    func drainChanges() -> StateChanges { R._drain(&node.place.value) }
+
     /// Goes on from `state`, and forgets what was tried.
     public func rebase(on state: R.State) { node.place.value = state }
 

@@ -40,6 +40,36 @@ struct MirrorNoticesTests {
         client.close()
     }
 
+    @Test("F70: an action that is shown before its answer wakes the readers of its fields alone")
+    func previewed() throws {
+        let rig = Rig(tree: Tree(Album(), epoch: 7))
+        let (client, other) = (rig.client(), rig.client())
+        let (node, otherNode) = (try client.open("/", rig), try other.open("/", rig))
+        var result: Result<ReactorClient.Mirror<Album>, ClientError>?
+        client.machine.mirror(Album(), at: "/") { result = $0 }
+        rig.run()
+        let album = try #require(try result?.get())
+        let bells = Bells()
+        func hang() {
+            bells.hang("title") { _ = album.title }
+            bells.hang("count") { _ = album.count }
+            bells.hang("pages") { _ = album.pages }
+        }
+        hang()
+        try client.machine.dispatch(.count(5), previewedOn: album, to: node)
+        #expect(bells.all == ["count"] && album.count == 5)
+        bells.hang("count") { _ = album.count }
+        rig.run()
+        #expect(bells.all == ["count", "count"] && album.count == 5)
+        // What another client changes wakes the readers of that field, and of those which are
+        // decided on top of it.
+        try other.machine.dispatch(Album.Action.title("new"), to: otherNode)
+        try client.machine.dispatch(.count(6), previewedOn: album, to: node)
+        rig.run()
+        #expect(album.title == "new" && album.count == 6)
+        #expect(bells.all == ["count", "count", "title"])
+    }
+
     @Test("F56: a field that is set to an equal value wakes nobody")
     func equal() async throws {
         let server = try LiveServer(Album())

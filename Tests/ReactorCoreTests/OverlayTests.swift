@@ -92,6 +92,35 @@ struct OverlayTests {
         #expect(replica.shown == Gate.State(isOpen: true, passed: 1))
     }
 
+    @Test("F70: what is shown differently is told field by field, where the state records that")
+    func changes() throws {
+        func names(_ changes: StateChanges) -> [WireKey]? {
+            if case .fields(let fields) = changes { fields.map(\.name) } else { nil }
+        }
+        let replica = Replica(Shelf())
+        try replica.stage(state: Shelf.State().wireBytes().span)
+        replica.commit()
+        _ = replica.drainChanges()
+        let first = try #require(replica.tryOut(.name("a")))
+        #expect(names(first.changes) == ["name"])
+        let second = try #require(replica.tryOut(.put(key: "k", value: 1)))
+        #expect(names(second.changes) == ["entries"])
+        #expect(names(try #require(replica.tryOut(.quiet)).changes) == [])
+        // On another state the actions on top are decided again, and both fields may differ.
+        try replica.stage(delta: Shelf.Action.alert("x").wireBytes().span, from: 0)
+        replica.commit()
+        #expect(names(replica.drainChanges()) == ["alert", "stamp"])
+        #expect(names(replica.takeOverlayChanges()) == ["name", "entries"])
+        #expect(replica.settle(preview: first.number))
+        #expect(names(replica.takeOverlayChanges()) == ["name", "entries"])
+        #expect(replica.settle(preview: second.number))
+        #expect(names(replica.takeOverlayChanges()) == ["entries"])
+        #expect(names(replica.takeOverlayChanges()) == [])
+        #expect(replica.shown.name.isEmpty && replica.shown.entries.isEmpty)
+        let untracked = try self.replica(CountedTally(meter: CountedTally.Meter()))
+        #expect(untracked.tryOut(.add(1))?.changes == .all)
+    }
+
     @Test("F70: nothing is previewed without a state, past the limit, or where types differ")
     func limits() throws {
         #expect(Replica(Tally()).preview(.add(1)) == nil)

@@ -142,6 +142,9 @@ extension Server {
             }
             let index = Int(header.id)
             while connection.nodes.count <= index { connection.nodes.append(nil) }
+            openings.move(
+                NodeOpenings.Place(connection: connection.id, index: index),
+                from: connection.nodes[index], to: node)
             connection.nodes[index] = node
             let opened = Opened(
                 reactor: node.reactorName, fingerprint: node.fingerprint, sequence: node.sequence)

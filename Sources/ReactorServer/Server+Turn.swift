@@ -187,9 +187,12 @@ extension Server {
         }
     }
 
-    /// Tells the followers of removed nodes, and forgets the slices.
+    /// Tells the followers of removed nodes, and forgets the slices and the nodes.
     private func shareGone() {
         for node in tree.turn.removed {
+            for place in openings.take(node) {
+                connections[place.connection]?.nodes[place.index] = nil
+            }
             for slice in slices.all(of: node.number) {
                 for connection in slice.followers {
                     connection.subscriptions[slice.id] = nil

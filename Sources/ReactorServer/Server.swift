@@ -24,6 +24,7 @@ public final class Server {
     /// What every turn touches.
     let desk = Place(Desk())
     var users = UserTable()
+    var openings = NodeOpenings()
     var silent: SilentPool
     /// The daemon's own user.
     let ownerUID: UInt32?
@@ -293,6 +294,7 @@ extension Server {
         connection.partial = []
         leaveSlices(connection)
         forgetParked(of: connection)
+        openings.end(id, connection.nodes)
         connection.nodes.removeAll()
         tree.endConnection(id.rawValue)
         guard let session = connection.session else { return }

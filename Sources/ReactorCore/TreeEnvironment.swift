@@ -38,7 +38,9 @@ public struct TreeEnvironment: Sendable {
     public static func spawn(
         on executor: any TaskExecutor
     ) -> @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void {
-        { work in
+        // Tasks hold the executor that they run on, so they must not get one that ends with its user.
+        let executor = (executor as? any TaskExecutorHandle)?.queue ?? executor
+        return { work in
             let task = Task(executorPreference: executor) { await work() }
             return { task.cancel() }
         }
@@ -46,4 +48,10 @@ public struct TreeEnvironment: Sendable {
 
     /// A world in which effects are dropped: for replicas and replay.
     public static let inert = TreeEnvironment(post: { _ in }, spawn: { _ in {} })
+}
+
+/// An executor that its user holds, while tasks hold the one behind it: its end ends the use.
+package protocol TaskExecutorHandle: TaskExecutor {
+    /// What tasks run on.
+    var queue: any TaskExecutor { get }
 }

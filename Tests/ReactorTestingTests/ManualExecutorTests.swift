@@ -23,6 +23,65 @@ struct ManualExecutorTests {
         #expect(ran.withLock { $0 } == Array(0..<20) + Array(100..<120))
     }
 
+    @Test(
+        "F81: what was cancelled with its store ends when the executor goes",
+        .timeLimit(.minutes(1)))
+    func ends() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Int.self)
+        func live() throws {
+            let (clock, executor) = (ManualClock(), ManualExecutor())
+            let store = Store(Keeper(end: end), clock: TreeClock(clock), executor: executor)
+            store.runSaga { [end] saga in
+                let load = Load(2, end)
+                try await saga.sleep(for: .seconds(1))
+                withExtendedLifetime(load) {}
+            }
+            try store.dispatch(.keep(1))
+            store.settle(executor)
+            #expect(clock.sleeperCount == 2)
+        }
+        try live()
+        var ended: Set<Int> = []
+        for await number in ends {
+            ended.insert(number)
+            if ended.count == 2 { break }
+        }
+        #expect(ended == [1, 2])
+    }
+
+    @Test("F81: what was cancelled with its store ends at the executor's next run")
+    func endsByRun() throws {
+        let (_, end) = AsyncStream.makeStream(of: Int.self)
+        weak var load: Load?
+        let executor = ManualExecutor()
+        func live() throws {
+            let keeper = Keeper(end: end)
+            let store = Store(keeper, clock: TreeClock(ManualClock()), executor: executor)
+            try store.dispatch(.keep(1))
+            store.settle(executor)
+            load = keeper.last.withLock { $0.load }
+            #expect(load != nil)
+        }
+        try live()
+        #expect(load != nil)
+        executor.run()
+        #expect(load == nil)
+    }
+
+    @Test("F81: a store keeps the executor that it was given")
+    func kept() {
+        let (_, end) = AsyncStream.makeStream(of: Int.self)
+        weak var kept: ManualExecutor?
+        func make() -> Store<Keeper> {
+            let executor = ManualExecutor()
+            kept = executor
+            return Store(Keeper(end: end), executor: executor)
+        }
+        let store = make()
+        #expect(kept != nil)
+        withExtendedLifetime(store) {}
+    }
+
     @Test("F81: a store's effects run on it, by a clock that stands until it is moved")
     func store() throws {
         let (clock, executor) = (ManualClock(), ManualExecutor())
@@ -34,4 +93,48 @@ struct ManualExecutorTests {
         clock.advance(by: .milliseconds(1)) { store.settle(executor) }
         #expect(store.state.result == "A")
     }
+}
+
+/// Says its number when it goes.
+private final class Load: Sendable {
+    let number: Int
+    let end: AsyncStream<Int>.Continuation
+
+    init(_ number: Int, _ end: AsyncStream<Int>.Continuation) {
+        self.number = number
+        self.end = end
+    }
+
+    deinit { end.yield(number) }
+}
+
+/// Has effects that sleep and hold something.
+private struct Keeper: Reactor {
+    struct Last: Sendable {
+        weak var load: Load?
+    }
+
+    let end: AsyncStream<Int>.Continuation
+    let last = Guarded(Last())
+
+    @WireCodable
+    enum Action: Equatable, Sendable { case keep(Int) }
+
+    @WireCodable
+    struct State: Equatable, Sendable { var count = 0 }
+
+    var initialState: State { State() }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Action> {
+        guard case .keep(let number) = action else { return .none }
+        let load = Load(number, end)
+        last.withLock { $0.load = load }
+        return Mutations(action).effect(
+            Effect { emit in
+                try await emit.clock.sleep(for: .seconds(1))
+                withExtendedLifetime(load) {}
+            })
+    }
+
+    func reduce(state: inout State, mutation: Action) { state.count += 1 }
 }

@@ -10,6 +10,8 @@ final class StoreCore {
     let tree: Tree
     @usableFromInline let turn: Turn
     let inbox: StoreInbox
+    // The executor of a test lasts as long as its user, and tasks do not hold it.
+    private let executor: (any TaskExecutor)?
     // because every action looks at both, and whoever comes back here meanwhile finds them at rest
     /// Actions that were dispatched from inside another, in order.
     private let waitingPlace = Place<[Waiting]>([])
@@ -52,6 +54,7 @@ final class StoreCore {
     ) {
         let inbox = StoreInbox(wake: wake)
         self.inbox = inbox
+        self.executor = executor
         let spawn = executor.map(TreeEnvironment.spawn(on:)) ?? TreeEnvironment.spawnTask
         let number = Self.made.withLock { made in
             made += 1

@@ -20,8 +20,10 @@ extension Client {
     /// `reactor` runs `reduce` and `transform(state:)` on the client's thread, and, for previews,
     /// `mutate` and the other transforms wherever the mirror is read or sent to: see
     /// ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the mirror
-    /// follows the value instead of the mutations, if its `State` can still be read from that.
-    /// *Throws*: ``ClientError/incompatible(path:_:)`` that names the field, where it cannot.
+    /// follows the value instead of the mutations, if its `State` can still be read from that: with
+    /// fields more or less where the daemon's reactor has the same name, else exactly.
+    /// *Throws*: ``ClientError/incompatible(path:_:)`` that names the field, where it cannot;
+    /// ``ClientError/otherReactor(path:expected:actual:)`` where the daemon's has another name.
     public func mirror<R: Reactor>(
         _ reactor: sending R, at path: String
     ) async throws(ClientError) -> Mirror<R> {

@@ -160,7 +160,9 @@ extension ClientMachine {
             subscription.last = revision.sequence
         }
         moveMismatched(subscription, subscribed)
-        for sink in subscription.sinks { sink.granted(header.id, epoch: welcome?.epoch ?? 0) }
+        for sink in subscription.sinks {
+            sink.granted(header.id, of: subscribed.reactor, epoch: welcome?.epoch ?? 0)
+        }
     }
 
     /// Moves mirrors to value mode that cannot show what the daemon shows otherwise: their types
@@ -352,7 +354,7 @@ extension ClientMachine {
                 }
                 leave(sink)
                 sink.discard()
-                sink.fail(.incompatible(path: subscription.path, error))
+                sink.fail(sink.explain(error, at: subscription.path))
             }
         }
     }

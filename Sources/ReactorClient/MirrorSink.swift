@@ -14,6 +14,9 @@ final class MirrorSink<R: Reactor>: SliceSink {
     private let board: MirrorBoard
     private let sagas: MirrorSagas<R>
     private var isLive = false
+    /// The daemon's name for the type of the node, where that is another type than the mirror's.
+    private var otherReactor: String?
+    private var isValue = false
     /// Ordinal of the last of this client's actions that is staged.
     private var stagedOwn: UInt64 = 0
     private var starting: Starting?
@@ -42,7 +45,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
     // because its state is read from the whole value, where it does not run `reduce`
     var takesPatches: Bool { false }
 
-    func granted(_ slice: UInt32, epoch: UInt64) {
+    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {
+        otherReactor = reactor == "\(R.self)" ? nil : reactor
         // because the slices of values have numbers of their own, from here on
         guard slice < 1 << 31 else { return }
         mirror?.idNow.withLock { $0 = ReactorID(epoch: epoch, node: slice) }
@@ -71,7 +75,18 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if isAbsent {
             throw WireError(.mismatch(expected: "a state", got: "nothing"), at: 0)
         }
-        try replica.stage(state: value)
+        // A type that the daemon names in the same way may have fields more or less: that is how
+        // types change over time. Under another name, defaults would hide that nothing fits.
+        if isValue, otherReactor != nil {
+            try replica.stage(exactly: value)
+        } else {
+            try replica.stage(state: value)
+        }
+    }
+
+    func explain(_ error: WireError, at path: String) -> ClientError {
+        guard let otherReactor else { return .incompatible(path: path, error) }
+        return .otherReactor(path: path, expected: "\(R.self)", actual: otherReactor)
     }
 
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
@@ -83,6 +98,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func noteMode(_ mode: SubscriptionMode) {
         // because where the types differ, so may what the reactor makes of an action; and what is
         // shown for other reasons is not what it decides on
+        isValue = mode == .value
         board.lock.withLock { replica.setPreviewable(mode == .replica) }
         if mode == .value { mirror?.idNow.withLock { $0 = nil } }
     }

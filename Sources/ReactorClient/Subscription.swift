@@ -52,8 +52,11 @@ protocol SliceSink: AnyObject {
     var isReleased: Bool { get }
     /// Whether it brings its value up to date by patches.
     var takesPatches: Bool { get }
-    /// The daemon granted the slice, by the number `slice`.
-    func granted(_ slice: UInt32, epoch: UInt64)
+    /// The daemon granted the slice, by the number `slice`; `reactor` is the type of the node there,
+    /// as the daemon names it.
+    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64)
+    /// What it means that a value at `path` could not be read.
+    func explain(_ error: WireError, at path: String) -> ClientError
     /// Reads the slice's whole state or value; `nil` if nothing stands there.
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
     /// Reads what changed of the slice's value since the last update.
@@ -82,4 +85,7 @@ extension SliceSink {
     func noteOwn(upTo ordinal: UInt64) {}
     func noteMode(_ mode: SubscriptionMode) {}
     func checksum() -> UInt64? { nil }
+    func explain(_ error: WireError, at path: String) -> ClientError {
+        .incompatible(path: path, error)
+    }
 }

@@ -120,7 +120,7 @@ final class WatchSink: SliceSink {
 
     var takesPatches: Bool { true }
 
-    func granted(_ slice: UInt32, epoch: UInt64) {}
+    func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {}
 
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError) {
         var copy: [UInt8] = []

@@ -49,6 +49,30 @@ public final class Replica<R: Reactor> {
         staged.value.removeAll(keepingCapacity: true)
     }
 
+    /// Reads a whole state of a type that may be another one: every field of it must be known, and
+    /// none may be missing.
+    ///
+    /// *Throws*: also where the state reads as well, but only with fields left out or defaulted.
+    /// *Cost*: encodes the state again.
+    public func stage(exactly bytes: Span<UInt8>) throws(WireError) {
+        try stage(state: bytes)
+        guard let state = snapshot else { return }
+        let own =
+            try ComposedValue.childNames(of: reactor).map { names throws(WireError) in
+                try ComposedValue.own(bytes, without: names, R.State.wireSchema)
+            }
+        let told =
+            if let own { try WireValue(wireBytes: own) } else { try WireValue(wireBytes: bytes) }
+        let read = try WireValue(wireBytes: state.wireBytes())
+        guard told == read else {
+            discard()
+            throw WireError(
+                .mismatch(
+                    expected: "the fields of \(R.self)", got: told.json().quoted(bytesMax: 256)),
+                at: 0)
+        }
+    }
+
     /// Reads the mutations that stand in `delta` from `offset` to its end.
     public func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
         if hasState || snapshot != nil { try R._stage(delta, from: offset, in: self) }

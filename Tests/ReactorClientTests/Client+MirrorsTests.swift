@@ -105,12 +105,39 @@ struct ClientMirrorsTests {
         client.close()
     }
 
+    @Test("a mirror of another type, whose fields all have defaults, fails and names both")
+    func otherType() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        do throws(ClientError) {
+            let mirror = try await client.mirror(DefaultedStats.self, at: "/visits")
+            Issue.record("the counter is shown as \(mirror.state)")
+        } catch {
+            #expect(
+                error
+                    == .otherReactor(
+                        path: "/visits", expected: "DefaultedStats", actual: "Counter"))
+        }
+        await server.until { $0.subscriptionCounts == [0] }
+        client.close()
+    }
+
+    @Test("a type of the same name may have more fields, if they have defaults, or fewer")
+    func laterVersion() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        _ = try await client.dispatch("/visits", Counter.Action.increment(by: 3))
+        let mirror = try await client.mirror(Later.Counter.self, at: "/visits")
+        #expect(mirror.state == Later.Counter.State(count: 3, title: "none"))
+        client.close()
+    }
+
     @Test("where the state cannot be read either, the mirror fails and names the field")
     func incompatible() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
         do throws(ClientError) {
-            _ = try await client.mirror(NamedCounter.self, at: "/visits")
+            _ = try await client.mirror(Named.Counter.self, at: "/visits")
             Issue.record("a counter has no title")
         } catch {
             guard case .incompatible(let path, let reason) = error else {

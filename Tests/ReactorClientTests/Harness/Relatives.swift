@@ -20,21 +20,60 @@ struct OtherCounter {
     }
 }
 
-/// A counter whose state has a field that the stock counter's has not.
+/// Reactors that have the stock counter's name and other fields.
+enum Named {
+    /// A counter whose state has a field that the stock counter's has not.
+    @Reactor
+    struct Counter {
+        enum Action { case rename(String) }
+
+        struct State: Equatable {
+            var count: Int64
+            var title: String
+        }
+
+        var initialState: State { State(count: 0, title: "") }
+
+        func reduce(state: inout State, mutation: Action) {
+            switch mutation {
+            case .rename(let title): state.title = title
+            }
+        }
+    }
+}
+
+enum Later {
+    /// A counter as a later version might have it.
+    @Reactor
+    struct Counter {
+        enum Action { case rename(String) }
+
+        struct State: Equatable {
+            var count: Int64 = 0
+            var title = "none"
+        }
+
+        func reduce(state: inout State, mutation: Action) {
+            switch mutation {
+            case .rename(let title): state.title = title
+            }
+        }
+    }
+}
+
+/// A reactor of another kind, every field of which has a default.
 @Reactor
-struct NamedCounter {
-    enum Action { case rename(String) }
+struct DefaultedStats {
+    enum Action { case sample(Int64) }
 
     struct State: Equatable {
-        var count: Int64
-        var title: String
+        var total: Int64 = 5
+        var name = "none"
     }
-
-    var initialState: State { State(count: 0, title: "") }
 
     func reduce(state: inout State, mutation: Action) {
         switch mutation {
-        case .rename(let title): state.title = title
+        case .sample(let value): state.total += value
         }
     }
 }

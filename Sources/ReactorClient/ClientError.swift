@@ -7,6 +7,9 @@ public enum ClientError: Error, Sendable, Equatable {
     case unreachable(tried: [Attempt])
     /// The daemon closed the connection for good.
     case closed(FaultCode, String)
+    /// Something accepted the connection and did not answer: the daemon is stopped, overloaded, or
+    /// was killed at that moment.
+    case unanswered(String)
     /// The daemon said no to a request.
     case refused(Refusal)
     /// The daemon sent what no daemon may send.
@@ -17,7 +20,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case leaseRefused(path: String, Rejection)
     /// A path in text does not lead where the properties do.
     case otherPath(ReactorPathMismatch)
-    /// The daemon has another reactor at the path than the properties lead to.
+    /// The daemon has another reactor at the path than the one that was asked for: the properties
+    /// lead to another type, or the mirror's state does not show every field of the daemon's.
     case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)
@@ -45,17 +49,39 @@ public enum ClientError: Error, Sendable, Equatable {
         public var path: String
         /// Why no daemon answers there.
         public var reason: String
+        /// What kind of reason that is; only behind ``Obstacle/absent`` the next place is tried.
+        public var obstacle: Obstacle
 
         /// Says what came of a place.
-        public init(path: String, reason: String) {
+        public init(path: String, reason: String, _ obstacle: Obstacle = .absent) {
             self.path = path
             self.reason = reason
+            self.obstacle = obstacle
+        }
+
+        /// What keeps a client from a daemon.
+        public enum Obstacle: Sendable, Equatable {
+            /// Nothing listens there.
+            case absent
+            /// A daemon listens there, and more clients wait for it than the system lets.
+            case busy
+            /// The system lets this user not connect.
+            case forbidden
+            /// The listener, or the owner of its directory, is a user that may not be the daemon's:
+            /// nothing was sent.
+            case untrusted
+            /// The system refused in another way.
+            case broken
         }
     }
 }
 
 extension ClientError: CustomStringConvertible {
-    public var description: String {
+    /// What failed, on what, and what helps; what a peer said is shown without letting it write to
+    /// the terminal.
+    public var description: String { text.terminalSafe }
+
+    private var text: String {
         switch self {
         case .unreachable(let tried):
             "no daemon reachable: "
@@ -63,6 +89,7 @@ extension ClientError: CustomStringConvertible {
                     ? "no socket path to try"
                     : tried.map { "\($0.path): \($0.reason)" }.joined(separator: "; "))
         case .closed(let code, let message): "the daemon closed the connection: \(code) \(message)"
+        case .unanswered(let text): "the daemon did not answer: \(text)"
         case .refused(let refusal):
             "\(refusal.code): \(refusal.message)"
                 + (refusal.nearest.map { "; did you mean \($0)" } ?? "")
@@ -72,7 +99,8 @@ extension ClientError: CustomStringConvertible {
         case .leaseRefused(let path, let rejection): "lease of \(path): \(rejection)"
         case .otherPath(let mismatch): "\(mismatch)"
         case .otherReactor(let path, let expected, let actual):
-            "the properties lead to a \(expected) at \(path), the daemon has a \(actual) there"
+            "expected a \(expected) at \(path), the daemon has a \(actual) there; name the path of a "
+                + "\(expected), or mirror it as the type that it has"
         case .gone(let path): "\(path) was removed"
         case .notComparable(let path): "the mirror of \(path) follows the value, not the mutations"
         case .otherHistory(let expected, let actual):

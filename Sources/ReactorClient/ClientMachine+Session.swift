@@ -33,7 +33,11 @@ extension ClientMachine {
     /// Nobody accepted.
     public func connectFailed(_ tried: [ClientError.Attempt]) {
         guard stage == .connecting else { return }
-        if welcome == nil, !options.keepsTrying { return fail(.unreachable(tried: tried)) }
+        if welcome == nil, !options.keepsTrying,
+            !(tried.last?.obstacle == .busy && waitsOutBusy())
+        {
+            return fail(.unreachable(tried: tried))
+        }
         pause()
     }
 
@@ -50,7 +54,7 @@ extension ClientMachine {
             stage = .connecting
             outputs.append(.connect)
         case .greeting:
-            dropConnection(ClientFault("no welcome within the handshake deadline"))
+            dropConnection(.silence("no welcome within the handshake deadline"))
         case .idle, .connecting, .live, .ended: break
         }
     }
@@ -131,7 +135,7 @@ extension ClientMachine {
         releaseWaiting()
         renewLeases()
         tellLostPast()
-        onPhase?(.live)
+        tellPhase()
         if let starting {
             self.starting = nil
             starting(.success(greeting))
@@ -164,11 +168,27 @@ extension ClientMachine {
         suspendSlices()
         let isFirst = welcome == nil
         if let error = finalError(isFirst: isFirst) { return fail(error) }
-        if wasLive {
-            if fault == nil { attempts = 0 }
-            onPhase?(.connecting)
-        }
+        if wasLive, fault == nil { attempts = 0 }
         pause()
+        if wasLive { tellPhase() }
+    }
+
+    /// Tells that ``phase`` has changed.
+    private func tellPhase() {
+        onPhase?(phase)
+        let waiting = phaseWaiters
+        phaseWaiters = []
+        for waiter in waiting { wait(until: waiter.isMet, then: waiter.then) }
+    }
+
+    /// Calls `then` as soon as `isMet` is true of the phase and the number of the last connection;
+    /// when the client ends as well.
+    func wait(
+        until isMet: @escaping (ClientPhase, UInt64) -> Bool, then: @escaping () -> Void
+    ) {
+        if case .ended = stage { return then() }
+        guard !isMet(phase, connectionCount) else { return then() }
+        phaseWaiters.append(PhaseWaiter(isMet: isMet, then: then))
     }
 
     /// Why another attempt would end the same way, if it would.
@@ -183,25 +203,40 @@ extension ClientMachine {
                 // run is gone
                 if journal != nil, busyCount <= 20 { return nil }
                 if busyCount > 5 { session = nil }
+            case .busy: if isFirst, waitsOutBusy() { return nil }
             default: break
             }
         }
         guard isFirst, !options.keepsTrying else { return nil }
         if let closing { return .closed(closing.code, closing.message) }
-        return .daemonFault(fault?.text ?? "closed before the welcome")
+        guard let fault else { return .unanswered("it closed the connection before the welcome") }
+        return fault.isSilence ? .unanswered(fault.text) : .daemonFault(fault.text)
     }
+
+    /// Whether a client that has no welcome yet tries once more though the daemon was too busy.
+    private func waitsOutBusy() -> Bool {
+        guard busyPauses < options.busyPatience else { return false }
+        isWaitingOutBusy = true
+        return true
+    }
+
+    /// Nanoseconds of the longest pause of a client that waits for a crowd to pass.
+    private static let busyPauseMax: UInt64 = 400_000_000
 
     /// Waits a random while, longer on average with every attempt in a row.
     func pause() {
         stage = .pausing
         let shortest = max(1, min(options.pauseMin, options.pauseMax))
         let doublings = UInt64(min(attempts + 1, 20))
-        let longest =
-            shortest > options.pauseMax >> doublings ? options.pauseMax : shortest << doublings
+        // A crowd is gone in a moment, and its patience is short: many small pauses.
+        let pauseMax = min(options.pauseMax, isWaitingOutBusy ? Self.busyPauseMax : .max)
+        let longest = shortest > pauseMax >> doublings ? pauseMax : shortest << doublings
         attempts += 1
         // because `longest` is less than `shortest` where `pauseMax` is 0
         let choices = max(longest, shortest) - shortest + 1
         lastPause = shortest + random() % choices
+        if isWaitingOutBusy { busyPauses += lastPause }
+        isWaitingOutBusy = false
         outputs.append(.setTimer(lastPause))
     }
 
@@ -230,6 +265,6 @@ extension ClientMachine {
         draining = []
         for waiter in waiters { waiter.then() }
         board.news.finish()
-        onPhase?(.failed(error))
+        tellPhase()
     }
 }

@@ -39,6 +39,10 @@ public final class ClientMachine {
     var attempts = 0
     /// Nanoseconds of the pause that was drawn last.
     var lastPause: UInt64 = 0
+    /// Nanoseconds of pauses before the first welcome in which the daemon was too busy for one.
+    var busyPauses: UInt64 = 0
+    /// Whether the next pause is one of those.
+    var isWaitingOutBusy = false
     /// What the daemon said before it closed.
     var closing: Closing?
     /// Why the last connection ended on this side's account.
@@ -51,6 +55,8 @@ public final class ClientMachine {
     /// The sequence that the daemon told when it first spoke of ``session``, if it did so here.
     var sessionSince: UInt64?
     var starting: ((Result<Welcome, ClientError>) -> Void)?
+    /// Calls that wait for a phase.
+    var phaseWaiters: [PhaseWaiter] = []
 
     // MARK: Input
     /// Where the span at hand has the first update frame that no mark has completed.
@@ -114,6 +120,12 @@ public final class ClientMachine {
         case greeting
         case live
         case ended(ClientError)
+    }
+
+    /// A call that waits for a phase.
+    struct PhaseWaiter {
+        var isMet: (ClientPhase, UInt64) -> Bool
+        var then: () -> Void
     }
 
     /// An outcome that waits for the updates it belongs behind.
@@ -303,6 +315,15 @@ struct ActionLane: ~Copyable {
 /// What the daemon did that no daemon may do; ends the connection, not the client.
 struct ClientFault: Error {
     var text: String
+    /// Whether it is that nothing came, which a daemon that is stopped cannot help.
+    var isSilence = false
 
     init(_ text: String) { self.text = text }
+
+    /// The daemon said nothing for as long as it may.
+    static func silence(_ text: String) -> ClientFault {
+        var fault = ClientFault(text)
+        fault.isSilence = true
+        return fault
+    }
 }

@@ -17,6 +17,11 @@ public struct ClientOptions: Sendable {
     public var stagedBytesMax = 1 << 30
     /// Nanoseconds within which the daemon answers the first frame.
     public var handshakeDeadline: UInt64 = 5_000_000_000
+    /// A user other than the client's own and root whose daemon the client talks to.
+    public var daemonUID: UInt32?
+    /// Nanoseconds of pauses for which the first attempt goes on where the daemon, or the system in
+    /// its place, says that too many clients come at once. 0 gives up at once.
+    public var busyPatience: UInt64 = 5_000_000_000
     /// Nanoseconds of the shortest pause before an attempt to connect again. The first is drawn at
     /// random between it and its double, so that a thousand clients do not come at once.
     public var pauseMin: UInt64 = 50_000_000

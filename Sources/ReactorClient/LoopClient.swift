@@ -20,7 +20,7 @@ public final class LoopClient: TurnEnding {
     public let loop: EventLoop
     /// The socket that is in use, or was last.
     public private(set) var socketPath: String?
-    private let candidates: [(path: String, refusal: String?)]
+    private let candidates: [Candidate]
     private let timer: LoopTimer
     private var connection: Connection?
     private var lastConnection = 0
@@ -28,8 +28,18 @@ public final class LoopClient: TurnEnding {
     /// Whether the turn's end is known to be of interest.
     @usableFromInline let isNoted = Place(false)
 
+    /// A place where the daemon's socket may be.
+    private struct Candidate {
+        var path: String
+        /// Why no socket can be there.
+        var refusal: String?
+        /// Whose processes may listen there.
+        var trust: SocketTrust
+    }
+
     /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
-    /// at one of the usual places. It does nothing before ``start(_:)``.
+    /// at one of the usual places. It does nothing before ``start(_:)``. Once a daemon has
+    /// welcomed it, it comes back to that socket alone.
     ///
     /// *Throws*: where the loop is closed, or the journal cannot be had.
     public init(
@@ -37,11 +47,18 @@ public final class LoopClient: TurnEnding {
     ) throws(ClientError) {
         self.loop = loop
         if let path {
-            candidates = [(path, nil)]
+            candidates = [
+                Candidate(path: path, trust: SocketTrust(named: options.daemonUID))
+            ]
         } else {
             candidates = SocketCandidates.list(
-                environment: ProcessInfo.processInfo.environment, uid: getuid()
-            ).map { ($0.path, $0.refusal.map { "\($0)" }) }
+                environment: ProcessInfo.processInfo.environment, uid: geteuid()
+            ).map { place in
+                Candidate(
+                    path: place.path, refusal: place.refusal.map { "\($0)" },
+                    trust: SocketTrust(
+                        named: options.daemonUID, trustsSystemDirectory: place.reason == .system))
+            }
         }
         // because what fails must leave nothing on the loop
         let journal = try options.journal.map(Self.journal)
@@ -138,18 +155,24 @@ public final class LoopClient: TurnEnding {
 
     private func connect() {
         var tried: [ClientError.Attempt] = []
-        for (path, refusal) in candidates {
-            if let refusal {
+        for candidate in candidates {
+            let path = candidate.path
+            // Another daemon knows nothing of this client's session.
+            if machine.welcome != nil, path != socketPath { continue }
+            if let refusal = candidate.refusal {
                 tried.append(ClientError.Attempt(path: path, reason: refusal))
                 continue
             }
             do throws(LoopError) {
-                adopt(try Connection.connect(to: UnixAddress(path), on: loop))
+                adopt(
+                    try Connection.connect(
+                        to: UnixAddress(path), on: loop, trusting: candidate.trust))
                 socketPath = path
                 return machine.connected()
             } catch {
-                let reason = error.failure.map { $0.message } ?? "\(error)"
-                tried.append(ClientError.Attempt(path: path, reason: reason))
+                let attempt = ClientError.Attempt(path: path, error)
+                tried.append(attempt)
+                if attempt.obstacle != .absent { break }
             }
         }
         machine.connectFailed(tried)
@@ -285,4 +308,25 @@ extension LoopClient {
 /// A client, as other threads pass it to its own.
 private final class ClientName {
     weak var client: LoopClient?
+}
+
+extension ClientError.Attempt {
+    /// What `error` says about the place `path`.
+    fileprivate init(path: String, _ error: LoopError) {
+        self.init(path: path, reason: error.failure.map { $0.message } ?? "\(error)")
+        switch error {
+        case .call(let failure):
+            switch failure.errnoCode {
+            case ENOENT, ENOTDIR, ECONNREFUSED: obstacle = .absent
+            case EAGAIN: obstacle = .busy
+            case EACCES, EPERM: obstacle = .forbidden
+            default: obstacle = .broken
+            }
+        case .untrustedSocket(_, let fault):
+            reason = "\(fault)"
+            obstacle = .untrusted
+        case .pathIsEmpty, .pathHoldsNUL, .pathIsTooLong: obstacle = .absent
+        default: obstacle = .broken
+        }
+    }
 }

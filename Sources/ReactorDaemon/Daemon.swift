@@ -27,6 +27,8 @@ public final class Daemon {
     private var toldParkings = 0
     private var lastParkingTold: UInt64?
     private var toldShortenings: UInt64 = 0
+    /// What was logged last about the socket's file, and when.
+    private var lastSocketTold: (text: String, time: UInt64)?
     private let whenOpen: (Tree) throws -> Void
     /// Whether the loop has turned for the last time.
     private var isOver = false
@@ -228,16 +230,33 @@ public final class Daemon {
         goOnIfThereIsRoom()
         warnOfParking()
         warnOfJobs()
+        keepSocket()
+    }
+}
+
+// MARK: - The socket's file
+extension Daemon {
+    /// Binds the socket again where its file has gone.
+    private func keepSocket() {
+        guard !server.isDraining else { return }
         do throws(LoopError) {
-            guard !server.isDraining else { return }
-            if try home.rebindIfLost() {
-                logger.warning(
-                    "the socket's file was gone, bound it anew",
-                    metadata: ["socket": "\(home.address.path)"])
-            }
+            guard try home.rebindIfLost() else { return }
+            logSocket(.warning, "the socket's file was gone, bound it anew")
         } catch {
-            logger.error("the socket's file is gone and cannot be bound anew: \(error)")
+            logSocket(.error, "the socket's file is gone and cannot be bound anew: \(error)")
         }
+    }
+
+    /// Logs what happened to the socket's file; the same again only now and then.
+    private func logSocket(_ level: Logger.Level, _ text: String) {
+        if let told = lastSocketTold, told.text == text,
+            loop.now - told.time < server.limits.logInterval
+        {
+            return
+        }
+        lastSocketTold = (text, loop.now)
+        logger.log(
+            level: level, "\(text)", metadata: ["socket": "\(home.address.path)"])
     }
 }
 
@@ -333,7 +352,8 @@ extension Daemon {
             leftOut = count
         }
         if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
-        logger.warning("\(text)", metadata: metadata)
+        // What a client said is a part of the text.
+        logger.warning("\(text.terminalSafe)", metadata: metadata)
     }
 }
 

@@ -86,6 +86,22 @@ public final class Connection: LoopResource {
         return try Connection(on: loop, adopting: UnixSocket.connect(to: address))
     }
 
+    /// Connects to the daemon at `address`, if `trust` takes the listener for one.
+    ///
+    /// *Throws*: also ``LoopError/untrustedSocket(path:_:)``; nothing was sent then.
+    public static func connect(
+        to address: UnixAddress, on loop: EventLoop, trusting trust: SocketTrust
+    ) throws(LoopError) -> Connection {
+        let connection = try connect(to: address, on: loop)
+        do throws(LoopError) {
+            try trust.check(connection.peer, at: address)
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
     var stream: UnsafeMutablePointer<uv_stream_t> {
         unsafe memory.assumingMemoryBound(to: uv_stream_t.self)
     }

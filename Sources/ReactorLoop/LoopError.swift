@@ -17,6 +17,8 @@ public enum LoopError: Error, Equatable, Sendable {
     case unsafeDirectory(path: String, DirectoryFault)
     /// What lies at the socket's path is not a stale socket of ours.
     case unsafeSocketFile(path: String, SocketFileFault)
+    /// The socket at the path is not one that the daemon's users alone can have put there.
+    case untrustedSocket(path: String, SocketTrustFault)
     /// Another process holds the lock file. `pid` is nil when it has not written its own yet.
     case alreadyRunning(lockPath: String, pid: Int32?)
     /// Another, in this process or another, has the file.
@@ -52,6 +54,8 @@ public enum SocketFileFault: Equatable, Sendable {
     case isNotASocket(kind: String)
     /// It belongs to `owner`, not to us.
     case isOwnedBy(owner: UInt32, expected: UInt32)
+    /// A process that does not hold the lock listens there: another program.
+    case isInUse
 }
 
 extension LoopError: CustomStringConvertible {
@@ -73,6 +77,8 @@ extension LoopError: CustomStringConvertible {
             "socket directory \(path) \(fault)"
         case .unsafeSocketFile(let path, let fault):
             "socket path \(path) \(fault); not removed, choose another path or remove it by hand"
+        case .untrustedSocket(let path, let fault):
+            "socket \(path) \(fault)"
         case .alreadyRunning(let lockPath, let pid):
             "already running \(pid.map { "pid \($0)" } ?? "(pid not written yet)"),"
                 + " which holds \(lockPath)"
@@ -105,6 +111,7 @@ extension SocketFileFault: CustomStringConvertible {
     /// The reason, to follow the file's path.
     public var description: String {
         switch self {
+        case .isInUse: "is in use: another program listens there"
         case .isNotASocket(let kind): "is a \(kind), not a socket"
         case .isOwnedBy(let owner, let expected):
             "is owned by uid \(owner), expected \(expected)"

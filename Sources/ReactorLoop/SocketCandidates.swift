@@ -1,18 +1,21 @@
 /// Where the daemon's socket may be, in the order in which daemon and clients look.
 ///
 /// *Place*: pure; the daemon binds ``forDaemon(environment:uid:isOwnDirectory:)``, clients try all
-/// of ``list(environment:uid:)`` and use the first that accepts.
+/// of ``list(environment:uid:)`` and use the first that accepts. A place that somebody named is the
+/// only one: a client that does not find its daemon there must not talk to another.
 public enum SocketCandidates {
     /// The variable that overrides every other place.
     public static let variable = "REACTORD_SOCKET"
 
-    /// All candidates for this environment and user, usable or not, best first.
+    /// All candidates for this environment and user, usable or not, best first; with the variable
+    /// set, that path alone.
     ///
-    /// An empty variable counts as unset.
+    /// An empty variable counts as unset. Root has no candidate under `/tmp`, where any user could
+    /// be first: its daemon makes the system's directory instead.
     public static func list(environment: [String: String], uid: UInt32) -> [SocketCandidate] {
         var candidates: [SocketCandidate] = []
         if let path = environment[variable], !path.isEmpty {
-            candidates.append(SocketCandidate(path: path, reason: .variable))
+            return [SocketCandidate(path: path, reason: .variable)]
         }
         if let directory = environment["XDG_RUNTIME_DIR"], !directory.isEmpty {
             let slash = directory.hasSuffix("/") ? "" : "/"
@@ -20,16 +23,23 @@ public enum SocketCandidates {
                 SocketCandidate(
                     path: "\(directory)\(slash)reactord.sock", reason: .runtimeDirectory))
         }
-        candidates.append(SocketCandidate(path: "/run/reactord/reactord.sock", reason: .system))
         candidates.append(
-            SocketCandidate(path: "/tmp/reactord-\(uid)/reactord.sock", reason: .temporary))
+            SocketCandidate(
+                path: "/run/reactord/reactord.sock", reason: .system, isDirectoryCreated: uid == 0))
+        if uid != 0 {
+            candidates.append(
+                SocketCandidate(
+                    path: "/tmp/reactord-\(uid)/reactord.sock", reason: .temporary,
+                    isDirectoryCreated: true))
+        }
         return candidates
     }
 
     /// The candidate that a daemon run by this user binds.
     ///
     /// That is the variable's path if it is set; else the first whose directory exists and is the
-    /// user's own; else the one under `/tmp`, whose directory the daemon creates with mode 0700.
+    /// user's own; else the last, whose directory the daemon creates with mode 0700: the one under
+    /// `/tmp`, or the system's for root.
     /// `isOwnDirectory` looks at the file system; nothing here does.
     ///
     /// *Throws*: where the variable asks for a path that cannot be a socket's, because quietly
@@ -44,14 +54,16 @@ public enum SocketCandidates {
                 if let refusal = candidate.refusal { throw refusal }
                 return candidate
             case .runtimeDirectory, .system:
-                if candidate.refusal == nil, isOwnDirectory(candidate.directory) {
+                if candidate.refusal == nil,
+                    candidate.isDirectoryCreated || isOwnDirectory(candidate.directory)
+                {
                     return candidate
                 }
             case .temporary:
                 return candidate
             }
         }
-        preconditionFailure("the candidate under /tmp is always listed, got \(candidates)")
+        preconditionFailure("the last candidate can always be made, got \(candidates)")
     }
 }
 
@@ -75,10 +87,13 @@ public struct SocketCandidate: Equatable, Sendable {
     public let reason: Reason
     /// Why no socket can be there, or nil.
     public let refusal: SocketPathError?
+    /// Whether the daemon creates ``directory`` where it is missing.
+    public let isDirectoryCreated: Bool
 
-    init(path: String, reason: Reason) {
+    init(path: String, reason: Reason, isDirectoryCreated: Bool = false) {
         self.path = path
         self.reason = reason
+        self.isDirectoryCreated = isDirectoryCreated
         refusal = SocketPathError(path)
     }
 
@@ -87,9 +102,6 @@ public struct SocketCandidate: Equatable, Sendable {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
-
-    /// Whether the daemon creates ``directory`` where it is missing.
-    public var isDirectoryCreated: Bool { reason == .temporary }
 }
 
 extension SocketCandidate: CustomStringConvertible {

@@ -8,8 +8,10 @@ public enum SocketFile {
     /// there.
     ///
     /// Taking the lock as a parameter states the rule: without it, the socket could be that of a
-    /// living daemon. *Throws*: ``LoopError/unsafeSocketFile(path:_:)`` for anything that is not
-    /// a socket of ours, which then stays. *C*: `fstatat`, `unlinkat`.
+    /// living daemon. Other programs know nothing of the lock, so a socket is stale only if the
+    /// system refuses a connection to it with `ECONNREFUSED`. *Throws*:
+    /// ``LoopError/unsafeSocketFile(path:_:)`` for anything that is not a stale socket of ours,
+    /// which then stays. *C*: `fstatat`, `connect`, `unlinkat`.
     @discardableResult
     public static func removeStale(
         at address: UnixAddress, in directory: RuntimeDirectory, holding lock: borrowing LockFile
@@ -28,10 +30,24 @@ public enum SocketFile {
             throw .unsafeSocketFile(
                 path: address.path, .isOwnedBy(owner: status.st_uid, expected: geteuid()))
         }
+        guard isStale(address) else {
+            throw .unsafeSocketFile(path: address.path, .isInUse)
+        }
         guard unsafe unlinkat(directory.descriptor, name, 0) == 0 else {
             throw .call(.system("unlinkat", address.path))
         }
         return true
+    }
+
+    /// Whether no process has the socket any more. A full backlog, a socket of another type, a
+    /// refused permission: all of them say that there is one.
+    private static func isStale(_ address: UnixAddress) -> Bool {
+        do throws(LoopError) {
+            close(try UnixSocket.connect(to: address))
+            return false
+        } catch {
+            return error.failure?.errnoCode == ECONNREFUSED
+        }
     }
 
     private static func kind(of mode: mode_t) -> String {

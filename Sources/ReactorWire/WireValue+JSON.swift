@@ -71,6 +71,16 @@ extension String {
         return printer.string + "…"
     }
 
+    /// The text with everything escaped that acts on a terminal or breaks a line: controls, turns of
+    /// direction, separators. Everything else stays as it is.
+    public var terminalSafe: String {
+        if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
+        return unicodeScalars.map { scalar in
+            scalar.actsOnTerminal
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(Character(scalar))
+        }.joined()
+    }
+
     /// A name of a path as it is where that is safe to print and to read, else in quotation marks.
     var printable: String {
         let isPlain = utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x2e && $0 != 0x22 }

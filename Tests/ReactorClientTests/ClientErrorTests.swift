@@ -19,6 +19,11 @@ struct ClientErrorTests {
                 ["NOT_FOUND", "/a", "/b"]
             ),
             (.daemonFault("a frame"), ["protocol", "a frame"]),
+            (.unanswered("no welcome"), ["did not answer", "no welcome"]),
+            (
+                .otherReactor(path: "/a", expected: "Stats", actual: "Map"),
+                ["Stats", "/a", "Map"]
+            ),
             (
                 .incompatible(path: "/a", WireError(.missingField("title"), at: 3)),
                 ["/a", "title"]
@@ -37,6 +42,21 @@ struct ClientErrorTests {
         ]
         for (error, parts) in texts {
             for part in parts { #expect("\(error)".contains(part), "\(error)") }
+        }
+    }
+
+    @Test("what a daemon says cannot write to the terminal of whoever prints the error")
+    func escapes() {
+        let hostile = "a\u{1b}[2Jb\u{9b}31mc\rd\u{202e}e\nf\u{7f}"
+        let errors: [ClientError] = [
+            .closed(.busy, hostile), .refused(Refusal(.notFound, hostile, nearest: hostile)),
+            .daemonFault(hostile), .unanswered(hostile), .gone(path: hostile),
+            .otherReactor(path: hostile, expected: "A", actual: hostile),
+        ]
+        for error in errors {
+            let text = "\(error)"
+            #expect(text.contains(#"a\u{1b}[2Jb\u{9b}31mc\u{d}d\u{202e}e\u{a}f\u{7f}"#), "\(text)")
+            #expect(!text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x9b })
         }
     }
 }

@@ -37,7 +37,7 @@ struct ClientOptionsTests {
         machine.connected()
         #expect(machine.takeOutputs() == [.connect, .setTimer(77)])
         machine.timerFired()
-        #expect(error == .daemonFault("no welcome within the handshake deadline"))
+        #expect(error == .unanswered("no welcome within the handshake deadline"))
     }
 
     @Test("fewer actions are under way than the daemon allows, if the client wants fewer")

@@ -62,7 +62,7 @@ struct HostileDaemonTests {
         var options = ClientOptions()
         options.handshakeDeadline = 1_000_000
         let text = "no welcome within the handshake deadline"
-        #expect(try await error(from: [], options) == .daemonFault(text))
+        #expect(try await error(from: [], options) == .unanswered(text))
     }
 
     @Test("C94: a welcome that is none, or to another version, is an error")

@@ -235,6 +235,63 @@ struct ReconnectTests {
         #expect(error == .unreachable(tried: tried))
     }
 
+    /// Runs a client whose every attempt ends in `failure`: the pauses before it gave up, and why.
+    private func pauses(
+        _ options: ClientOptions = ClientOptions(), _ failure: (ClientMachine) -> Void
+    ) -> (pauses: [UInt64], error: ClientError?) {
+        var draws: UInt64 = 0
+        let machine = ClientMachine(options) {
+            draws += 977_777_777
+            return draws
+        }
+        var error: ClientError?
+        var pauses: [UInt64] = []
+        machine.start { if case .failure(let failure) = $0 { error = failure } }
+        for _ in 0..<1_000 where error == nil {
+            _ = machine.takeOutputs()
+            failure(machine)
+            for case .setTimer(let pause) in machine.takeOutputs() where error == nil {
+                pauses.append(pause)
+                machine.timerFired()
+            }
+        }
+        return (pauses, error)
+    }
+
+    @Test("a daemon whose backlog is full is asked again for some seconds, then given up")
+    func busyBacklog() {
+        let tried = [ClientError.Attempt(path: "/run/x.sock", reason: "try again", .busy)]
+        let (pauses, error) = pauses { $0.connectFailed(tried) }
+        let total = pauses.reduce(0, +)
+        #expect(total >= 5_000_000_000 && total < 6_000_000_000)
+        #expect(pauses.allSatisfy { $0 <= 400_000_000 })
+        #expect(error == .unreachable(tried: tried))
+        var impatient = ClientOptions()
+        impatient.busyPatience = 0
+        #expect(self.pauses(impatient) { $0.connectFailed(tried) }.pauses.isEmpty)
+    }
+
+    @Test("a daemon that answers the first hello with BUSY is asked again, then given up")
+    func busyDaemon() {
+        let frame = Frame(.closing, Closing(.busy, "too many").wireBytes())
+        let (pauses, error) = pauses { machine in
+            machine.connected()
+            _ = machine.takeOutputs()
+            machine.receive(frame.bytes.span)
+        }
+        #expect(pauses.reduce(0, +) >= 5_000_000_000)
+        #expect(error == .closed(.busy, "too many"))
+    }
+
+    @Test("a place that forbids, or is a stranger's, is not asked again")
+    func forbidden() {
+        for obstacle in [ClientError.Attempt.Obstacle.forbidden, .untrusted, .broken, .absent] {
+            let tried = [ClientError.Attempt(path: "/s", reason: "no", obstacle)]
+            let (pauses, error) = pauses { $0.connectFailed(tried) }
+            #expect(pauses.isEmpty && error == .unreachable(tried: tried))
+        }
+    }
+
     @Test(
         "C90: an outcome that was held back over a restart of the daemon is of the history it was")
     func heldOverRestart() throws {

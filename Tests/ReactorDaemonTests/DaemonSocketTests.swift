@@ -1,4 +1,5 @@
 import Foundation
+import ReactorWire
 import TestPrograms
 import Testing
 
@@ -60,6 +61,26 @@ struct DaemonSocketTests {
         }
         #expect(DaemonProcess.accepts(daemon.socketPath))
         #expect(daemon.log.contains("bound it anew"))
+    }
+
+    @Test("S47: a socket of another program in its place stays, and is complained of once")
+    func taken() async throws {
+        let daemon = try await DaemonProcess.start()
+        try FileManager.default.removeItem(atPath: daemon.socketPath)
+        let frame = HostileServer.frame(.closing, 0, Closing(.busy, "no").wireBytes())
+        var other = HostileServer(at: daemon.socketPath, frame)
+        // The daemon may have been faster.
+        while other == nil {
+            try FileManager.default.removeItem(atPath: daemon.socketPath)
+            other = HostileServer(at: daemon.socketPath, frame)
+        }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while other.map({ $0.clientCount < 4 }) ?? false, ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        #expect(other.map { $0.clientCount >= 4 } ?? false)
+        #expect(daemon.log.components(separatedBy: "cannot be bound anew").count == 2)
+        #expect(DaemonProcess.accepts(daemon.socketPath))
     }
 
     @Test("the socket is its owner's alone")

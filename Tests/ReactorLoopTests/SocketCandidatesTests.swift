@@ -6,25 +6,43 @@ struct SocketCandidatesTests {
         "REACTORD_SOCKET": "/srv/own.sock", "XDG_RUNTIME_DIR": "/run/user/1000",
     ]
 
-    @Test("the variable comes first, then the user's directory, the system's, and /tmp")
+    @Test("the user's directory comes first, then the system's, and /tmp")
     func order() {
+        let environment = ["XDG_RUNTIME_DIR": "/run/user/1000"]
         let candidates = SocketCandidates.list(environment: environment, uid: 1_000)
         #expect(
             candidates.map(\.path) == [
-                "/srv/own.sock", "/run/user/1000/reactord.sock", "/run/reactord/reactord.sock",
+                "/run/user/1000/reactord.sock", "/run/reactord/reactord.sock",
                 "/tmp/reactord-1000/reactord.sock",
             ])
-        #expect(
-            candidates.map(\.reason) == [.variable, .runtimeDirectory, .system, .temporary])
+        #expect(candidates.map(\.reason) == [.runtimeDirectory, .system, .temporary])
         #expect(candidates.allSatisfy { $0.refusal == nil })
-        #expect(candidates.map(\.isDirectoryCreated) == [false, false, false, true])
+        #expect(candidates.map(\.isDirectoryCreated) == [false, false, true])
+    }
+
+    @Test("a socket that the variable names is the only candidate, usable or not")
+    func namedAlone() {
+        let candidates = SocketCandidates.list(environment: environment, uid: 1_000)
+        #expect(candidates.map(\.path) == ["/srv/own.sock"])
+        #expect(candidates.map(\.reason) == [.variable])
+        let bad = SocketCandidates.list(environment: ["REACTORD_SOCKET": "own.sock"], uid: 1_000)
+        #expect(bad.map(\.path) == ["own.sock"] && bad.allSatisfy { $0.refusal != nil })
+    }
+
+    @Test("root looks nowhere in /tmp; its daemon makes the system's directory instead")
+    func root() throws {
+        let candidates = SocketCandidates.list(environment: [:], uid: 0)
+        #expect(candidates.map(\.path) == ["/run/reactord/reactord.sock"])
+        let bound = try SocketCandidates.forDaemon(
+            environment: [:], uid: 0, isOwnDirectory: { _ in false })
+        #expect(bound == candidates[0] && bound.isDirectoryCreated)
     }
 
     @Test("an unset or empty variable is no candidate")
     func unset() {
         let empty = ["REACTORD_SOCKET": "", "XDG_RUNTIME_DIR": ""]
         for environment in [[:], empty] {
-            let candidates = SocketCandidates.list(environment: environment, uid: 0)
+            let candidates = SocketCandidates.list(environment: environment, uid: 7)
             #expect(candidates.map(\.reason) == [.system, .temporary])
         }
     }

@@ -42,6 +42,23 @@ import Testing
         #expect(Set(directory.names) == ["r.sock", "r.sock.lock"])
     }
 
+    @Test("S45: a socket on which another program listens is refused and stays")
+    func refusesALivingSocket() throws {
+        let directory = TemporaryDirectory()
+        let address = try directory.address("r.sock")
+        let runtime = try RuntimeDirectory(at: directory.path)
+        let lock = try LockFile(for: address, in: runtime)
+        let loop = try EventLoop()
+        defer { loop.close() }
+        let other = try Listener(at: address, on: loop)
+        #expect(throws: LoopError.unsafeSocketFile(path: address.path, .isInUse)) {
+            try SocketFile.removeStale(at: address, in: runtime, holding: lock)
+        }
+        #expect(other.isPathOurs)
+        other.close()
+        #expect(try SocketFile.removeStale(at: address, in: runtime, holding: lock))
+    }
+
     @Test("S45: a socket of another user is refused and stays", .enabled(if: getuid() == 0))
     func refusesAForeignSocket() throws {
         let directory = TemporaryDirectory()

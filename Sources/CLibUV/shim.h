@@ -8,3 +8,8 @@ extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int)
 static inline int reactor_accept(int listener) {
     return accept4(listener, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
+
+/* Has the kernel send `signal` to this process when the thread that started it ends. Here because
+ * Swift imports no variadic function. */
+#include <sys/prctl.h>
+static inline int reactor_end_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }

@@ -50,8 +50,19 @@ enum DaemonVoice<Program: DaemonCommand> {
 
     /// Writes lines to standard output.
     static func say(_ lines: [String]) throws {
-        let text = lines.map { $0 + "\n" }.joined()
-        try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        let text = lines.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+            .map { String($0).terminalSafe + "\n" }.joined()
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            throw exit(EX_IOERR, "standard output cannot be written: \(reason(for: error))")
+        }
+    }
+
+    private static func reason(for error: any Error) -> String {
+        var error = error as NSError
+        while let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = cause }
+        return error.localizedDescription
     }
 
     static func logger(_ level: Logger.Level) -> Logger {
@@ -64,7 +75,8 @@ enum DaemonVoice<Program: DaemonCommand> {
     /// Says why on standard error, in the form `reactord: …`, and yields the exit code.
     static func exit(_ code: Int32, _ text: String) -> ExitCode {
         for line in text.split(separator: "\n") {
-            FileHandle.standardError.write(Data("\(Program.name): \(line)\n".utf8))
+            let shown = String(line).terminalSafe
+            FileHandle.standardError.write(Data("\(Program.name): \(shown)\n".utf8))
         }
         return ExitCode(code)
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why a data directory cannot be used, or not any further.
 public enum JournalError: Error, Equatable, Sendable {
     /// The directory is not one to keep a history in.
@@ -52,6 +54,10 @@ public enum JournalError: Error, Equatable, Sendable {
 public enum DirectoryFault: Equatable, Sendable {
     /// Nothing is there.
     case isMissing
+    /// Nothing is there, nor the directory that it would be in.
+    case isWithoutParent
+    /// The system does not let this user make it there.
+    case isForbidden
     /// It is a symbolic link.
     case isSymbolicLink
     /// It is something else.
@@ -140,6 +146,10 @@ extension DirectoryFault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .isMissing: "is missing; make it, with mode 0700"
+        case .isWithoutParent:
+            "cannot be made: the directory that it is to be in is missing; make that"
+        case .isForbidden:
+            "cannot be made by uid \(geteuid()); use another place, or chmod that one"
         case .isSymbolicLink: "is a symbolic link; name the directory itself"
         case .isNotADirectory: "is not a directory; name another path"
         case .isOwnedBy(let owner, let expected):

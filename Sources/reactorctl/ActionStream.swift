@@ -1,5 +1,5 @@
-import Foundation
 import ReactorClient
+import ReactorLoop
 import ReactorWire
 import Synchronization
 
@@ -11,9 +11,14 @@ struct ActionStream {
     /// Whether an action has its outcome when its effects have ended.
     let awaitsEffects: Bool
     let text: ActionText
+    /// How long to wait for outcomes.
+    let patience: Patience
 
-    // because a chunk is one hop to the client's thread: many actions share it
+    /// Bytes that are read at once. Each is one hop to the client's thread: many actions share it.
     private static let chunkBytes = 64 << 10
+    /// Bytes of JSON for each byte that an action may have: a letter may be written as `\u0061`,
+    /// and there may be space around it.
+    private static let spaciousness = 8
 
     /// Sends everything and prints what became of it.
     ///
@@ -26,21 +31,34 @@ struct ActionStream {
                 tally.add(outcome)
             }
         }
+        let limit = patience.begin(tally)
+        defer { limit?.cancel() }
         var bad: Failure?
         var rest: [UInt8] = []
         var line = 0
-        let input = InputChunks(byteCount: Self.chunkBytes)
-        reading: while let chunk = try input.next() {
+        let lineBytesMax = Self.spaciousness * Int(client.welcome.limits.frameBytesMax)
+        while true {
+            let chunk = try read()
+            if chunk.isEmpty { break }
             rest.append(contentsOf: chunk)
-            guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
-            bad = try await send(rest[..<end], &line, through: pipeline)
-            rest.removeSubrange(...end)
-            if bad != nil { break reading }
+            guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else {
+                guard rest.count > lineBytesMax else { continue }
+                rest = []
+                bad = Failure(
+                    Failure.badActionCode,
+                    "line \(line + 1): more than \(lineBytesMax) bytes, which is no action: the daemon "
+                        + "takes \(client.welcome.limits.frameBytesMax)")
+                break
+            }
+            bad = try await send(rest[..<end], &line, tally, through: pipeline)
+            // The storage of a long line is not kept for the short ones behind it.
+            rest = Array(rest[(end + 1)...])
+            if bad != nil { break }
             Output.progress("\(tally.count) of \(pipeline.count) actions")
             try tally.checkOutput()
         }
         if bad == nil, !rest.isEmpty {
-            bad = try await send(rest[...], &line, through: pipeline)
+            bad = try await send(rest[...], &line, tally, through: pipeline)
         }
         try await Failure.explain(path) { () throws(ClientError) in try await client.drain() }
         Output.progress("")
@@ -50,9 +68,19 @@ struct ActionStream {
         if let failure = bad ?? tally.failure { throw failure }
     }
 
+    /// What standard input has, as soon as it has something; nothing at its end.
+    private func read() throws(Failure) -> [UInt8] {
+        do throws(CallFailure) {
+            return try StandardStream.input.read(Self.chunkBytes)
+        } catch {
+            throw Failure(Failure.inputCode, "standard input cannot be read: \(error.message)")
+        }
+    }
+
     /// Sends the actions in `lines`; says what is wrong with the first that is none.
     private func send(
-        _ lines: ArraySlice<UInt8>, _ number: inout Int, through pipeline: Pipeline
+        _ lines: ArraySlice<UInt8>, _ number: inout Int, _ tally: Tally,
+        through pipeline: Pipeline
     ) async throws -> Failure? {
         var actions: [[UInt8]] = []
         var bad: Failure?
@@ -67,6 +95,7 @@ struct ActionStream {
                 break
             }
         }
+        tally.owe(UInt64(actions.count))
         do throws(ClientError) {
             try await pipeline.send(actions)
         } catch {
@@ -86,6 +115,7 @@ final class Tally: Sendable {
         var rejected: UInt64 = 0
         var failed: UInt64 = 0
         var unknown: UInt64 = 0
+        var owed: UInt64 = 0
         var last: Revision?
         var failure: Failure?
         var closed: Output.Closed?
@@ -97,6 +127,15 @@ final class Tally: Sendable {
     var count: UInt64 {
         counts.withLock { $0.applied + $0.rejected + $0.failed + $0.unknown }
     }
+
+    /// Whether there are actions without an outcome.
+    var isOwed: Bool {
+        let count = count
+        return counts.withLock { $0.owed > count }
+    }
+
+    /// Says that so many more actions are sent.
+    func owe(_ count: UInt64) { counts.withLock { $0.owed += count } }
 
     /// Adds an outcome; called on the client's thread, in the order of the actions.
     func add(_ outcome: ActionOutcome) {
@@ -141,29 +180,5 @@ final class Tally: Sendable {
                 "revision": counts.last.map { .text($0.description) } ?? .null,
             ])
         }
-    }
-}
-
-/// Standard input as it comes.
-struct InputChunks {
-    private let byteCount: Int
-    private let isFile: Bool
-
-    /// Reads chunks of at most `byteCount` bytes of a file, and of anything else what is there.
-    init(byteCount: Int) {
-        self.byteCount = byteCount
-        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
-        isFile = link.map { $0.hasPrefix("/") && !$0.hasPrefix("/dev/") } ?? true
-    }
-
-    /// The next chunk, as soon as there is anything; nil at the end.
-    func next() throws -> Data? {
-        // because the reading of a whole chunk waits until it is whole, and the reading of what is
-        // there takes all of a file
-        let chunk =
-            isFile
-            ? try FileHandle.standardInput.read(upToCount: byteCount) ?? Data()
-            : FileHandle.standardInput.availableData
-        return chunk.isEmpty ? nil : chunk
     }
 }

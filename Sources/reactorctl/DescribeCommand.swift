@@ -38,7 +38,7 @@ struct DescribeCommand: AsyncParsableCommand {
         if json || !Output.isTerminal {
             try Output.value(try WireValue(wireBytes: description.wireBytes()))
         } else {
-            for line in SchemaText(description).lines { try Output.line(line) }
+            for line in SchemaText(description).lines { try Output.lines(line) }
         }
     }
 }

@@ -11,6 +11,8 @@ struct DispatchCommand: AsyncParsableCommand {
             reactorctl dispatch /visits '{"increment":{"by":5}}'
             reactorctl dispatch --wait done /search '{"find":"swift"}'
             seq 1000 | sed 's/.*/{"increment":{}}/' | reactorctl dispatch /visits -
+
+            With -, --timeout is for how long no outcome may come while one is owed.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -37,6 +39,8 @@ struct DispatchCommand: AsyncParsableCommand {
             valueName: "what"))
     var wait = DispatchWait.applied
 
+    @OptionGroup var patience: Patience
+
     @Flag(name: .long, help: "With -, a line per action instead of a summary.")
     var each = false
 
@@ -56,11 +60,16 @@ struct DispatchCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
+        let limit = patience.begin("no outcome")
         let client = try await connection.connect()
+        let watch = patience.watch(client)
+        defer { watch?.cancel() }
         let text = try await ActionText(path, from: client)
         if action == "-" {
+            limit?.cancel()
             return try await ActionStream(
-                path: path, isEach: each, awaitsEffects: wait == .done, text: text
+                path: path, isEach: each, awaitsEffects: wait == .done, text: text,
+                patience: patience
             ).run(client)
         }
         let encoded = try text.encode(action)
@@ -75,6 +84,7 @@ struct DispatchCommand: AsyncParsableCommand {
             case .done: try await client.perform(path, encoded: encoded, conditions)
             }
         }
+        limit?.cancel()
         try Output.line(outcome.json)
         client.close()
         if let failure = outcome.failure { throw failure }

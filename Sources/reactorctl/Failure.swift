@@ -13,6 +13,7 @@ struct Failure: Error {
     static let noPathCode: Int32 = 66
     static let unreachableCode: Int32 = 69
     static let outputCode: Int32 = 74
+    static let inputCode: Int32 = 74
     static let storageCode: Int32 = 74
     static let unknownCode: Int32 = 75
     static let forbiddenCode: Int32 = 77
@@ -26,40 +27,73 @@ struct Failure: Error {
     /// What a client's error means for a command about `path`.
     init(_ error: ClientError, path: String? = nil) {
         switch error {
-        case .unreachable(let tried):
-            let places = tried.map { "\($0.path) (\($0.reason))" }.joined(separator: ", ")
-            self.init(
-                Self.unreachableCode,
-                "no daemon reachable, tried \(places.isEmpty ? "nothing" : places); "
-                    + "start one with `reactord --config FILE`, or name its socket with --socket")
+        case .unreachable(let tried): self.init(tried)
         case .refused(let refusal):
             let remedy = refusal.nearest.map { "; did you mean \($0)?" } ?? ""
-            let code: Int32 =
-                switch refusal.code {
-                case .notFound, .path, .history: Self.noPathCode
-                case .busy, .draining, .quota: Self.unknownCode
-                case .forbidden: Self.forbiddenCode
-                case .storage, .diskFull: Self.storageCode
-                default: Self.usageCode
-                }
-            self.init(code, refusal.message + remedy)
+            self.init(Self.code(of: refusal.code) ?? Self.usageCode, refusal.message + remedy)
+        case .closed(let code, _):
+            self.init(Self.code(of: code) ?? Self.unreachableCode, error.description)
+        case .unanswered: self.init(Self.unknownCode, error.description)
         case .gone(let path):
             self.init(Self.noPathCode, "\(path) was removed")
         default:
             self.init(Self.unreachableCode, error.description)
         }
     }
+
+    /// What it means that no daemon was found at the places that were tried.
+    private init(_ tried: [ClientError.Attempt]) {
+        let last = tried.last
+        let place = last.map { "\($0.path): \($0.reason)" } ?? ""
+        switch last?.obstacle {
+        case .busy:
+            self.init(Self.unknownCode, "\(place): too many clients wait for the daemon: try again")
+        case .forbidden:
+            self.init(Self.forbiddenCode, "\(place): this daemon is not for this user")
+        case .untrusted:
+            self.init(Self.forbiddenCode, "\(place) (--daemon-uid)")
+        case .absent, .broken, nil:
+            let places = tried.map { "\($0.path) (\($0.reason))" }.joined(separator: ", ")
+            self.init(
+                Self.unreachableCode,
+                "no daemon reachable, tried \(places.isEmpty ? "nothing" : places); "
+                    + "start one with `reactord --config FILE`, or name its socket with --socket")
+        }
+    }
+
+    /// The code for what a daemon answered, where it is not one about the request itself.
+    static func code(of fault: FaultCode) -> Int32? {
+        switch fault {
+        case .notFound, .path, .history: noPathCode
+        case .busy, .sessionBusy, .draining, .quota: unknownCode
+        case .forbidden: forbiddenCode
+        case .storage, .diskFull: storageCode
+        default: nil
+        }
+    }
 }
 
 extension Failure {
-    /// Runs `body` and turns a client's error into a failure.
+    /// For how long a question is asked again that the daemon is too busy to answer.
+    private static let busyPatience = Duration.seconds(5)
+
+    /// Runs `body` and turns a client's error into a failure; where the daemon is too busy, runs it
+    /// again for some seconds.
     static func explain<Result>(
         _ path: String? = nil, _ body: () async throws(ClientError) -> Result
     ) async throws(Failure) -> Result {
-        do throws(ClientError) {
-            return try await body()
-        } catch {
-            throw Failure(error, path: path)
+        var pause = Duration.milliseconds(50)
+        var waited = Duration.zero
+        while true {
+            do throws(ClientError) {
+                return try await body()
+            } catch {
+                guard case .refused(let refusal) = error, refusal.code == .busy,
+                    waited < busyPatience, (try? await Task.sleep(for: pause)) != nil
+                else { throw Failure(error, path: path) }
+                waited += pause
+                pause = min(pause * 2, .milliseconds(800))
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import ReactorClient
+import ReactorLoop
 import ReactorWire
-import Subprocess
 
 /// `reactorctl hold`: runs a command while what an action acquired is held.
 struct HoldCommand: AsyncParsableCommand {
@@ -18,6 +18,11 @@ struct HoldCommand: AsyncParsableCommand {
             The command's exit code is the result. What the action acquired (a lock, a claim, a \
             presence) is given back when the command ends: a claimed job returns to its queue, \
             unless --on-success finishes it.
+
+            The command runs in a process group of its own, which is handed the signals that ask \
+            reactorctl to end. When the daemon or the connection is lost, what was acquired may be \
+            another's: --on-loss says what becomes of the command. If reactorctl is killed, so is the \
+            whole group.
 
             The command finds the action's reply as JSON in REACTORCTL_REPLY. A text "{{name}}" in \
             the action of --on-success or --on-failure stands for that field of the reply, \
@@ -44,6 +49,18 @@ struct HoldCommand: AsyncParsableCommand {
         help: ArgumentHelp("What to dispatch when it ends in another way.", valueName: "action"))
     var onFailure: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            What becomes of the command when the connection is lost: term has it end (SIGTERM, \
+            after 10s SIGKILL), kill ends it at once, warn lets it run on.
+            """,
+            valueName: "what"))
+    var onLoss = LossManner.term
+
+    @OptionGroup var patience: Patience
+
     @Argument(parsing: .postTerminator, help: "The command to run.")
     var command: [String] = []
 
@@ -65,58 +82,71 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
+        let limit = patience.begin("\(path): nothing was acquired")
         let client = try await connection.connect()
+        let watch = patience.watch(client)
         let text = try await ActionText(path, from: client)
-        let outcome = try await dispatch(text.encode(action), client)
+        let (outcome, number) = try await acquire(text.encode(action), client)
+        limit?.cancel()
+        watch?.cancel()
+        // What is still acquired when this process ends goes back with its connection.
         if let failure = outcome.failure {
             try Output.line(outcome.json)
             throw failure
         }
-        // because whoever cannot say how it will end has not begun
+        if case .ownerEnded = outcome {
+            throw Failure(Failure.unknownCode, "the connection was lost: \(Self.lossText)")
+        }
+        // The command does not begin where nobody could say how it ended.
         let reply = outcome.replyValue
         let onSuccess = try Self.encode(onSuccess, "--on-success", reply, text)
         let onFailure = try Self.encode(onFailure, "--on-failure", reply, text)
-        let watch = Task { await Self.watch(client) }
-        let code = try await runCommand(reply)
-        watch.cancel()
-        var isLost = await watch.value
-        if !isLost {
-            // because the connection may have gone since the last look
-            isLost = await !Self.isHeld(client)
-            if isLost { Self.complainOfLoss() }
-        }
+        let (code, isLost) = try await runCommand(reply, client, number)
         if let last = code == 0 ? onSuccess : onFailure {
-            try await finish(last, code, client)
+            if isLost {
+                Output.complain("--on-\(code == 0 ? "success" : "failure") was left out")
+            } else {
+                let limit = patience.begin("no outcome of what was to follow the command")
+                let watch = patience.watch(client)
+                try await finish(last, code, client)
+                limit?.cancel()
+                watch?.cancel()
+            }
         }
         client.close()
-        // because the command may have done what the lock was to keep it from
+        // The command may have done what the lock was to keep it from.
         throw ExitCode(isLost && code == 0 ? Failure.unknownCode : code)
     }
 
-    /// Looks whether the connection is still the one that the action came by, until it is cancelled;
-    /// says so once where it is not.
-    private static func watch(_ client: Client) async -> Bool {
-        while true {
-            try? await Task.sleep(for: .milliseconds(500))
-            if Task.isCancelled { return false }
-            let isHeld = await isHeld(client)
-            // because what was asked when the command ended is not answered
-            if Task.isCancelled { return false }
-            if !isHeld { break }
+    private static let lossText =
+        "what was acquired has been given back, and may have been another's"
+
+    /// Ends the command once the connection is over that owns what was acquired; answers whether
+    /// that came before the task was cancelled.
+    private static func watch(
+        _ client: Client, _ number: UInt64, _ command: HeldCommand, _ manner: LossManner
+    ) async -> Bool {
+        do throws(ClientError) {
+            try await client.connectionEnds(number)
+        } catch {
+            if case .cancelled = error { return false }
         }
-        complainOfLoss()
+        switch manner {
+        case .term: command.end(.politely)
+        case .kill: command.end(.atOnce)
+        case .warn: break
+        }
+        Output.complain("the connection was lost while the command ran: \(lossText)")
         return true
     }
 
-    private static func isHeld(_ client: Client) async -> Bool {
-        guard (try? await client.isLive()) ?? false else { return false }
-        return (try? await client.connectionCount()) == 1
-    }
-
-    private static func complainOfLoss() {
-        Output.complain(
-            "the connection was lost while the command ran: what was acquired has been given back, "
-                + "and may have been another's")
+    private func acquire(
+        _ action: [UInt8], _ client: Client
+    ) async throws(Failure) -> (ActionOutcome, UInt64) {
+        let path = path
+        return try await Failure.explain(path) { () throws(ClientError) in
+            try await client.acquire(path, encoded: action)
+        }
     }
 
     private func dispatch(
@@ -149,8 +179,11 @@ struct HoldCommand: AsyncParsableCommand {
         Output.complain(failure.text)
     }
 
-    /// Runs the command with our own input and output; its code, or 128 and the signal's number.
-    private func runCommand(_ reply: WireValue) async throws -> Int32 {
+    /// Runs the command with this process's input and output: its code, or 128 and the signal's
+    /// number, and whether what was acquired was lost before it ended.
+    private func runCommand(
+        _ reply: WireValue, _ client: Client, _ number: UInt64
+    ) async throws -> (code: Int32, isLost: Bool) {
         let json = reply.json()
         guard json.utf8.count + Self.replyVariable.utf8.count + 1 < Self.variableBytesMax else {
             throw Failure(
@@ -158,25 +191,57 @@ struct HoldCommand: AsyncParsableCommand {
                 "the reply has \(json.utf8.count) bytes of JSON, which \(Self.replyVariable) "
                     + "cannot hold")
         }
-        // because Ctrl-C reaches the command as well: it decides, and we report what it said
-        signal(SIGINT, SIG_IGN)
-        // because a name is looked up on the PATH and a path is not: env tells them apart
-        let isPath = command[0].contains("/")
-        let status: TerminationStatus
-        do {
-            status = try await Subprocess.run(
-                .name(isPath ? "env" : command[0]),
-                arguments: Arguments(Array(isPath ? command[...] : command.dropFirst())),
-                environment: .inherit.updating(["REACTORCTL_REPLY": json]),
-                input: .currentStandardInput, output: .currentStandardOutput,
-                error: .currentStandardError
-            ).terminationStatus
+        let environment = ProcessInfo.processInfo.environment
+            .merging([Self.replyVariable: json]) { $1 }
+        let (endings, continuation) = AsyncStream<Result<HeldCommand.Ending, LoopError>>
+            .makeStream()
+        let held: HeldCommand
+        do throws(LoopError) {
+            held = try HeldCommand(command, environment: environment) { ending in
+                continuation.yield(ending)
+                continuation.finish()
+            }
         } catch {
-            throw Failure(127, "cannot run \(command[0]): \(error)")
+            throw cannotRun(error)
         }
-        switch status {
-        case .exited(let code): return Int32(code)
-        case .signaled(let number): return 128 + Int32(number)
+        let manner = onLoss
+        let watch = Task { await Self.watch(client, number, held, manner) }
+        for await ending in endings {
+            watch.cancel()
+            var isLost = await watch.value
+            if !isLost { isLost = await !Self.isHeld(client, number) }
+            switch ending {
+            case .success(.exited(let code)): return (code, isLost)
+            // What this process ended for the loss says nothing of the command.
+            case .success(.killed(let signal)) where isLost && [SIGTERM, SIGKILL].contains(signal):
+                return (Failure.unknownCode, isLost)
+            case .success(.killed(let signal)): return (128 + signal, isLost)
+            case .failure(let error): throw cannotRun(error)
+            }
         }
+        preconditionFailure("a command ends once")
     }
+
+    private func cannotRun(_ error: LoopError) -> Failure {
+        Failure(127, "cannot run \(command[0]): \(error)")
+    }
+
+    /// Looks once more: the connection may have gone since the watch was called off.
+    private static func isHeld(_ client: Client, _ number: UInt64) async -> Bool {
+        let isLive = (try? await client.isLive()) ?? false
+        let last = try? await client.connectionCount()
+        let isHeld = isLive && last == number
+        if !isHeld { Output.complain("the connection was lost while the command ran: \(lossText)") }
+        return isHeld
+    }
+}
+
+/// What becomes of a command whose connection is lost.
+enum LossManner: String, CaseIterable, ExpressibleByArgument {
+    /// It is asked to end with SIGTERM, and killed where it does not.
+    case term
+    /// It is killed.
+    case kill
+    /// It runs on, and a line on standard error says so.
+    case warn
 }

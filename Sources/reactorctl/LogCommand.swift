@@ -46,14 +46,20 @@ struct LogCommand: AsyncParsableCommand {
         let first = from.flatMap { RevisionText.parse($0, epoch: client.welcome.epoch) }
         let isJSON = json || !Output.isTerminal
         var mark: LogMark?
+        var hasFound = first != nil
         repeat {
-            let (path, after, follow) = (path, mark, follow)
+            let (path, after, waits) = (path, mark, follow && hasFound)
             let page = try await Failure.explain(path) { () throws(ClientError) in
-                try await client.log(path, from: first, after: after, waits: follow)
+                try await client.log(path, from: first, after: after, waits: waits)
             }
             if mark == nil { complain(page.begin, first) }
+            hasFound = hasFound || !page.entries.isEmpty
+            if !hasFound, page.isEnd {
+                try await checkPath(client)
+                hasFound = true
+            }
             for entry in page.entries {
-                try Output.line(isJSON ? entry.json : entry.text)
+                try Output.lines(isJSON ? entry.json : entry.text)
             }
             mark = page.position
             if !follow, page.isEnd || reaches(client.welcome, page) { break }
@@ -67,6 +73,14 @@ struct LogCommand: AsyncParsableCommand {
             return false
         }
         return last.epoch == welcome.epoch && last.sequence >= welcome.sequence
+    }
+
+    /// A path at which nothing ever happened is no mistake where a reactor stands.
+    private func checkPath(_ client: Client) async throws(Failure) {
+        let path = path
+        _ = try await Failure.explain(path) { () throws(ClientError) in
+            try await client.describe(path)
+        }
     }
 
     private func complain(_ begin: Revision, _ first: Revision?) {

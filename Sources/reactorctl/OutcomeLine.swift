@@ -59,12 +59,7 @@ extension DispatchOutcome<WireEmbedded> {
         switch self {
         case .applied, .ownerEnded, .accepted: nil
         case .rejected(let rejection):
-            Failure(
-                rejection.code == FaultCode.decode.rawValue
-                    ? Failure.badActionCode
-                    : rejection.code == FaultCode.notFound.rawValue
-                        ? Failure.noPathCode : Failure.rejectedCode,
-                "rejected: \(rejection.message)")
+            Failure(Self.code(of: rejection), "rejected: \(rejection.message)")
         case .failed(let message): Failure(Failure.rejectedCode, "failed: \(message)")
         case .unknown(let reason):
             Failure(
@@ -72,6 +67,14 @@ extension DispatchOutcome<WireEmbedded> {
                 "the connection was lost, and nobody can say whether the action was applied "
                     + "(\(reason)): look at the state before you try again")
         }
+    }
+}
+
+extension DispatchOutcome {
+    fileprivate static func code(of rejection: Rejection) -> Int32 {
+        let fault = FaultCode(rawValue: rejection.code)
+        if fault == .decode { return Failure.badActionCode }
+        return Failure.code(of: fault) ?? Failure.rejectedCode
     }
 }
 

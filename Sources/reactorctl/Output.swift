@@ -3,39 +3,47 @@ import ReactorLoop
 import ReactorWire
 
 /// Where lines go: standard output for results, standard error for everything else.
+///
+/// What a peer said, or somebody put into a state, is escaped here: no line writes to the terminal
+/// but as text.
 enum Output {
     /// Standard output takes no more.
     struct Closed: Error {
-        /// Why, unless who read it has seen enough.
+        /// Why; nil where its reader has seen enough.
         var reason: String?
     }
 
     /// Whether results go to a terminal.
-    static let isTerminal = isatty(1) == 1
+    static let isTerminal = StandardStream.output.isTerminal
     /// Whether complaints and progress go to a terminal.
-    static let isErrorTerminal = isatty(2) == 1
+    static let isErrorTerminal = StandardStream.error.isTerminal
 
-    /// Writes lines to standard output.
+    /// Whether a person may be at one of the standard streams.
+    static var hasTerminal: Bool {
+        isTerminal || isErrorTerminal || StandardStream.input.isTerminal
+    }
+
+    /// Writes a line to standard output.
     ///
-    /// *Throws*: ``Closed`` when nobody reads it any more, or it cannot be written.
+    /// *Throws*: ``Closed`` when its reader is gone, or it cannot be written.
     static func line(_ text: String) throws(Closed) {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        do throws(CallFailure) {
+            try StandardStream.output.write(Array((text.terminalSafe + "\n").utf8))
         } catch {
-            throw Closed(reason: reason(for: error))
+            guard error.errnoCode != EPIPE else { throw Closed(reason: nil) }
+            let message = error.message
+            throw Closed(reason: message.prefix(1).uppercased() + message.dropFirst())
         }
     }
 
-    private static func reason(for error: any Error) -> String? {
-        var error = error as NSError
-        while let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = cause }
-        guard error.domain == NSPOSIXErrorDomain,
-            let code = POSIXErrorCode(rawValue: Int32(error.code))
-        else { return "\(error)" }
-        return code == .EPIPE ? nil : POSIXError(code).localizedDescription
+    /// Writes the lines of `text` to standard output.
+    static func lines(_ text: String) throws(Closed) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            try self.line(String(line))
+        }
     }
 
-    /// Calls `close` once nobody reads standard output any more, though nothing is written; for
+    /// Calls `close` once standard output has no reader any more, though nothing is written; for
     /// commands that may be silent for long.
     static func watchReader(_ close: @escaping @Sendable () -> Void) {
         // because only a pipe's other end can go: a terminal or a file would look ready instead
@@ -49,18 +57,21 @@ enum Output {
 
     /// Writes a value: pretty on a terminal if `isPretty`, else on one line.
     static func value(_ value: WireValue, isPretty: Bool = false) throws(Closed) {
-        try line(value.json(pretty: isPretty && isTerminal))
+        try lines(value.json(pretty: isPretty && isTerminal))
     }
 
     /// Writes one line about what went wrong to standard error.
     static func complain(_ text: String) {
-        // because a peer's text must not break the line or the terminal
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        write("reactorctl: \(line)\n")
+        write("reactorctl: \(line.terminalSafe)\n")
     }
 
     /// Writes a message of several lines to standard error.
-    static func complain(lines text: String) { write(text + "\n") }
+    static func complain(lines text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            write(String(line).terminalSafe + "\n")
+        }
+    }
 
     /// Replaces the progress line on a terminal; does nothing elsewhere.
     static func progress(_ text: String) {
@@ -68,6 +79,6 @@ enum Output {
     }
 
     private static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        try? StandardStream.error.write(Array(text.utf8))
     }
 }

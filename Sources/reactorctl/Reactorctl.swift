@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import ReactorLoop
 
 /// `reactorctl`: what a person or a script asks of a running daemon.
 @main
@@ -12,10 +13,18 @@ struct Reactorctl: AsyncParsableCommand {
             /settings/entries/theme. Output is one JSON value per line unless it goes to a \
             terminal.
 
+            Where --socket names no daemon, REACTORD_SOCKET does; without that, the first of these \
+            that accepts is used: $XDG_RUNTIME_DIR/reactord.sock, /run/reactord/reactord.sock, \
+            /tmp/reactord-UID/reactord.sock (not for root). A socket that was named is the only \
+            one, and a place that refuses this user ends the search. Before anything is sent, the \
+            daemon must be a process of this user, of root, of the owner of /run/reactord, or of \
+            --daemon-uid, and no other user may write to the socket's directory.
+
             Exit codes: 0 done, 1 rejected, 2 wrong usage, 65 the action is not valid for that \
-            reactor, 66 no such path or revision, 69 no daemon reachable, 74 the output cannot be \
-            written, or the daemon's disk is full, refuses or is damaged, 75 outcome unknown or try \
-            again, 77 not for this user, 124 timed out.
+            reactor, 66 no such path, revision or directory, 69 no daemon reachable, 74 the output \
+            cannot be written, or the daemon's disk is full, refuses or is damaged, 75 outcome \
+            unknown or try again: the daemon is busy, does not answer, or was not there for long \
+            enough, 77 not for this user, or the socket is another user's, 124 timed out.
             """,
         version: "0.1.0",
         subcommands: [
@@ -26,6 +35,7 @@ struct Reactorctl: AsyncParsableCommand {
         ])
 
     static func main() async {
+        HeldCommand.takeOver(CommandLine.arguments)
         do {
             var command = try parseAsRoot(ordered(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
@@ -37,10 +47,7 @@ struct Reactorctl: AsyncParsableCommand {
             Output.complain(failure.text)
             Glibc.exit(failure.code)
         } catch let closed as Output.Closed {
-            // because who closed the pipe has seen enough
-            guard let reason = closed.reason else { Glibc.exit(0) }
-            Output.complain("standard output cannot be written: \(reason)")
-            Glibc.exit(Failure.outputCode)
+            finish(closed)
         } catch {
             finish(error)
         }
@@ -56,9 +63,26 @@ struct Reactorctl: AsyncParsableCommand {
     }
 
     private static func finish(_ error: any Error) -> Never {
-        // because 64 is ArgumentParser's code for wrong usage, and ours is the shells' own
-        guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        Output.complain(lines: fullMessage(for: error))
-        Glibc.exit(2)
+        let code = exitCode(for: error)
+        let message = fullMessage(for: error)
+        if code.isSuccess {
+            // Help or the version was asked for: the message is the result.
+            do throws(Output.Closed) {
+                if !message.isEmpty { try Output.lines(message) }
+            } catch {
+                finish(error)
+            }
+        } else if !message.isEmpty {
+            Output.complain(lines: message)
+        }
+        // ArgumentParser's code for wrong usage is 64, the shells' own is 2.
+        Glibc.exit(code == .validationFailure ? 2 : code.rawValue)
+    }
+
+    private static func finish(_ closed: Output.Closed) -> Never {
+        // The reader of a pipe that is closed has seen enough.
+        guard let reason = closed.reason else { Glibc.exit(0) }
+        Output.complain("standard output cannot be written: \(reason)")
+        Glibc.exit(Failure.outputCode)
     }
 }

@@ -280,7 +280,7 @@ struct HistoryCommandTests {
             "data: { directory: \(directory.path("a/b/c")) }\nreactors:\n"
             + "  visits: { kind: counter }\n"
         let checked = try await reactord("--check", config: nowhere)
-        #expect(checked.code == .exited(74) && checked.errors.contains("No such file"))
+        #expect(checked.code == .exited(69) && checked.errors.contains("is missing"))
     }
 
     @Test("what connections own is exported as if they had ended")

@@ -65,7 +65,7 @@ struct DataDirectoryTests {
         let lost = home.path("no/data")
         #expect(
             failure { _ = try DataDirectory(at: lost) }
-                == .system(SystemFailure(call: "mkdir", path: lost, code: ENOENT)))
+                == .unusableDirectory(path: lost, .isWithoutParent))
     }
 
     @Test("J66: a file system of another machine is refused, because its locks do not hold")

@@ -102,8 +102,7 @@ extension OfflineHistory {
             case .unusableDirectory(_, .isMissing):
                 // because no more than the last of a path that the operator named is made
                 guard isChosen || Self.isDirectory(above: path) else {
-                    throw .journal(
-                        .system(SystemFailure(call: "mkdir", path: path, code: ENOENT)))
+                    throw .journal(.unusableDirectory(path: path, .isWithoutParent))
                 }
                 return ["\(path) is made, and a history begins"]
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):

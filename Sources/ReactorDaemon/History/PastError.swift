@@ -56,6 +56,8 @@ extension JournalError {
         if isFull { return .diskFull }
         return switch self {
         case .trimmed, .absent: .history
+        case .unusableDirectory(_, .isForbidden): .forbidden
+        case .unusableDirectory: .path
         default: .storage
         }
     }

@@ -48,9 +48,9 @@ extension DataDirectory {
     /// Makes a directory, and opens it; an unfinished one of a process that was killed goes first.
     private convenience init(replacing path: String) throws(JournalError) {
         if unsafe mkdir(path, 0o700) != 0 {
-            guard errno == EEXIST else { throw .system(.now("mkdir", path)) }
+            guard errno == EEXIST else { throw Self.refusal(toMake: path) }
             try DataDirectory(at: path).removeUnfinished()
-            guard unsafe mkdir(path, 0o700) == 0 else { throw .system(.now("mkdir", path)) }
+            guard unsafe mkdir(path, 0o700) == 0 else { throw Self.refusal(toMake: path) }
         }
         do throws(JournalError) {
             try self.init(at: path, to: .own)
@@ -94,6 +94,16 @@ extension DataDirectory {
             throw .system(SystemFailure(call: "mkdir", path: path, code: EEXIST))
         }
         try removeAll()
+    }
+
+    /// What it means that `mkdir` was refused, from `errno`: a place that cannot be used is no
+    /// failure of the disk.
+    static func refusal(toMake path: String) -> JournalError {
+        switch errno {
+        case ENOENT, ENOTDIR: .unusableDirectory(path: path, .isWithoutParent)
+        case EACCES, EPERM, EROFS: .unusableDirectory(path: path, .isForbidden)
+        default: .system(.now("mkdir", path))
+        }
     }
 
     /// Removes all files in it, and itself. *C*: `unlinkat`, `rmdir`.

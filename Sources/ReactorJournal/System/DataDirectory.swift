@@ -40,7 +40,7 @@ public final class DataDirectory: Sendable {
     ) throws(JournalError) {
         self.path = Self.absolute(path)
         let isMade = unsafe purpose == .own && mkdir(path, 0o700) == 0
-        if purpose == .own, !isMade, errno != EEXIST { throw .system(.now("mkdir", path)) }
+        if purpose == .own, !isMade, errno != EEXIST { throw Self.refusal(toMake: path) }
         try Self.checkKind(of: path)
         descriptor = try Self.open(path)
         identity = FileIdentity(of: descriptor)

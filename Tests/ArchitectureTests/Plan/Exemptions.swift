@@ -170,6 +170,12 @@ enum Exemptions {
         "ReactorTesting/TestStep.swift": "a part of the test store, whose tests read its text",
         "ReactorThreads/Guarded.swift": "a lock around a value; every room above goes through it",
         "ReactorWire/WireLimits.swift": "constants; each is tested where it limits",
+        "reactorctl/Patience.swift": "tested end to end, as a process",
+        "ReactorLoop/HeldCommand.swift": "HoldTests run commands by it, as processes",
+        "ReactorLoop/HeldCommandCore.swift": "HoldTests run commands by it, as processes",
+        "ReactorLoop/ProgramSpawn.swift": "HoldTests start programs by it",
+        "ReactorLoop/StandardStream.swift":
+            "ReactorctlTests and ReactorctlEndTests read and write by it, as processes",
         "reactorctl/ActionStream.swift": "tested end to end, as a process",
         "reactorctl/ActionTemplate.swift": "tested end to end, as a process",
         "reactorctl/ActionText.swift": "tested end to end, as a process",

@@ -176,6 +176,7 @@ extension ClientMachine {
             }
             parts.append(contentsOf: body, 0..<body.count)
             guard !header.flags.contains(.more) else {
+                if parts.isEmpty { noteAnnouncement(header.number) }
                 requests[header.number] = .ask(ask, parts: parts, then: completion)
                 return
             }

@@ -228,6 +228,7 @@ extension ClientMachine {
             try stageAll(bytes, start..<(bodyStart - FrameHeader.byteCount))
         }
         commit(header.number)
+        if !checksumRequests.isEmpty { sumAnnounced() }
     }
 
     /// Updates were dropped; a snapshot of each slice follows.

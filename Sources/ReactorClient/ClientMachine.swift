@@ -109,6 +109,8 @@ public final class ClientMachine {
     var arrived: [Subscription] = []
     /// Mirrors that are compared with the daemon.
     var checks: [MirrorCheck] = []
+    /// Checksums that were asked for, by the numbers of the requests.
+    var checksumRequests: [UInt64: ChecksumRequest] = [:]
 
     /// Where the conversation stands.
     enum Stage: Equatable {

@@ -7,6 +7,8 @@ struct MirrorCheck {
     /// The mirror's end; it may leave the subscription meanwhile.
     let sink: any SliceSink
     var stage: Stage
+    /// What the mirror held at the mark that the daemon announced.
+    var own: OwnChecksum?
     let completion: (Result<Bool, ClientError>) -> Void
 
     /// How far it is.
@@ -16,6 +18,24 @@ struct MirrorCheck {
         /// It held something else, and gets a snapshot.
         case mending
     }
+}
+
+/// What a mirror held at a revision.
+struct OwnChecksum {
+    var revision: Revision
+    var checksum: UInt64?
+}
+
+/// A checksum that was asked for and has not come.
+///
+/// A large slice is summed up beside the daemon's loop, and its checksum comes turns later. The daemon
+/// announces by an empty part that the checksum is as of the next mark: the mirror is summed up then.
+struct ChecksumRequest {
+    let subscription: Subscription
+    let sink: any SliceSink
+    var isAnnounced = false
+    /// What the mirror held at the announced mark.
+    var own: OwnChecksum?
 }
 
 // MARK: - Comparing
@@ -41,7 +61,10 @@ extension ClientMachine {
         guard subscription.mode == .replica else {
             return completion(.failure(.notComparable(path: subscription.path)))
         }
+        let number = lastRequest + 1
+        checksumRequests[number] = ChecksumRequest(subscription: subscription, sink: sink)
         ask(.checksum(path: subscription.path)) { [unowned self] result in
+            let own = checksumRequests.removeValue(forKey: number)?.own
             switch result {
             case .failure(let error): completion(.failure(error))
             case .success(let bytes):
@@ -50,12 +73,28 @@ extension ClientMachine {
                     checks.append(
                         MirrorCheck(
                             subscription: subscription, sink: sink, stage: .comparing(expected),
-                            completion: completion))
+                            own: own, completion: completion))
                 } catch {
                     return completion(.failure(.daemonFault("answer: \(error)")))
                 }
                 settleChecks()
             }
+        }
+    }
+
+    /// The daemon announced that a checksum is as of the next mark.
+    func noteAnnouncement(_ number: UInt64) {
+        checksumRequests[number]?.isAnnounced = true
+        checksumRequests[number]?.own = nil
+    }
+
+    /// Sums up mirrors whose checksums were announced, at the mark that was just applied.
+    func sumAnnounced() {
+        for (number, request) in checksumRequests where request.isAnnounced {
+            checksumRequests[number]?.isAnnounced = false
+            guard request.subscription.state == .current, !isResyncing else { continue }
+            checksumRequests[number]?.own = OwnChecksum(
+                revision: revision, checksum: request.sink.checksum())
         }
     }
 
@@ -84,12 +123,17 @@ extension ClientMachine {
         guard isAtRest, !isSameHistory || revision >= expected.revision else {
             return checks.append(check)
         }
-        // because it may have moved on, or to another history, before it could be looked at
-        guard isSameHistory, subscription.floor <= expected.revision.sequence else {
+        let checksum: UInt64?
+        if let own = check.own, own.revision == expected.revision {
+            checksum = own.checksum
+        } else if isSameHistory, subscription.floor <= expected.revision.sequence {
+            checksum = check.sink.checksum()
+        } else {
+            // because it may have moved on, or to another history, before it could be looked at
             return self.check(subscription, check.sink, then: check.completion)
         }
         board.statistics.withLock { $0.verifications += 1 }
-        if check.sink.checksum() == expected.checksum { return check.completion(.success(true)) }
+        if checksum == expected.checksum { return check.completion(.success(true)) }
         var mending = check
         mending.stage = .mending
         checks.append(mending)

@@ -172,6 +172,19 @@ public class AnyNode {
     /// A copy of the state, to be encoded on any thread.
     func copyState() -> @Sendable (inout WireWriter) -> Void { { $0.map(count: 0) } }
 
+    /// A copy of the state as it is shown, to be encoded on any thread.
+    func copyPresented() -> @Sendable (inout WireWriter) -> Void { copyState() }
+
+    /// A copy of what stands at `field` of the shown state, to be encoded on any thread.
+    func copyPresented(
+        at field: ArraySlice<WireKey>
+    ) -> @Sendable (inout WireWriter) -> WireReach {
+        { _ in .impossible }
+    }
+
+    /// A copy of what a replica starts from, to be encoded on any thread.
+    func copyReplica() -> @Sendable (inout WireWriter) -> Void { copyState() }
+
     /// Puts an encoded state in the place of the one at hand.
     func restore(_ bytes: Span<UInt8>) throws(WireError) {}
 
@@ -233,15 +246,26 @@ extension AnyNode {
     /// Appends the state with all children composed into it: what `get` and value slices show.
     public final func encodeValue(into writer: inout WireWriter) {
         guard !children.isEmpty else { return encodePresented(into: &writer) }
+        let children = Array(children)
         var own = WireWriter()
         encodePresented(into: &own)
-        var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
-            Self.ownEntries(of: bytes)
+        Self.compose(own, children.map(\.key), into: &writer) { index, writer in
+            children[index].value.encodeValue(into: &writer)
         }
-        for (key, child) in children {
+    }
+
+    /// Appends the encoded state `own` as a map, with the children called `names` beside its entries.
+    static func compose(
+        _ own: borrowing WireWriter, _ names: [WireKey], into writer: inout WireWriter,
+        child: (_ index: Int, _ writer: inout WireWriter) -> Void
+    ) {
+        var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
+            ownEntries(of: bytes)
+        }
+        for (index, name) in names.enumerated() {
             var value = WireWriter()
-            child.encodeValue(into: &value)
-            entries.append((key, value.bytes))
+            child(index, &value)
+            entries.append((name, value.bytes))
         }
         entries.sort { $0.key < $1.key }
         writer.map(count: entries.count)

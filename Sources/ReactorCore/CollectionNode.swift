@@ -67,11 +67,25 @@ final class CollectionNode<R: Reactor>: AnyNode {
     // because a replica learns of the children that come and go by their keys, it must know those
     // that were there before; the composed value has them as its own
     public override func encodeReplica(into writer: inout WireWriter) {
-        let keys = children.keys.sorted()
+        Self.encode(Array(children.keys), into: &writer)
+    }
+
+    override func copyReplica() -> @Sendable (inout WireWriter) -> Void {
+        let keys = Array(children.keys)
+        return { Self.encode(keys, into: &$0) }
+    }
+
+    private static func encode(_ keys: [WireKey], into writer: inout WireWriter) {
         writer.map(count: 1)
         writer.text("keys")
         writer.array(count: keys.count)
-        for key in keys { writer.text(key.text) }
+        for key in keys.sorted() { writer.text(key.text) }
+    }
+
+    override func copyPresented(
+        at field: ArraySlice<WireKey>
+    ) -> @Sendable (inout WireWriter) -> WireReach {
+        { _ in .absent }
     }
 
     /// A child that does not stand here now may later.

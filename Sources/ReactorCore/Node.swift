@@ -65,6 +65,18 @@ public final class Node<R: Reactor>: AnyNode {
         return { state.encode(into: &$0) }
     }
 
+    override func copyPresented() -> @Sendable (inout WireWriter) -> Void {
+        let state = presented
+        return { state.encode(into: &$0) }
+    }
+
+    override func copyPresented(
+        at field: ArraySlice<WireKey>
+    ) -> @Sendable (inout WireWriter) -> WireReach {
+        let state = presented
+        return { state.encode(at: field, into: &$0) }
+    }
+
     override func restore(_ bytes: Span<UInt8>) throws(WireError) {
         do throws(WireError) {
             place.value = try R.State(keptBytes: bytes)

@@ -175,6 +175,22 @@ enum LimitTable {
             summary: "encoded snapshots kept for the next client that asks",
             slot: .bytes(\.snapshotCacheBytesMax, 0...16 << 30)),
         Entry(
+            name: "answersBytesMax",
+            summary: "large answers under way, each counted once; then the next wait",
+            slot: .bytes(\.answersBytesMax, 64 << 10...64 << 30)),
+        Entry(
+            name: "answerBytesPerTurnMax",
+            summary: "answers encoded before others are looked at; what is larger is made aside",
+            slot: .bytes(\.answerBytesPerTurnMax, 4 << 10...16 << 20)),
+        Entry(
+            name: "answerDeadline",
+            summary: "time for an answer to be taken while others wait; then it is ended",
+            slot: .duration(\.answerDeadline, .milliseconds(10) ... .seconds(3_600))),
+        Entry(
+            name: "questionsPerConnectionMax",
+            summary: "questions of one connection that wait; then it is not read from",
+            slot: .count(\.questionsPerConnectionMax, 1...65_536)),
+        Entry(
             name: "writeBytesMax", summary: "bytes handed to one connection's socket in one write",
             slot: .bytes(\.writeBytesMax, 4 << 10...64 << 20)),
     ]

@@ -224,6 +224,7 @@ extension ServerShell {
             keeper.missed.ask(question)
         case .beginSnapshot: if let snapshot = server.snapshot { keeper?.begin(snapshot) }
         case .sum(let probe): sum(probe)
+        case .encode(let capture): encode(capture)
         case .log(let event): onEvent(event)
         case .inquire(let inquiry): desk?.take(inquiry)
         }
@@ -237,6 +238,18 @@ extension ServerShell {
             let (values, byteCount) = probe.sums()
             _ = loop.post { server.open().summed(values, byteCount: byteCount) }
         }
+    }
+
+    // because an answer may be large, and the loop is not to wait for it; because the next one comes
+    // only when this is there, no more than one thread is ever at it
+    private func encode(_ capture: SliceCapture) {
+        let (server, loop) = (Confined(server), loop.handle)
+        let work = { @Sendable in
+            let encoding = capture.encode()
+            _ = loop.post { server.open().encoded(encoding) }
+        }
+        // because a machine that has no thread to spare still answers
+        if (try? WorkThread(name: "answers", work)) == nil { work() }
     }
 
     private func write(_ slices: ByteSlices, to id: ConnectionID) {

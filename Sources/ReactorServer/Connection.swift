@@ -57,6 +57,8 @@ final class Connection {
     var inquiryCount = 0
     /// Subscriptions that wait for the journal.
     var parkedCount = 0
+    /// Requests whose answers wait, or are on their way in parts.
+    var questions: [UInt64] = []
     var isWriting = false
     /// The last turn that had more for it than updates.
     var urgentTurn: UInt64 = 0
@@ -86,6 +88,12 @@ final class Connection {
 
     /// Bytes that the connection keeps alive: buffers that its queue points into, and input.
     var keptBytes: Int { queue.reduce(partial.count) { $0 + $1.bytes.count } }
+
+    /// A question was answered, or will not be.
+    func endQuestion(_ number: UInt64) {
+        guard let index = questions.firstIndex(of: number) else { return }
+        questions.remove(at: index)
+    }
 
     /// How far the conversation is.
     enum Stage {
@@ -144,6 +152,7 @@ extension Connection {
         var subscriptions: [UInt32: Subscription] = [:]
         var queue = Deque<Segment>()
         var pending = PendingOutput()
+        var streams: [AnswerStream] = []
     }
 
     /// Input that was not handled yet: the beginning of a frame whose end has not arrived, or,
@@ -169,6 +178,12 @@ extension Connection {
     var queue: Deque<Segment> {
         @inline(__always) _read { yield lane.value.queue }
         @inline(__always) _modify { yield &lane.value.queue }
+    }
+
+    /// Large answers on their way, of which the first is sent.
+    var streams: [AnswerStream] {
+        @inline(__always) _read { yield lane.value.streams }
+        @inline(__always) _modify { yield &lane.value.streams }
     }
 
     /// What the turn at hand has for this connection.

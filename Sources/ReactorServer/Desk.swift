@@ -30,6 +30,10 @@ struct Desk: ~Copyable {
     var unreleased = Deque<Server.TurnRecord>()
     /// Connections with updates and nothing urgent, in the order in which they get them.
     var unflushed = Deque<Connection>()
+    /// Questions that wait for their answers.
+    var questions = QuestionTable()
+    /// Large answers that are under way.
+    var answers = AnswerTable()
     /// Orders for the shell.
     var outputs: [ServerOutput] = []
 
@@ -82,6 +86,16 @@ extension Server {
     var unflushed: Deque<Connection> {
         @inline(__always) _read { yield desk.value.unflushed }
         @inline(__always) _modify { yield &desk.value.unflushed }
+    }
+
+    var questions: QuestionTable {
+        @inline(__always) _read { yield desk.value.questions }
+        @inline(__always) _modify { yield &desk.value.questions }
+    }
+
+    var answers: AnswerTable {
+        @inline(__always) _read { yield desk.value.answers }
+        @inline(__always) _modify { yield &desk.value.answers }
     }
 
     var watch: ActionWatch {

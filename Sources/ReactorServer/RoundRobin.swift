@@ -53,6 +53,14 @@ package struct RoundRobin<Owner: Hashable, Element> {
         count += 1
     }
 
+    /// Puts back an element that was taken and not worked on: its owner has the next turn.
+    package mutating func restore(_ element: Element, of owner: Owner) {
+        if queues[owner] != nil { owners.removeAll { $0 == owner } }
+        owners.prepend(owner)
+        queues[owner, default: []].prepend(element)
+        count += 1
+    }
+
     /// Takes out every element that `isWanted` answers true for, in any order.
     package mutating func removeAll(where isWanted: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []

@@ -3,7 +3,7 @@ import ReactorWire
 
 // MARK: - Questions
 extension Server {
-    /// Answers a question that changes nothing.
+    /// Answers a question that changes nothing, or lets it wait for its answer.
     func answer(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
         let ask: Ask
         do throws(WireError) {
@@ -11,63 +11,128 @@ extension Server {
         } catch {
             return refuse(header, Refusal(.decode, "ask: \(error)"), of: connection)
         }
-        var value = WireWriter()
+        let question: (form: SliceName.Form, path: String, purpose: Asker.Purpose)
         switch ask {
-        case .get(let path), .describe(let path):
-            switch find(path) {
-            case .failure(let refusal): return refuse(header, refusal, of: connection)
-            case .success((let node, let field)):
-                if case .get = ask {
-                    get(node, field, into: &value)
-                } else if field.isEmpty {
-                    describe(node).encode(into: &value)
-                } else {
-                    return refuse(header, notFound(path, node, field), of: connection)
-                }
+        case .get(let path): question = (.value, path, .value)
+        case .describe(let path): question = (.description, path, .whole)
+        case .tree: question = (.entries, "/", .whole)
+        case .stats: question = (.counters, "/", .whole)
+        case .checksum(let path, let mode):
+            question = (mode == .value ? .value : .replica, path, .checksum)
+        case .limits:
+            return reply(to: connection) { writer in
+                writer.parts(.answer, number: header.number, body: limits.named.wireBytes().span)
             }
-        case .tree: treeEntries().encode(into: &value)
-        case .stats: counters().encode(into: &value)
-        case .limits: limits.named.encode(into: &value)
         case .past, .snapshot, .backup, .log, .export:
             return inquire(ask, header, of: connection)
-        case .checksum(let path, let mode):
-            return self.ask(header, path, mode, of: connection)
         }
-        reply(to: connection) { writer in
-            value.withBytes { bytes in
-                writer.parts(.answer, number: header.number, body: bytes)
+        do throws(Refusal) {
+            let name = SliceName(form: question.form, path: try path(question.path))
+            take(name, try locate(name), question.purpose, header, of: connection)
+        } catch {
+            refuse(header, error, of: connection)
+        }
+    }
+
+    /// Answers a small question at once, within the turn's share; others wait for the turn's end.
+    private func take(
+        _ name: SliceName, _ place: (node: AnyNode, field: ArraySlice<WireKey>),
+        _ purpose: Asker.Purpose, _ header: FrameHeader, of connection: Connection
+    ) {
+        connection.questions.append(header.number)
+        let asker = Asker(
+            connection: connection, number: header.number, purpose: purpose,
+            sequence: tree.turn.sequence)
+        // because a checksum is of the turn's mark, and those that wait come first
+        if purpose != .checksum, !questions.hasSoon {
+            if reuse(name, of: place.node, for: [asker]) { return }
+            if turnShare > 0, byteEstimate(of: name, place.node) <= turnShare {
+                return share(encode(name, place), of: name, place.node, among: [asker])
+            }
+        }
+        questions.add(asker, for: name, of: place.node)
+        if connection.questions.count >= limits.questionsPerConnectionMax {
+            pauseReading(connection)
+        }
+    }
+
+    /// Bytes that may still be encoded on the loop in the turn.
+    var turnShare: Int {
+        turnShareMax - questions.spent(in: endedTurns)
+    }
+
+    /// Bytes that may be encoded on the loop in a turn.
+    var turnShareMax: Int { max(1, limits.answerBytesPerTurnMax) }
+
+    /// The node and the field that a question is about.
+    func locate(
+        _ name: SliceName
+    ) throws(Refusal) -> (node: AnyNode, field: ArraySlice<WireKey>) {
+        let place = try find(name.path).get()
+        guard !place.field.isEmpty else { return place }
+        switch name.form {
+        case .replica:
+            throw Refusal(.path, "\(name.path) is inside a state: ask in value mode")
+        case .description: throw notFound(name.path.description, place.node, place.field)
+        case .value, .entries, .counters: return place
+        }
+    }
+
+    /// About how many bytes an answer has; rather too many than too few.
+    func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
+        switch name.form {
+        case .value: questions.byteEstimate(of: name, node)
+        case .replica where node.isCollection: 32 * node.children.count
+        case .replica: questions.byteEstimate(of: name, node)
+        case .description: 1_024 + 32 * node.children.count
+        case .entries: 64 * tree.mountedCount
+        case .counters: 1_024 + 16 * connections.count
+        }
+    }
+
+    /// What an answer is encoded from, as of now.
+    func capture(
+        _ name: SliceName, _ place: (node: AnyNode, field: ArraySlice<WireKey>)
+    ) -> SliceCapture {
+        switch name.form {
+        case .value: return place.node.captureValue(at: place.field)
+        case .replica: return place.node.captureReplica()
+        case .entries: return tree.captureEntries()
+        case .description:
+            let (description, names) = (describe(place.node), Array(place.node.children.keys))
+            return SliceCapture { writer in
+                var description = description
+                description.children = names.sorted().map(\.text)
+                description.encode(into: &writer)
+                return .found
+            }
+        case .counters:
+            let counters = counters()
+            return SliceCapture { writer in
+                counters.encode(into: &writer)
+                return .found
             }
         }
     }
 
-    private func get(
-        _ node: AnyNode, _ field: ArraySlice<WireKey>, into writer: inout WireWriter
-    ) {
-        writer.array(count: 3)
-        Revision(epoch: tree.turn.epoch, sequence: tree.turn.sequence).encode(into: &writer)
-        var value = WireWriter()
-        let isThere = node.encodeValue(at: field, into: &value) == .found
-        writer.bool(isThere)
-        if isThere { value.withBytes { writer.raw($0) } } else { writer.null() }
+    /// Encodes an answer on the loop, from the turn's share.
+    func encode(
+        _ name: SliceName, _ place: (node: AnyNode, field: ArraySlice<WireKey>)
+    ) -> SliceEncoding {
+        let encoding = capture(name, place).encode()
+        questions.spend(encoding.bytes.count, in: endedTurns)
+        questions.learn(
+            encoding, of: name, SliceState(of: place.node, at: tree.turn.sequence),
+            grownBytes: questions.grownBytes)
+        return encoding
     }
 
+    /// What can be sent to a node and what it holds, but for the names of its children.
     private func describe(_ node: AnyNode) -> NodeDescription {
         NodeDescription(
             path: node.path.description, reactor: node.reactorName, doc: node.documentation,
             fingerprint: node.fingerprint, action: node.actionSchema, state: node.stateSchema,
-            mutation: node.mutationSchema, reply: node.replySchema,
-            children: node.children.keys.sorted().map(\.text))
-    }
-
-    private func treeEntries() -> [TreeEntry] {
-        var entries: [TreeEntry] = []
-        tree.forEachNode { node in
-            entries.append(
-                TreeEntry(
-                    path: node.path.description, reactor: node.reactorName,
-                    sequence: node.sequence))
-        }
-        return entries
+            mutation: node.mutationSchema, reply: node.replySchema, children: [])
     }
 
     private func counters() -> [String: UInt64] {
@@ -82,6 +147,7 @@ extension Server {
         all["snapshotBytes"] = UInt64(memory.snapshotBytes)
         all["ringBytes"] = UInt64(memory.ringBytes)
         all["keptBytes"] = UInt64(memory.keptBytes)
+        all["answerBytes"] = UInt64(memory.answerBytes)
         return all
     }
 }

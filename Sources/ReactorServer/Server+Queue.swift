@@ -173,6 +173,8 @@ extension Server {
         guard connection.isReadingPaused, !connection.isClosing, !connection.isSpent,
             connection.queuedControlBytes + connection.pending.controlBytes
                 <= limits.undrainedBytesMax / 2,
+            connection.streams.isEmpty,
+            connection.questions.count <= limits.questionsPerConnectionMax / 2,
             connection.inFlight <= limits.inFlightMax / 2,
             connection.inFlightBytes <= limits.inFlightBytesMax / 2, !isCongested
         else { return }
@@ -227,6 +229,12 @@ extension Server {
             }
             slices.append(ByteSlice(segment.bytes, range: segment.range))
         }
+        if !connection.streams.isEmpty {
+            // because a connection with many updates gets its answers as well
+            let room = max(limits.writeBytesMax - byteCount, WireWriter.partBytesMax)
+            let parts = takeParts(of: connection, bytesMax: room)
+            if !parts.isEmpty { slices.append(ByteSlice(parts)) }
+        }
         guard slices.isEmpty else {
             connection.isWriting = true
             outputs.append(.write(connection.id, slices))
@@ -234,7 +242,7 @@ extension Server {
         }
         // because the turn at hand may still have something for it
         if connection.isClosing, connection.queue.isEmpty, connection.notedTurn != turnNumber,
-            !connection.isBehind
+            !connection.isBehind, connection.questions.isEmpty
         {
             return shut(connection)
         }
@@ -263,6 +271,6 @@ extension Connection {
     /// Whether everything that arrived was answered.
     fileprivate var isAnswered: Bool {
         !isReadingPaused && !(session?.isOwed ?? false) && inquiryCount == 0
-            && parkedCount == 0 && !isBehind
+            && parkedCount == 0 && questions.isEmpty && !isBehind
     }
 }

@@ -279,6 +279,7 @@ extension Server {
     /// out for a client that reads on.
     func close(_ connection: Connection, _ closing: Closing) {
         guard !connection.isClosing else { return }
+        dropQuestions(of: connection)
         connection.farewell = closing
         if !connection.isBehind { sayFarewell(to: connection) }
         beginClosing(connection)

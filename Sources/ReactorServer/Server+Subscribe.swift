@@ -7,15 +7,29 @@ extension Server {
     func find(
         _ text: String
     ) -> Result<(node: AnyNode, field: ArraySlice<WireKey>), Refusal> {
-        let path: SlicePath
-        do throws(SlicePathError) {
-            path = try SlicePath(text)
+        do throws(Refusal) {
+            return find(try path(text))
         } catch {
-            return .failure(Refusal(.path, error.description))
+            return .failure(error)
         }
+    }
+
+    /// The path that a client wrote.
+    func path(_ text: String) throws(Refusal) -> SlicePath {
+        do throws(SlicePathError) {
+            return try SlicePath(text)
+        } catch {
+            throw Refusal(.path, error.description)
+        }
+    }
+
+    /// The node and the field that a path leads to, or why there is none.
+    func find(
+        _ path: SlicePath
+    ) -> Result<(node: AnyNode, field: ArraySlice<WireKey>), Refusal> {
         let (node, field) = tree.resolve(path)
         return node.allows(field)
-            ? .success((node, field)) : .failure(notFound(text, node, field))
+            ? .success((node, field)) : .failure(notFound(path.description, node, field))
     }
 
     /// "No such path", with the nearest one beside it.

@@ -20,7 +20,7 @@ extension Server {
             if turn.hasResolutions { resolve() }
         }
         if !endedActions.isEmpty { tellDone() }
-        if !checksumQuestions.isEmpty { answerChecksums() }
+        if questions.isActive { answerQuestions() }
         if keepsHistory {
             noteChanges()
             noteProbe()
@@ -75,6 +75,7 @@ extension Server {
         unreleased.append(record)
         if isChange {
             stats.turns &+= 1
+            questions.grownBytes &+= UInt64(batch.deltas.range.count)
             ring.append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
         }
         if isKept {

@@ -74,9 +74,6 @@ public final class Server {
     /// Actions whose effects have ended in the turn at hand, for clients who wait for that.
     var endedActions: [Origin] = []
 
-    /// What was asked in the turn at hand and is answered as of its end.
-    var checksumQuestions: [ChecksumQuestion] = []
-
     // MARK: Turns that wait for their batches
     /// Outputs of turns up to this one may leave.
     var releasedTurn: UInt64 = 0
@@ -167,6 +164,7 @@ public final class Server {
         slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
         turnStart = tree.turn.sequence
         tree.effectsMax = limits.effectsMax
+        if turnStart > 0 { questions.grownBytes = QuestionTable.unknownBytes }
     }
 
     deinit {
@@ -188,7 +186,7 @@ public final class Server {
     /// Whether a turn would have something to share out, though nothing was received.
     public var needsTurn: Bool {
         !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput || isCrowded || !endedActions.isEmpty
+            || !spent.isEmpty || hasHeldInput || isCrowded || !endedActions.isEmpty || isQuestionDue
             // because one waits for the other to end
             || isSnapshotWanted && snapshot?.isEnded ?? true
     }
@@ -198,8 +196,9 @@ public final class Server {
     public var isSharing: Bool { !unflushed.isEmpty }
 
     /// Whether the next turn goes on with input that was held back, because a connection sent more
-    /// than ``ServerLimits/framesPerTurnMax`` frames. Before it, a shell looks at all sockets.
-    public var hasHeldInput: Bool { !rested.isEmpty }
+    /// than ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
+    /// ``ServerLimits/answerBytesPerTurnMax``. Before it, a shell looks at all sockets.
+    public var hasHeldInput: Bool { !rested.isEmpty || questions.hasSoon }
 
     /// Whether too many connections have not said hello, some of which may have by now. Before the next
     /// turn, a shell looks at all sockets.
@@ -295,6 +294,7 @@ extension Server {
         leaveSlices(connection)
         forgetParked(of: connection)
         openings.end(id, connection.nodes)
+        dropQuestions(of: connection)
         connection.nodes.removeAll()
         tree.endConnection(id.rawValue)
         guard let session = connection.session else { return }
@@ -350,6 +350,7 @@ extension Server {
         if now > Self.blankSessionNanoseconds {
             sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)
         }
+        cutStalledAnswers()
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
             if connection.isClosing {
                 abandon(connection)

@@ -70,6 +70,18 @@ public struct ServerLimits: Equatable, Sendable {
     public var parkedRequestsMax = 64
     /// Bytes of encoded snapshots kept for the next who asks, beside the newest.
     public var snapshotCacheBytesMax = 64 << 20
+    /// Bytes of large answers that are under way, each counted once for all connections that are sent
+    /// it, above which no further one is encoded: questions for large answers wait.
+    public var answersBytesMax = 256 << 20
+    /// Bytes of answers that are encoded on the loop in one turn; what is larger is encoded beside it,
+    /// one answer after another, and further small ones wait for the next turn.
+    public var answerBytesPerTurnMax = 64 << 10
+    /// Nanoseconds after which a large answer that its reader does not take is ended with BUSY where
+    /// others wait for the room.
+    public var answerDeadline: UInt64 = 5_000_000_000
+    /// Most questions of one connection that wait for their answers; nothing more is read from it
+    /// until half of them are answered.
+    public var questionsPerConnectionMax = 64
     /// Most bytes handed to one connection's socket in one write.
     public var writeBytesMax = 256 << 10
     /// Most actions of one batch.
@@ -117,6 +129,10 @@ public struct ServerLimits: Equatable, Sendable {
             "resumeBytesMax": UInt64(resumeBytesMax),
             "parkedRequestsMax": UInt64(parkedRequestsMax),
             "snapshotCacheBytesMax": UInt64(snapshotCacheBytesMax),
+            "answersBytesMax": UInt64(answersBytesMax),
+            "answerBytesPerTurnMax": UInt64(answerBytesPerTurnMax),
+            "answerDeadlineNanoseconds": answerDeadline,
+            "questionsPerConnectionMax": UInt64(questionsPerConnectionMax),
             "writeBytesMax": UInt64(writeBytesMax),
             "batchActionsMax": UInt64(batchActionsMax),
             "effectsMax": UInt64(effectsMax),

@@ -35,6 +35,8 @@ public struct ServerMemory: Equatable, Sendable {
     public var ringBytes = 0
     /// Encoded snapshots kept for the next who asks.
     public var snapshotBytes = 0
+    /// Large answers that are under way, each counted once.
+    public var answerBytes = 0
 
     /// Nothing at all.
     public init() {}
@@ -69,6 +71,7 @@ extension Server {
         memory.unreleasedBytes = unreleasedBytes
         memory.ringBytes = ring.byteCount
         memory.snapshotBytes = slices.cachedBytes
+        memory.answerBytes = answers.byteCount
         return memory
     }
 }

@@ -65,6 +65,9 @@ public enum ServerOutput: Sendable {
     case readHistory(HistoryQuestion)
     /// Sum up these states on a thread of the shell's; then say ``Server/summed(_:byteCount:)``.
     case sum(StateProbe)
+    /// Encode this on a thread of the shell's; then say ``Server/encoded(_:at:)``. The next one comes
+    /// only after that.
+    case encode(SliceCapture)
     /// Tell the operator.
     case log(ServerEvent)
     /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.

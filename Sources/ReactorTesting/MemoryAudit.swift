@@ -46,6 +46,7 @@ public struct MemoryAudit: Sendable {
                 "bytes of one connection's actions in flight", memory.inFlightBytesOfOne,
                 limits.inFlightBytesMax + inputBytesMax
             ),
+            ("answer bytes", memory.answerBytes, limits.answersBytesMax + stateBytesMax),
             ("ring bytes", memory.ringBytes, limits.ringBytesMax),
             (
                 "snapshot bytes", memory.snapshotBytes,

@@ -208,6 +208,8 @@ public final class SimulatedWorld {
     // because a run that goes wrong goes wrong at every step
     /// Most violations that are noted.
     private static let violationsMax = 200
+    /// Nanoseconds that it takes to encode a large answer beside the server.
+    private static let encodingNanoseconds: UInt64 = 50_000
 
     /// Whether the server has been told of a connection and not of its end.
     public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
@@ -428,6 +430,14 @@ extension SimulatedWorld {
         case .sum(let probe):
             let (values, byteCount) = probe.sums()
             server.summed(values, byteCount: byteCount)
+        case .encode(let capture):
+            let start = restarts
+            timeline.after(Self.encodingNanoseconds) { [unowned self] in
+                // because a server that is gone took its questions with it
+                guard start == restarts else { return }
+                server.encoded(capture.encode())
+                noteServer()
+            }
         case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }
         case .log, .inquire: break
         }

@@ -44,6 +44,29 @@ struct MirrorCheckTests {
         #expect(pair.reader.machine.statistics.verifications == 20)
     }
 
+    @Test("C91: a checksum that comes late is compared with what the mirror held at its revision")
+    func late() throws {
+        var limits = ServerLimits()
+        limits.answerBytesPerTurnMax = 0
+        let rig = Rig(limits: limits)
+        let (reader, writer) = (rig.client(), rig.client())
+        let mirror = try reader.mirror("/visits", rig)
+        let node = try writer.open("/visits", rig)
+        try writer.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        var answers: [Bool?] = []
+        reader.machine.verify(mirror) { answers.append(try? $0.get()) }
+        rig.run()
+        #expect(rig.captures.count == 1 && answers.isEmpty)
+        try writer.machine.dispatch(Action.increment(by: 1), to: node)
+        rig.run()
+        #expect(mirror.state.count == 2)
+        rig.server.encoded(rig.captures.removeFirst().encode())
+        rig.run()
+        #expect(answers == [true])
+        #expect(rig.captures.isEmpty && reader.sent.filter { $0.kind == .ask }.count == 1)
+    }
+
     @Test("C91: a bit that flips in a delta is found, and the mirror starts anew")
     func flipped() throws {
         let pair = try Pair()

@@ -33,6 +33,20 @@ struct RoundRobinTests {
         #expect(order == ["b1", "a1", "a2"])
     }
 
+    @Test("an element that was not worked on is the next, and its owner's turn is not lost")
+    func restored() {
+        var queue = RoundRobin<UInt32, String>()
+        for element in ["a1", "a2"] { queue.append(element, of: 1) }
+        queue.append("b1", of: 2)
+        for _ in 1...2 {
+            guard let first = queue.popFirst() else { continue }
+            queue.restore(first.element, of: first.owner)
+        }
+        var order: [String] = []
+        while let (_, element) = queue.popFirst() { order.append(element) }
+        #expect(order == ["a1", "b1", "a2"])
+    }
+
     @Test("what is taken out leaves no empty turn behind")
     func removal() {
         var queue = RoundRobin<UInt32, Int>()

@@ -50,10 +50,7 @@ extension Server {
         let header = FrameHeader(kind: .ask, number: inquiry.number)
         switch result {
         case .failure(let refusal): refuse(header, refusal, of: connection)
-        case .success(let bytes):
-            reply(to: connection) { writer in
-                writer.parts(.answer, number: inquiry.number, body: bytes.span)
-            }
+        case .success(let bytes): send(bytes, of: inquiry.number, to: connection)
         }
         note(connection)
     }

@@ -19,6 +19,8 @@ final class Rig {
     private var lastConnection: UInt64 = 0
     private var wires: [ConnectionID: Wire] = [:]
     private(set) var machines: [Joined] = []
+    /// What is to be encoded off the loop, until a test lets it.
+    var captures: [SliceCapture] = []
 
     /// What becomes of the batches of a turn.
     enum JournalMood {
@@ -264,6 +266,7 @@ final class Rig {
                 owner.machine.disconnected()
             case .append(let batch): append(batch)
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
+            case .encode(let capture): captures.append(capture)
             case .pauseReading, .resumeReading, .log, .inquire, .sum, .beginSnapshot: break
             }
         }

@@ -21,6 +21,10 @@ final class ServerHarness {
     /// Questions that were not.
     private(set) var questions: [HistoryQuestion] = []
     private(set) var inquiries: [Inquiry] = []
+    /// Whether large answers are encoded at once.
+    var encodesAtOnce = true
+    /// Those that were not.
+    var captures: [SliceCapture] = []
     private(set) var snapshots: [ServerSnapshot] = []
     private(set) var probes: [StateProbe] = []
     private var sockets: [ConnectionID: FakeSocket] = [:]
@@ -137,6 +141,12 @@ final class ServerHarness {
             server.answer(question.number, with: past?(question), at: now)
         case .beginSnapshot: if let snapshot = server.snapshot { snapshots.append(snapshot) }
         case .sum(let probe): probes.append(probe)
+        case .encode(let capture):
+            guard encodesAtOnce else {
+                captures.append(capture)
+                return
+            }
+            server.encoded(capture.encode())
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
         }

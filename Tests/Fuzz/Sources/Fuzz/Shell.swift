@@ -66,6 +66,7 @@ final class Shell {
             closed.insert(id)
             server.disconnect(id, at: 0)
         case .append(let batch): server.appended(batch.turn, at: 0)
+        case .encode(let capture): server.encoded(capture.encode())
         case .pauseReading, .resumeReading, .readHistory, .log, .inquire, .sum, .beginSnapshot:
             break
         }

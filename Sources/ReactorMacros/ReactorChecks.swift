@@ -107,8 +107,9 @@ extension ReactorChecks {
 
     /// Whether a part that is not declared follows from the types of a function or a property.
     private func isInferred(_ part: String) -> Bool {
-        // because the base class is told the types, which may stand elsewhere
+        // The base class is told the types, which may stand elsewhere.
         if let argument = reactor.baseArgument(part) { return !names(argument, part) }
+        if reactor.inheritsUnknownBase { return true }
         switch part {
         case "Action":
             return reactor.functions(named: "mutate").contains { function in
@@ -144,7 +145,7 @@ extension ReactorChecks {
 
     private func checkInitialState() -> Bool {
         guard reactor.properties["initialState"] == nil, let state = reactor.nested["State"],
-            !reactor.stateHasDefault, !reactor.inheritsBase
+            !reactor.stateHasDefault, !reactor.inheritsBase, !reactor.inheritsUnknownBase
         else { return true }
         let silent = SilentContext(context)
         let fields = (state as? StructDeclSyntax).flatMap { storedFields($0, in: silent) }

@@ -36,7 +36,9 @@ struct ReactorMacro: MemberMacro {
                     ["self.init(initialState: State())"])
             ]
         }
-        guard reactor.properties["initialState"] == nil, !reactor.inheritsBase else { return [] }
+        guard reactor.properties["initialState"] == nil, !reactor.inheritsBase,
+            !reactor.inheritsUnknownBase
+        else { return [] }
         return [block("\(reactor.modifier)var initialState: State", ["State()"])]
     }
 

@@ -156,7 +156,8 @@ extension ReactorChecks {
             let wanted = part == "Action" && rule.mayLackAction ? "Action?" : part
             // because a nested Mutation may be an alias of Action, and the other way round
             let isAlias = lastName(type) == "Mutation" && part == "Action"
-            guard lastName(type) != wanted, !isAlias else { continue }
+            let isMeant = [part, wanted].contains { reactor.isAlias($0, of: type) }
+            guard lastName(type) != wanted, !isAlias, !isMeant else { continue }
             let written = "\(parameter.firstName.text): \(parameter.type.trimmedDescription)"
             return RuleProblem(
                 parameter.type, "parameterType",
@@ -183,7 +184,8 @@ extension ReactorChecks {
         guard wanted == "Mutations" else { return nil }
         // because an alias of the result's type is the author's business
         guard let element = argument(of: wanted, in: type),
-            lastName(element) == "Action", mutationName == "Mutation"
+            lastName(element) == "Action", mutationName == "Mutation",
+            !reactor.isAlias("Mutation", of: element)
         else { return nil }
         return RuleProblem(
             element, "result",

@@ -109,6 +109,43 @@ struct ReactorType {
     /// Whether the reactor is a subclass of `BaseReactor`.
     var inheritsBase: Bool { baseArguments != nil }
 
+    /// Whether the reactor is a subclass of another class, which may hold any part of it: only a class
+    /// overrides, and only a class or a protocol that `@Reactor` does not know takes types.
+    var inheritsUnknownBase: Bool {
+        guard !inheritsBase, let type = declaration.as(ClassDeclSyntax.self),
+            let parent = type.inheritanceClause?.inheritedTypes.first?.type
+        else { return false }
+        let clause =
+            parent.as(MemberTypeSyntax.self)?.genericArgumentClause
+            ?? parent.as(IdentifierTypeSyntax.self)?.genericArgumentClause
+        let known = ["Reactor", "MirrorableReactor", "HandlingReactor"]
+        let isGeneric =
+            clause != nil
+            && !known.contains { lastName(parent).hasPrefix("\($0)<") || lastName(parent) == $0 }
+        return isGeneric
+            || type.memberBlock.members.contains { member in
+                let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers
+                return modifiers?.contains { $0.name.text == "override" } ?? false
+            }
+    }
+
+    /// Whether a part is declared as another name of `type`; `Action?` is optional then, too.
+    func isAlias(_ part: String, of type: TypeSyntax) -> Bool {
+        let isOptional = part.hasSuffix("?")
+        let name = isOptional ? String(part.dropLast()) : part
+        guard let alias = nested[name] as? TypeAliasDeclSyntax else { return false }
+        let target = plainText(alias.initializer.value)
+        return plainText(type) == (isOptional ? target + "?" : target)
+    }
+
+    /// A type as it is written, without spaces and without what an argument says beside it.
+    private func plainText(_ type: TypeSyntax) -> String {
+        if let attributed = type.as(AttributedTypeSyntax.self) {
+            return plainText(attributed.baseType)
+        }
+        return type.trimmedDescription.filter { !$0.isWhitespace }
+    }
+
     /// The type that the base class is given for a part.
     func baseArgument(_ part: String) -> TypeSyntax? {
         guard let baseArguments, baseArguments.count == 3,

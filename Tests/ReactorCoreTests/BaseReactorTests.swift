@@ -48,6 +48,27 @@ struct LampState: Equatable, Sendable { var isOn = false }
 @Reactor
 final class Lamp: BaseReactor<LampAction, Meter.Mutation, LampState> {}
 
+/// Keeps a list of what was applied, for any reactor below it.
+class Logged<Action: Sendable, Fact: Sendable, State: Sendable>:
+    BaseReactor<Action, Fact, State>
+{
+    let label: String
+
+    init(_ label: String, _ state: State) {
+        self.label = label
+        super.init(initialState: state)
+    }
+}
+
+/// A subclass of a generic class.
+@Reactor
+final class Almanac: Logged<Almanac.Action, Almanac.Action, Almanac.State> {
+    typealias Action = [String]
+    struct State: Equatable, Sendable { var lines: [String] = [] }
+
+    override func reduce(state: inout State, mutation: [String]) { state.lines += mutation }
+}
+
 /// Has children, reacts to one, and decides by its context, as any reactor does.
 @Reactor
 final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
@@ -144,6 +165,13 @@ extension Pipe.Mutation {
 
 @Suite("BaseReactor")
 struct BaseReactorTests {
+    @Test("F7: a class between the base class and a reactor may be generic; an action, an array")
+    func genericBase() throws {
+        let store = Store(Almanac("first", Almanac.State(lines: ["-"])))
+        try store.dispatch(["a", "b"])
+        #expect(store.state.lines == ["-", "a", "b"])
+    }
+
     @Test("F7: a subclass overrides the hooks and the pipelines")
     func hooks() async throws {
         let world = ManualWorld()

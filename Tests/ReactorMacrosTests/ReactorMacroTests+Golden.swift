@@ -230,6 +230,31 @@ extension ReactorMacroTests {
             """)
     }
 
+    @Test("F7: a subclass of a generic class is given nothing that this may hold")
+    func genericBase() {
+        expectExpansion(
+            """
+            @Reactor
+            final class Shop: Logged<Order, Shop.State> {
+                struct State: WireCodable {
+                    var sold = 0
+                }
+                override func reduce(state: inout State, mutation: Order) {}
+            }
+            """,
+            """
+            final class Shop: Logged<Order, Shop.State> {
+                struct State: WireCodable {
+                    var sold = 0
+                }
+                override func reduce(state: inout State, mutation: Order) {}
+            }
+
+            extension Shop: Reactor {
+            }
+            """)
+    }
+
     @Test("F7: a subclass that is made in another way keeps to that")
     func madeByHand() {
         expectExpansion(

@@ -66,6 +66,24 @@ struct ReactorRuleTests {
             "write 'Mutation'", after: "func reduce(state: inout State, mutation: Mutation) {}")
     }
 
+    @Test("a part that is another name of a type is meant by that type, too")
+    func aliases() {
+        expectDiagnostics(
+            """
+            @Reactor
+            struct Words {
+                typealias Action = [String]
+                typealias Mutation = Action
+                struct State { var words: [String] = [] }
+                func mutate(action: [ String ], state: State) -> Mutations<Action> { .none }
+                func reduce(state: inout State, mutation: Action) {}
+                func error(_ error: any Error, action: [String]?, state: State)
+                    -> Mutations<Mutation> { .none }
+                func transform(action: Transform<[String]>) -> Transform<[String]> { action }
+            }
+            """)
+    }
+
     @Test("a rule that decides what is no mutation would silently never be called")
     func results() {
         expectFix(

@@ -55,6 +55,20 @@ public struct Mutations<Mutation: Sendable> {
     @inlinable
     public init(_ mutation: Mutation) { self.init(.one(mutation)) }
 
+    // A list stays a list where the type of the mutation is not given: it comes first.
+    /// One synchronous mutation.
+    @inlinable
+    @_disfavoredOverload
+    public init(sync mutation: Mutation) { self.init(.one(mutation)) }
+
+    /// One synchronous mutation, then effects whose emissions are transactions of their own.
+    @_disfavoredOverload
+    public init(sync mutation: Mutation, async effects: Effect<Mutation>...) {
+        let extras = Extras()
+        extras.effects = effects
+        self.init(.one(mutation), extras: extras)
+    }
+
     /// Synchronous mutations, in order.
     @inlinable
     public init(sync mutations: [Mutation]) { self.init(.many(mutations)) }

@@ -41,6 +41,52 @@ struct HandCounter: HandlingReactor {
     }
 }
 
+/// Looks for texts; its handlers have names and ends.
+struct HandFinder: HandlingReactor {
+    @WireCodable
+    enum Action: Equatable, Sendable {
+        case find(String)
+        case stop
+        case hang
+    }
+
+    @WireCodable
+    struct State: Equatable, Sendable {
+        var found: [String] = []
+        var failure = ""
+    }
+
+    var initialState = State()
+
+    func handler(for action: Action) -> AsyncHandler<State>? {
+        switch action {
+        case .find(let text):
+            { write in
+                try await write.clock.sleep(for: .seconds(1))
+                write { $0.found.append(text) }
+            }
+        case .hang: { write in try await write.clock.sleep(for: .seconds(60)) }
+        case .stop: nil
+        }
+    }
+
+    func handlerOptions(for action: Action) -> HandlerOptions {
+        switch action {
+        case .find: HandlerOptions(cancelID: "find")
+        case .hang: HandlerOptions(deadline: .seconds(5))
+        case .stop: HandlerOptions(cancelling: ["find"])
+        }
+    }
+
+    func error(
+        _ error: any Error, action: Action?, state: State
+    ) -> Mutations<WrittenState<State>> {
+        var failed = state
+        failed.failure = "\(error)"
+        return [WrittenState(failed)]
+    }
+}
+
 @Suite("HandlingReactor")
 struct HandlingReactorTests {
     private let bench = StoreBench(HandCounter())
@@ -60,6 +106,30 @@ struct HandlingReactorTests {
         try bench.send(.set(100))
         bench.advance(by: .seconds(1))
         #expect(bench.state == HandCounter.State(count: 101, isCounting: false))
+    }
+
+    @Test("F49: the newest handler of a name ends the one before, and an action ends it by name")
+    func names() throws {
+        let bench = StoreBench(HandFinder())
+        try bench.send(.find("a"))
+        bench.advance(by: .milliseconds(500))
+        try bench.send(.find("ab"))
+        bench.advance(by: .seconds(2))
+        #expect(bench.state.found == ["ab"])
+        try bench.send(.find("abc"))
+        try bench.send(.stop)
+        bench.advance(by: .seconds(2))
+        #expect(bench.state == HandFinder.State(found: ["ab"]))
+        #expect(bench.clock.sleeperCount == 0)
+    }
+
+    @Test("F16: a handler that outlasts its deadline is cancelled, and has failed")
+    func deadline() throws {
+        let bench = StoreBench(HandFinder())
+        try bench.send(.hang)
+        bench.advance(by: .seconds(5))
+        #expect(bench.state.failure == "\(EffectExpired(deadline: .seconds(5)))")
+        #expect(bench.clock.sleeperCount == 0)
     }
 
     @Test("F16: what a handler writes reaches a replica without the handler")

@@ -13,6 +13,10 @@ struct MutationsTests {
         #expect(Mutations(7).count == 1)
         #expect(Mutations(sync: [1, 2]).count == 2)
         #expect(Mutations<Int>(async: Effect { _ in }).count == 0)
+        #expect(Mutations<Meter.Mutation>(sync: .added(1)).count == 1)
+        #expect(Mutations<Meter.Mutation>(sync: .added(1), async: Effect { _ in }).count == 1)
+        let list = [1, 2, 3]
+        #expect(Mutations(sync: list).count == 3)
     }
 
     @Test("F11: an action without mutations is applied, is a revision, and changes no node")

@@ -13,6 +13,29 @@ struct StoreTests {
         #expect(store.sequence == 2)
     }
 
+    @Test("F64: a store gives each reactor of its tree as a store of its own")
+    func storeOfNested() throws {
+        let store = Store(Office())
+        try store.dispatch(.open("a"))
+        let tracker = try store.reactor(Tracker.self, at: "/tracker")
+        var seen: [Int] = []
+        let token = tracker.observe { seen.append($0.sum) }
+        try tracker.dispatch(.add(2))
+        #expect(throws: Rejection.self) { try tracker.dispatch(.refuse) }
+        tracker.send(.add(3))
+        tracker.inject(.added(4))
+        #expect(tracker.state.sum == 9 && seen == [0, 2, 5, 9])
+        #expect(store.sequence == tracker.sequence)
+        let room = try store.reactor(ReactorPath(Office.self).child(\.$rooms, "a"))
+        try room.dispatch(.run("x"))
+        #expect(room.state.runs == ["x"] && room.scoped(to: \.sum).state == 0)
+        #expect(throws: Rejection(.notFound, "/nowhere: no such node")) {
+            _ = try store.reactor(Tracker.self, at: "/nowhere")
+        }
+        #expect(throws: Rejection.self) { _ = try store.reactor(Tally.self, at: "/tracker") }
+        withExtendedLifetime(token) {}
+    }
+
     @Test("R96: a rejected action throws, and changes nothing")
     func rejection() throws {
         let store = Store(Tally())

@@ -22,6 +22,40 @@ public protocol HandlingReactor: Reactor where Mutation == WrittenState<State> {
     /// What is to be done besides, in its own time; it starts after ``handle(_:state:)`` is
     /// committed.
     func handler(for action: Action) -> AsyncHandler<State>?
+
+    /// How the handler for an action is named and ended, and which handlers the action ends; plain by
+    /// default.
+    ///
+    ///     func handlerOptions(for action: Action) -> HandlerOptions {
+    ///         switch action {
+    ///         case .find: HandlerOptions(cancelID: "find", deadline: .seconds(10))
+    ///         case .stop: HandlerOptions(cancelling: ["find"])
+    ///         }
+    ///     }
+    func handlerOptions(for action: Action) -> HandlerOptions
+}
+
+/// The name, the end and the deadline of a handler: see ``Effect``.
+public struct HandlerOptions: Sendable, Equatable {
+    /// Name by which a later handler or action ends this one; unique within a reactor.
+    public var cancelID: String?
+    /// What ends the handler, besides its own end and that of its reactor.
+    public var lifetime: EffectLifetime
+    /// How long the handler may take; then it is cancelled, and has failed with ``EffectExpired``.
+    public var deadline: Duration?
+    /// Names of the handlers that the action ends; what they still write is dropped.
+    public var cancelling: [String]
+
+    /// Names a handler and what ends it, and the handlers that the action ends.
+    public init(
+        cancelID: String? = nil, lifetime: EffectLifetime = .reactor, deadline: Duration? = nil,
+        cancelling: [String] = []
+    ) {
+        self.cancelID = cancelID
+        self.lifetime = lifetime
+        self.deadline = deadline
+        self.cancelling = cancelling
+    }
 }
 
 /// Work that writes a state when it pleases.
@@ -33,7 +67,8 @@ public struct WrittenState<State> {
     /// The whole state.
     public let state: State
 
-    init(_ state: State) { self.state = state }
+    /// Writes a whole state: for what ``Reactor/error(_:action:state:)`` decides.
+    public init(_ state: State) { self.state = state }
 }
 
 extension WrittenState: Sendable where State: Sendable {}
@@ -73,14 +108,21 @@ extension HandlingReactor {
 
     public func handler(for action: Action) -> AsyncHandler<State>? { nil }
 
+    public func handlerOptions(for action: Action) -> HandlerOptions { HandlerOptions() }
+
     public func mutate(
         action: Action, state: State
     ) throws(Rejection) -> Mutations<WrittenState<State>> {
         var written = state
         try handle(action, state: &written)
-        let mutations = Mutations(WrittenState(written))
+        let options = handlerOptions(for: action)
+        var mutations = Mutations(WrittenState(written))
+        for name in options.cancelling { mutations = mutations.cancelling(name) }
         guard let handler = handler(for: action) else { return mutations }
-        return mutations.effect(Effect { emit in try await handler(StateWriter(emit: emit)) })
+        return mutations.effect(
+            Effect(
+                cancelID: options.cancelID, lifetime: options.lifetime, deadline: options.deadline
+            ) { emit in try await handler(StateWriter(emit: emit)) })
     }
 
     public func reduce(state: inout State, mutation: WrittenState<State>) {

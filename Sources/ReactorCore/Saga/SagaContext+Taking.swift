@@ -175,6 +175,30 @@ extension SagaContext where R.Action == ErasedAction {
         takeLatest({ $0.as(type) }, do: body)
     }
 
+    /// Runs `body` for an action of type `type`, and for none while that runs.
+    @discardableResult
+    public func takeLeading<Action: WireCodable & Sendable>(
+        _ type: Action.Type, do body: @escaping Handler<Action>
+    ) -> SagaHandle<Void> {
+        takeLeading({ $0.as(type) }, do: body)
+    }
+
+    /// Runs `body` with the last action of type `type`, once `quiet` has passed without another.
+    @discardableResult
+    public func debounce<Action: WireCodable & Sendable>(
+        _ quiet: Duration, _ type: Action.Type, do body: @escaping Handler<Action>
+    ) -> SagaHandle<Void> {
+        debounce(quiet, { $0.as(type) }, do: body)
+    }
+
+    /// Runs `body` for an action of type `type`, and for none within `window` of that one.
+    @discardableResult
+    public func throttle<Action: WireCodable & Sendable>(
+        _ window: Duration, _ type: Action.Type, do body: @escaping Handler<Action>
+    ) -> SagaHandle<Void> {
+        throttle(window, { $0.as(type) }, do: body)
+    }
+
     /// Puts an action of any type.
     public func put(_ action: some WireCodable & Sendable) async throws {
         try await put(ErasedAction(action))

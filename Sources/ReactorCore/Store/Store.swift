@@ -21,6 +21,34 @@ public final class Store<R: Reactor>: LiveReactor<R> {
         core.open()
     }
 
+    /// Makes the store of a reactor inside another store's tree.
+    private init(_ core: StoreCore, _ node: Node<R>) {
+        self.core = core
+        super.init(core.tree, node)
+    }
+
+    /// The reactor of type `type` at `path`, as a store of its own: it shares this one's tree and
+    /// order, and dispatches, observes and performs at that reactor.
+    ///
+    ///     let detail = try store.reactor(Detail.self, at: "/detail")
+    ///     try detail.dispatch(.show(7))
+    ///
+    /// *Throws*: ``Rejection`` where no reactor of that type stands there.
+    public func reactor<Nested: Reactor>(
+        _ type: Nested.Type, at path: String
+    ) throws(Rejection) -> Store<Nested> {
+        Store<Nested>(core, try tree.reactor(type, at: path).node)
+    }
+
+    /// The reactor that properties lead to, as a store of its own: see ``reactor(_:at:)``.
+    ///
+    ///     let detail = try store.reactor(ReactorPath(App.self).child(\.$detail))
+    public func reactor<Nested: Reactor>(
+        _ path: ReactorPath<Nested>
+    ) throws(Rejection) -> Store<Nested> {
+        try reactor(Nested.self, at: "\(path.path)")
+    }
+
     /// Told what went wrong without a caller to tell: effects that failed, followers and actions of
     /// observers and of ``handle`` that were refused or are too many, and, in debug builds, two
     /// threads inside the store at once. Without it, the last of these goes to standard error.

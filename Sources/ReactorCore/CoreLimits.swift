@@ -28,6 +28,9 @@ public enum CoreLimits {
     /// Most actions that a mirror shows before they are answered; further ones are shown when they
     /// are.
     public static let previewsMax = 256
+    /// Most values of one source, as ``LiveReactor/connect(_:)`` and ``Transform/merging(_:)`` read it,
+    /// that are not applied yet; while there are as many, the source is not read.
+    public static let sourcedValuesMax = 64
     /// Longest cancel id of a client's action, in bytes: one is kept with each running effect.
     public static let cancelNameBytesMax = 256
     /// Most children of one collection that one connection leases.

@@ -211,13 +211,6 @@ extension Node {
             for tap in taps { tap.withdraw?(action) }
         }
     }
-
-    private func runMiddleware(_ action: R.Action, _ rules: NodeRules<R>, _ turn: Turn) {
-        let run = MiddlewareRun(self, turn)
-        defer { run.isOver = true }
-        let call = MiddlewareCall(run, action)
-        for one in rules.middleware.elements { one.body(call) }
-    }
 }
 
 extension Mutations.Facts {

@@ -39,7 +39,7 @@ extension Node {
 
     private func work<Value: Sendable>(
         _ turn: Turn,
-        _ body: @escaping @Sendable (@escaping @Sendable (Value) -> Void) async throws -> Void,
+        _ body: @escaping @Sendable (@escaping Transform<Value>.Deliver) async throws -> Void,
         ended: @escaping @Sendable (Node<R>, Turn) -> Void = { _, _ in },
         arrive: @escaping Arrive<Value>
     ) {
@@ -50,15 +50,21 @@ extension Node {
             RunningEffect(origin: .daemon, sequence: turn.lastSequence &+ 1, isSource: true),
             as: id)
         let post = tree.environment.post
-        let deliver: @Sendable (Value) -> Void = { value in
+        let window = SourceWindow()
+        let deliver: Transform<Value>.Deliver = { value in
+            guard let place = await window.place() else { return false }
             post { tree in
-                guard tree.running[id] != nil, let node = tree.node(id.node) as? Node<R> else {
-                    return tree.dropLate(of: id, hasReturned)
+                guard place.arrive(), tree.running[id] != nil,
+                    let node = tree.node(id.node) as? Node<R>
+                else {
+                    tree.dropLate(of: id, hasReturned)
+                    return place.window.end()
                 }
                 tree.turn.caller = .daemon
                 tree.turn.origin = .daemon
                 arrive(node, value, tree.turn)
             }
+            return true
         }
         turn.whenCommitted { [self] in
             tree.begin(id) {
@@ -81,11 +87,11 @@ extension Node {
 
 extension Tree {
     /// Runs `job` on the tree's isolation after a while, unless `node` is gone by then; what it
-    /// dispatches are transactions of their own. Answers false where as many jobs wait as may.
+    /// dispatches are transactions of their own. Answers nil where as many jobs wait as may.
     func run<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
-    ) -> Bool {
-        guard let id = admitEffect(of: node) else { return false }
+    ) -> EffectID? {
+        guard let id = admitEffect(of: node) else { return nil }
         list(RunningEffect(origin: origin, sequence: 0), as: id)
         jobs[id] = job
         let clock = environment.clock
@@ -100,6 +106,6 @@ extension Tree {
                 job()
             }
         }
-        return true
+        return id
     }
 }

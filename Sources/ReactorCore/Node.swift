@@ -173,7 +173,7 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func closeDesk() { rules?.sagas?.close() }
 
-    override func dropMiddleware() { rules?.middleware = TokenList() }
+    override func dropMiddleware() { rules?.dropMiddleware() }
 
     override func mountChildren(_ tree: Tree) {
         var visitor = ChildVisitor(parent: self, tree: tree)

@@ -1,34 +1,38 @@
+import ReactorThreads
+
 // MARK: - Middleware and time
 extension Middleware {
     /// Runs once `quiet` has passed without another action: with the last of them, and once.
-    public func debounce(_ quiet: Duration) -> Middleware {
-        let timer = MiddlewareTimer()
-        return Middleware(call: { call in
-            call.whenCommitted {
-                timer.add({ body(call) }, after: quiet, for: call, replacing: true)
+    public func debounce(_ quiet: Duration) -> Middleware { waiting(quiet, replacing: true) }
+
+    /// Runs after `pause`, for every action.
+    public func delay(_ pause: Duration) -> Middleware { waiting(pause, replacing: false) }
+
+    private func waiting(_ pause: Duration, replacing: Bool) -> Middleware {
+        Middleware(install: { life in
+            let body = install(life)
+            let timer = MiddlewareTimer()
+            life.whenOver { [weak timer] in timer?.drop() }
+            return { call in
+                call.whenCommitted {
+                    timer.add({ body(call) }, after: pause, for: call, replacing: replacing)
+                }
             }
         })
     }
 
     /// Runs for an action, and then for none until `pause` has passed since that one.
     public func throttle(_ pause: Duration) -> Middleware {
-        let window = MiddlewareWindow()
-        return Middleware(call: { call in
-            let now = call.now()
-            let last = window.acceptedAt
-            if let last, now - last < pause { return }
-            window.acceptedAt = now
-            call.ifWithdrawn { window.acceptedAt = last }
-            body(call)
-        })
-    }
-
-    /// Runs after `pause`, for every action.
-    public func delay(_ pause: Duration) -> Middleware {
-        let timer = MiddlewareTimer()
-        return Middleware(call: { call in
-            call.whenCommitted {
-                timer.add({ body(call) }, after: pause, for: call, replacing: false)
+        Middleware(install: { life in
+            let body = install(life)
+            var acceptedAt: Duration?
+            return { call in
+                let now = call.now()
+                let last = acceptedAt
+                if let last, now - last < pause { return }
+                acceptedAt = now
+                call.ifWithdrawn { acceptedAt = last }
+                body(call)
             }
         })
     }
@@ -36,31 +40,37 @@ extension Middleware {
     /// Runs for every action; of what it dispatches later, only that of its newest run is let
     /// through.
     public func takeLatest() -> Middleware {
-        let window = MiddlewareWindow()
-        return Middleware(call: { call in
-            let last = window.newest
-            window.count += 1
-            let number = window.count
-            window.newest = number
-            // because what comes to nothing replaces nothing
-            call.ifWithdrawn { window.newest = last }
-            var guarded = call
-            guarded.dispatch = { action in if window.newest == number { call.dispatch(action) } }
-            body(guarded)
+        Middleware(install: { life in
+            let body = install(life)
+            let runs = Guarded(LatestRun())
+            return { call in
+                let (number, last) = runs.withLock { $0.begin() }
+                // What comes to nothing replaces nothing.
+                call.ifWithdrawn { runs.withLock { $0.newest = last } }
+                var guarded = call
+                let dispatch = call.dispatch
+                guarded.dispatch = { action in
+                    if runs.withLock({ $0.newest == number }) { dispatch(action) }
+                }
+                body(guarded)
+            }
         })
     }
 }
 
-/// What one piece of middleware remembers of its calls.
-///
-/// *Owner*: the tree's isolation.
-private final class MiddlewareWindow {
-    /// How many calls there were; each has a number of its own, whatever becomes of it.
-    var count: UInt64 = 0
-    /// Number of the newest call that has not come to nothing.
+/// Which run of a piece of middleware is the newest.
+private struct LatestRun: Sendable {
+    /// How many runs there were; each has a number of its own, whatever becomes of it.
+    private var count: UInt64 = 0
+    /// Number of the newest run that has not come to nothing.
     var newest: UInt64 = 0
-    /// When a call was let through last.
-    var acceptedAt: Duration?
+
+    mutating func begin() -> (number: UInt64, last: UInt64) {
+        let last = newest
+        count += 1
+        newest = count
+        return (count, last)
+    }
 }
 
 /// Stands for a timer that runs.
@@ -74,6 +84,7 @@ private final class MiddlewareTimer {
     private var jobs: [(due: Duration, run: () -> Void)] = []
     /// There as long as the timer runs: it goes with the timer's job, whoever drops that.
     private weak var mark: TimerMark?
+    private var cancel: (() -> Void)?
     /// Whether no timer could be had for the jobs that wait.
     private var isRefused = false
 
@@ -82,27 +93,36 @@ private final class MiddlewareTimer {
         _ job: @escaping () -> Void, after pause: Duration, for call: MiddlewareCall<R>,
         replacing: Bool
     ) {
+        if call.life.isOver.isUp { return }
         // because jobs that no timer waits for were cancelled with their reactor
         if replacing || (mark == nil && !isRefused) { jobs.removeAll() }
         jobs.append((call.now() + pause, job))
         arm(call)
     }
 
+    /// Forgets what waits.
+    func drop() {
+        jobs.removeAll()
+        cancel?()
+        cancel = nil
+    }
+
     private func arm<R: Reactor>(_ call: MiddlewareCall<R>) {
         guard mark == nil, let first = jobs.first else { return }
         let mark = TimerMark()
         self.mark = mark
-        isRefused = !call.later(max(first.due - call.now(), .zero)) { [self] in
+        cancel = call.later(max(first.due - call.now(), .zero)) { [self] in
             withExtendedLifetime(mark) { self.mark = nil }
             fire(call)
         }
+        isRefused = cancel == nil
     }
 
     private func fire<R: Reactor>(_ call: MiddlewareCall<R>) {
         let now = call.now()
         let due = jobs.prefix { $0.due <= now }
         jobs.removeFirst(due.count)
-        for job in due { job.run() }
+        for job in due where !call.life.isOver.isUp { job.run() }
         arm(call)
     }
 }

@@ -14,7 +14,7 @@ extension Middleware {
     ) -> Middleware where R == RootReactor<State> {
         Middleware(call: { call in
             guard let action = call.action.as(type) else { return }
-            body(call.getState, action, call.dispatch)
+            call.reading { getState in body(getState, action, call.dispatch) }
         })
     }
 

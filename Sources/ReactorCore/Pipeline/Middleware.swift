@@ -7,13 +7,22 @@
 /// It runs in the action's transaction, after the reduce and before the commit; what it dispatches
 /// are followers: transactions of their own, right behind. So no change is ever lost to it, and it
 /// sees the state that the action led to.
+///
+/// A value of this type is a recipe: each reactor that it is added to has timers and windows of its
+/// own. When its token goes, it runs no more: what waits in a ``debounce(_:)`` or a ``delay(_:)`` is
+/// dropped, and so is what it dispatches later.
 public struct Middleware<R: Reactor> {
     /// Reads the state as it is when it is called.
     public typealias GetState = () -> R.State
-    /// Dispatches an action behind the one at hand.
-    public typealias Dispatch = (R.Action) -> Void
+    /// Dispatches an action: called by the middleware itself, a follower of the action that it looks
+    /// at; called later, from any task or thread, a transaction of its own.
+    public typealias Dispatch = @Sendable (R.Action) -> Void
 
-    let body: (MiddlewareCall<R>) -> Void
+    /// What is called for each action.
+    typealias Body = (MiddlewareCall<R>) -> Void
+
+    /// Makes the function for one reactor, which may hold timers and windows.
+    let install: (MiddlewareLife) -> Body
 
     /// Makes middleware of a function.
     public init(
@@ -22,83 +31,24 @@ public struct Middleware<R: Reactor> {
                 _ getState: GetState, _ action: R.Action, _ dispatch: @escaping Dispatch
             ) -> Void
     ) {
-        self.body = { call in body({ call.run.node.state }, call.action, call.dispatch) }
+        self.init(call: { call in
+            call.reading { getState in body(getState, call.action, call.dispatch) }
+        })
     }
 
-    init(call body: @escaping (MiddlewareCall<R>) -> Void) { self.body = body }
-}
+    init(call body: @escaping Body) { self.init(install: { _ in body }) }
 
-/// One action on its way through middleware.
-struct MiddlewareCall<R: Reactor> {
-    let run: MiddlewareRun<R>
-    let action: R.Action
-    private var dispatchInstead: ((R.Action) -> Void)?
-
-    init(_ run: MiddlewareRun<R>, _ action: R.Action) {
-        self.run = run
-        self.action = action
-    }
-
-    // because each closure is made only where it is asked for: this is done for every action
-    var getState: () -> R.State { { [run] in run.node.state } }
-
-    var dispatch: (R.Action) -> Void {
-        get { dispatchInstead ?? { [run] action in run.dispatch(action) } }
-        set { dispatchInstead = newValue }
-    }
-
-    /// Runs a job once the transaction is committed, and not if it comes to nothing.
-    func whenCommitted(_ job: @escaping () -> Void) {
-        // because what is refused in the end is not to be heard of later
-        if run.isOver { job() } else { run.turn.whenCommitted(job) }
-    }
-
-    /// Runs a job if the transaction comes to nothing.
-    func ifWithdrawn(_ job: @escaping () -> Void) {
-        if !run.isOver { run.turn.ifWithdrawn(job) }
-    }
-
-    /// Runs a job on the tree's isolation after a while; answers false where too many wait.
-    func later(_ pause: Duration, _ job: @escaping () -> Void) -> Bool {
-        guard let tree = run.turn.home else { return false }
-        return tree.run(job, after: pause, for: run.node, origin: run.origin)
-    }
-
-    /// Time since the tree came into being.
-    func now() -> Duration { run.turn.home?.environment.clock.now ?? .zero }
-}
-
-/// The middleware's time with one action, inside its transaction and after.
-///
-/// *Owner*: the tree's isolation.
-final class MiddlewareRun<R: Reactor> {
-    let node: Node<R>
-    let turn: Turn
-    let origin: Origin
-    /// Whether the transaction has ended.
-    var isOver = false
-
-    init(_ node: Node<R>, _ turn: Turn) {
-        self.node = node
-        self.turn = turn
-        origin = turn.origin
-    }
-
-    func dispatch(_ action: R.Action) {
-        let action = WireEmbedded(action)
-        // because what is dispatched when the transaction is over follows nothing
-        if !isOver { return turn.follow(node.path, action) }
-        turn.home?.environment.post { [path = node.path, origin] tree in
-            tree.dispatch(action, to: path, origin: origin)
-        }
-    }
+    init(install: @escaping (MiddlewareLife) -> Body) { self.install = install }
 }
 
 // MARK: - Putting middleware together
 extension Middleware {
     /// Runs all of these, in order.
     public static func combine(_ all: [Middleware]) -> Middleware {
-        Middleware(call: { call in for one in all { one.body(call) } })
+        Middleware(install: { life in
+            let bodies = all.map { $0.install(life) }
+            return { call in for body in bodies { body(call) } }
+        })
     }
 
     /// Runs all of these, in order.
@@ -106,7 +56,10 @@ extension Middleware {
 
     /// Runs for the actions that `isWanted` says.
     public func filter(_ isWanted: @escaping (R.Action) -> Bool) -> Middleware {
-        Middleware(call: { call in if isWanted(call.action) { body(call) } })
+        Middleware(install: { life in
+            let body = install(life)
+            return { call in if isWanted(call.action) { body(call) } }
+        })
     }
 
     /// Runs `body` with what `extract` takes out of an action, where it takes something, and with a
@@ -121,7 +74,9 @@ extension Middleware {
     ) -> Middleware {
         Middleware(call: { call in
             guard let payload = extract(call.action) else { return }
-            body({ call.getState()[keyPath: part] }, payload, call.dispatch)
+            call.reading { getState in
+                body({ getState()[keyPath: part] }, payload, call.dispatch)
+            }
         })
     }
 

@@ -10,7 +10,8 @@ final class NodeRules<R: Reactor> {
     var states: TransformRun<R.State>?
     /// What `states` made of the state last.
     var presented: R.State?
-    var middleware = TokenList<Middleware<R>>()
+    var middleware = TokenList<InstalledMiddleware<R>>()
+    private var outlet: MiddlewareOutlet<R>?
     var taps = TokenList<NodeTap<R>>()
     /// Where sagas hear of what the reactor does, if there are any.
     var sagas: SagaDesk<R>?
@@ -36,6 +37,21 @@ final class NodeRules<R: Reactor> {
     var isNeeded: Bool {
         actions != nil || mutations != nil || states != nil || !middleware.isEmpty
             || !taps.isEmpty || isTracking
+    }
+
+    /// Where the middleware's actions go; made by the first that runs.
+    func outlet(of node: Node<R>, _ turn: Turn) -> MiddlewareOutlet<R> {
+        if let outlet { return outlet }
+        let made = MiddlewareOutlet<R>(node.path, turn.tree.environment)
+        outlet = made
+        return made
+    }
+
+    /// Ends all middleware.
+    func dropMiddleware() {
+        let all = middleware.elements
+        middleware = TokenList()
+        for one in all { one.life.end() }
     }
 }
 
@@ -82,7 +98,7 @@ extension Node {
             // because a stream may let nothing through for a while, and something has to be shown
             rules.presented = state
         }
-        for one in middleware { _ = rules.middleware.add(one) }
+        for one in middleware { _ = rules.middleware.add(InstalledMiddleware(one)) }
         weighRules()
     }
 }

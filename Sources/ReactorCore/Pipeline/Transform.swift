@@ -22,8 +22,9 @@ public struct Transform<Value: Sendable> {
         case stream(@Sendable (AsyncStream<Value>, Deliver) async throws -> Void)
     }
 
-    /// Takes what came through, or in from outside.
-    typealias Deliver = @Sendable (Value) -> Void
+    /// Takes what came through, or in from outside, once there is room for it; answers false where no
+    /// more is wanted.
+    typealias Deliver = @Sendable (Value) async -> Bool
 
     /// What comes in from outside, in front of the stage numbered `stage`.
     struct Source {
@@ -86,13 +87,16 @@ public struct Transform<Value: Sendable> {
     {
         adding(
             .stream { input, deliver in
-                for try await value in change(input) { deliver(value) }
+                for try await value in change(input) {
+                    guard await deliver(value) else { return }
+                }
             })
     }
 
     /// Lets the elements of `source` in as well, each a transaction of its own.
     ///
-    /// It is read from when the reactor starts until it is torn down. One that ends or fails ends
+    /// It is read from when the reactor starts until it is torn down, as fast as its elements are
+    /// applied: at most ``CoreLimits/sourcedValuesMax`` of them wait. One that ends or fails ends
     /// nothing else; the error goes to ``Reactor/error(_:action:state:)``.
     public func merging<Input: AsyncSequence & Sendable>(
         _ source: Input
@@ -100,7 +104,9 @@ public struct Transform<Value: Sendable> {
         var more = self
         more.sources.append(
             Source(stage: stages.count) { deliver in
-                for try await value in source { deliver(value) }
+                for try await value in source {
+                    guard await deliver(value) else { return }
+                }
             })
         return more
     }

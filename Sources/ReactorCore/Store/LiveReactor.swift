@@ -41,19 +41,15 @@ public class LiveReactor<R: Reactor> {
 extension LiveReactor {
     /// Lets `middleware` look at every action, until the token goes.
     public final func addMiddleware(_ middleware: Middleware<R>) -> StoreToken {
-        let id = node.orderedRules().middleware.add(middleware)
-        node.weighRules()
-        return StoreToken { [weak node] in
-            node?.rules?.middleware.remove(id)
-            node?.weighRules()
-        }
+        node.add(middleware)
     }
 
     /// Tells `tap` of the actions and mutations of the reactor, until the token goes.
     public final func addTap(_ tap: NodeTap<R>) -> StoreToken { tree.addTap(to: node, tap) }
 
     /// Dispatches what `source` yields, until the token goes; neither its end nor its failure ends
-    /// anything else.
+    /// anything else. It is read as fast as the actions are applied: at most
+    /// ``CoreLimits/sourcedValuesMax`` of them wait, and those are dropped with the token.
     public final func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> StoreToken
     where Source.Element == R.Action {
         StoreToken(handle.reading(source))

@@ -42,26 +42,38 @@ extension ReactorHandle {
     }
 
     /// Dispatches what `source` yields, until the token goes; neither its end nor its failure ends
-    /// anything else.
+    /// anything else. It is read as fast as the actions are applied: at most
+    /// ``CoreLimits/sourcedValuesMax`` of them wait.
     public func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> ReactorToken
     where Source.Element == R.Action {
         ReactorToken(reading(source))
     }
 
-    /// Starts to read a source, and says how to end that.
+    /// Starts to read a source, and says how to end that: what was read and is not applied by then is
+    /// dropped.
     func reading<Source: AsyncSequence & Sendable>(
         _ source: Source
     ) -> @Sendable () -> Void where Source.Element == R.Action {
-        environment.spawn {
-            // because a source that fails has ended, and that is all the reactor needs to know
-            try? await sendAll(source)
+        let window = SourceWindow()
+        let cancel = environment.spawn {
+            // A source that fails has ended, and that is all the reactor needs to know.
+            try? await sendAll(source, window)
+        }
+        return {
+            window.end()
+            cancel()
         }
     }
 
     private func sendAll<Source: AsyncSequence & Sendable>(
-        _ source: Source
+        _ source: Source, _ window: SourceWindow
     ) async throws where Source.Element == R.Action {
-        for try await action in source { send(action) }
+        for try await action in source {
+            guard let place = await window.place() else { return }
+            post { tree, node in
+                if place.arrive() { tree.dispatch(waiting: action, to: node) }
+            }
+        }
     }
 
     private func add(

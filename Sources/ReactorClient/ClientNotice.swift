@@ -17,6 +17,8 @@ public enum ClientNotice: Sendable, Equatable {
     /// A mirror held something else than the daemon when it was compared, and has started anew: see
     /// ``Mirror/verify()``.
     case resynchronised(path: String, at: Revision)
+    /// What a handler of a saga over the mirror of `path` began has failed; the handler goes on.
+    case sagaFailed(path: String, message: String)
     /// An action that an earlier run of the program left in ``ClientOptions/journal`` has this
     /// outcome. That run may have been told already.
     case recovered(Origin, ActionOutcome)

@@ -14,7 +14,8 @@ extension Mirror {
     /// It waits by ``ClientOptions/clock``, and runs by ``ClientOptions/spawn``.
     ///
     /// It ends with an error when the mirror does, and is cancelled through its handle; an error that
-    /// nobody catches is the handle's. *Throws*: where the client, or the mirror, has ended.
+    /// nobody catches is the handle's. That of what a handler began ends that run alone, and is told as
+    /// ``ClientNotice/sagaFailed(path:message:)``. *Throws*: where the client, or the mirror, has ended.
     public func runSaga<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws(ClientError) -> SagaHandle<Value> {
@@ -24,7 +25,11 @@ extension Mirror {
             guard let desk = sagas.desk({ host.makeDesk(client) }) else {
                 return then(.failure(failure ?? .gone(path: path)))
             }
-            then(.success(desk.run(on: host, adopt: { [sagas] in sagas.adopt($0) }, body)))
+            let adopt = { [sagas] (scope: SagaScope) in
+                host.watch(scope)
+                sagas.adopt(scope)
+            }
+            then(.success(desk.run(on: host, adopt: adopt, body)))
         }
     }
 

@@ -21,30 +21,43 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         mirror.sagas.desk { makeDesk(client) }
     }
 
-    // because the mirror keeps its desk, the desk must not keep the mirror
+    // The mirror keeps its desk: the desk does not keep the mirror.
     func makeDesk(_ client: ClientMachine) -> SagaDesk<R> {
         let (replica, sagas, hold, path) = (mirror.replica, mirror.sagas, hold, path)
+        let log = SagaLog<R>(room)
         return SagaDesk(
-            room, path: path, state: { replica.withLock { $0.shown } },
+            log, path: path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
-                guard let sagas else { return then(.failure(SagaError.gone(path: path))) }
+                guard let sagas else { return then(.failure(SagaError.gone(path: path)), 0..<0) }
                 let bytes = action.wireBytes()
+                let refused = { (outcome: ActionOutcome) in
+                    then(Self.result(of: outcome), 0..<0)
+                }
                 do throws(ClientError) {
-                    let refused = { (outcome: ActionOutcome) in then(Self.result(of: outcome)) }
                     try sagas.pass(action, orElse: refused) { (note) throws(ClientError) in
                         try client.dispatch(encoded: bytes.span, to: hold.node) { outcome in
                             hold.keep()
+                            let start = log.end
                             note(outcome)
-                            then(Self.result(of: outcome))
+                            then(Self.result(of: outcome), start..<log.end)
                         }
                     }
                 } catch {
-                    then(Self.result(of: .failed(message: "never sent: \(error)")))
+                    refused(.failed(message: "never sent: \(error)"))
                 }
             })
     }
 
+    /// Tells the client of what a handler of a saga began and what failed.
+    func watch(_ scope: SagaScope) {
+        let (news, path) = (mirror.board.news, path)
+        scope.whenRunFails { error, _ in
+            news.add(.sagaFailed(path: path, message: "\(error)"))
+        }
+    }
+
     func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
+        watch(scope)
         mirror.sagas.adopt(scope)
         start()
     }

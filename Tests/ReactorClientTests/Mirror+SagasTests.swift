@@ -117,6 +117,49 @@ struct MirrorSagasTests {
         client.close()
     }
 
+    @Test("F38: over a mirror, a refused put ends one run of a handler, and the client is told")
+    func refusedPut() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let notices = client.notices.makeAsyncIterator()
+        let handle = try await buzzer.runSaga { saga in
+            saga.takeEvery(Buzzer.number) { saga, number in
+                if number == 1 { try await saga.put(.refuse) }
+                try await saga.put(.answer("\(number)"))
+            }
+        }
+        #expect(await buzzer.dispatch(.press(1)).revision != nil)
+        var reader = notices
+        #expect(
+            await reader.next()
+                == .sagaFailed(path: "/", message: "\(Rejection("refused", "not this one"))"))
+        #expect(await buzzer.dispatch(.press(2)).revision != nil)
+        await buzzer.until { $0.answers == ["2"] }
+        #expect(handle.isRunning)
+        handle.cancel()
+        client.close()
+    }
+
+    @Test("F35: over a mirror, a take in a loop loses nothing, nor sees what its saga put")
+    func loop() async throws {
+        let server = try LiveServer(Buzzer())
+        let client = try await Client.connect(to: server.path)
+        let buzzer = try await client.mirror(Buzzer(), at: "/")
+        let handle = try await buzzer.runSaga { saga in
+            var numbers: [Int] = []
+            while numbers.count < 5 {
+                let number = try await saga.take(Buzzer.number)
+                numbers.append(number)
+                try await saga.put(.press(100))
+            }
+            return numbers
+        }
+        for number in 1...5 { buzzer.send(.press(number)) }
+        #expect(try await handle.value == [1, 2, 3, 4, 5])
+        client.close()
+    }
+
     @Test("F35: over a mirror, actions are this process's own, and mutations are everybody's")
     func ownAndOthers() async throws {
         let server = try LiveServer(Buzzer())

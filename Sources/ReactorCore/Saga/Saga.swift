@@ -12,9 +12,10 @@
 ///     var sagas: [Saga<Self>] { [Saga(Self.search)] }
 ///
 /// A reactor's sagas start when it begins, once that is committed, and end with it. A saga sees
-/// actions after their commit, in order; it changes nothing itself, it puts actions like anybody
-/// else. Cancelling it cancels what it forked; an error of a fork is its own; one that nobody
-/// catches ends the saga and goes to ``Reactor/error(_:action:state:)``.
+/// actions after their commit, in order; it changes nothing itself, it puts actions like any client.
+/// Cancelling it cancels what it forked. An error of the saga or of one of its forks ends the saga and
+/// goes to ``Reactor/error(_:action:state:)``; an error of what a handler began ends that run alone, and
+/// goes there too.
 public struct Saga<R: Reactor>: Sendable {
     let body: @Sendable (SagaContext<R>) async throws -> Void
 

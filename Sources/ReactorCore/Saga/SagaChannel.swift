@@ -169,7 +169,7 @@ extension SagaContext {
         try await pausing {
             let wait = SagaWait<Element?>(by: room.lock)
             channel.take(wait)
-            return try await wait.value(within: timeout, in: room) {}
+            return try await wait.value(within: timeout, in: room) { wait.give(.success(nil)) }
         }
     }
 }

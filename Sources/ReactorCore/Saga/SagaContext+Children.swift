@@ -28,11 +28,17 @@ extension SagaContext {
         return handle
     }
 
-    /// Begins a saga and waits for what it returns; its error is thrown here.
+    /// Begins a saga and waits for what it returns; its error is thrown here. It takes in place of this
+    /// one, which goes on behind what it took.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws -> Value {
-        let handle = begin(scope.child(.joined), body, nil)
+        let child = scope.child(.joined)
+        let wasReading = ear.hold()
+        let childEar = ear.twin(isReading: wasReading)
+        child.adopt(childEar)
+        defer { ear.release(wasReading, to: [childEar], besides: []) }
+        let handle = begin(child, body, childEar)
         return try await withTaskCancellationHandler {
             try await join(handle)
         } onCancel: {
@@ -63,7 +69,7 @@ extension SagaContext {
     private func prepare<Value: Sendable>(
         _ child: SagaScope, _ type: Value.Type, _ childEar: SagaEar<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
-        // because it is to hear all that its parent has not heard yet, the child's ear is a copy
+        // The child hears all that came since its parent went on.
         let ear = childEar ?? ear.copy()
         if childEar == nil { child.adopt(ear) }
         let result = Guarded<Value?>(nil, by: room.lock)

@@ -8,10 +8,12 @@ extension SagaContext {
     /// Begins all members and waits for all of them: their results, in the order of the members.
     ///
     /// A member that fails cancels the others, and its error is thrown; so does one that is
-    /// cancelled.
+    /// cancelled. The members take in place of this saga: its next take sees what none of them has taken,
+    /// from the first that one of them left.
     public func all<Value: Sendable>(_ members: [Member<Value>]) async throws -> [Value] {
         let group = group()
-        let handles = members.map { group.context.fork($0) }
+        defer { group.release() }
+        let handles = members.map { group.fork($0) }
         try await group.end()
         return try await pausing {
             var values: [Value] = []
@@ -75,13 +77,15 @@ extension SagaContext {
         _ members: repeat @escaping @Sendable (SagaContext<R>) async throws -> each Value
     ) async throws -> (repeat each Value) {
         let group = group()
-        let handles = (repeat group.context.fork(each members))
+        defer { group.release() }
+        let handles = (repeat group.fork(each members))
         try await group.end()
         return try await pausing { (repeat try await (each handles).value) }
     }
 
     /// Begins all members and waits for the first that returns or fails; the others are cancelled,
-    /// and what they still put is dropped.
+    /// and what they still put is dropped. The saga goes on behind what the winner took; what another
+    /// has taken by then is there for its next take.
     ///
     /// *Throws*: the error of the first that ended, if that failed; ``SagaError/nobodyRaces`` where
     /// there is no member.
@@ -92,19 +96,23 @@ extension SagaContext {
             group.scope.cancel()
             group.scope.bodyEnded(nil)
         }
+        var winner: SagaEar<R>?
+        defer { group.release(after: winner) }
         return try await pausing {
-            try await waiting { wait in
+            let (value, ear) = try await waiting((Value, SagaEar<R>).self) { wait in
                 group.scope.whenDecided { end in
                     if case .failed(let error) = end {
                         wait.give(.failure(error))
                     } else {
-                        // because nobody is left in the race
+                        // Nobody is left in the race.
                         wait.give(.failure(CancellationError()))
                     }
                 }
                 for member in members { group.race(member, wait) }
                 group.scope.bodyEnded(nil)
             }
+            winner = ear
+            return value
         }
     }
 
@@ -118,22 +126,38 @@ extension SagaContext {
         try await first(members)
     }
 
-    private func group() -> SagaGroup<R> {
-        let scope = scope.child(.joined)
-        let ear = ear.copy()
-        scope.adopt(ear)
-        return SagaGroup(
-            scope: scope, context: SagaContext(host: host, scope: scope, ear: ear), outside: self)
-    }
+    private func group() -> SagaGroup<R> { SagaGroup(scope.child(.joined), self) }
 }
 
 /// Sagas that stand and fall together.
-private struct SagaGroup<R: Reactor> {
-    var scope: SagaScope
-    /// What its members are forked from.
-    var context: SagaContext<R>
-    /// Who waits for it.
-    var outside: SagaContext<R>
+private final class SagaGroup<R: Reactor> {
+    let scope: SagaScope
+    /// The saga that waits for it.
+    private let outside: SagaContext<R>
+    private let wasReading: Bool
+    private var ears: [SagaEar<R>] = []
+
+    init(_ scope: SagaScope, _ outside: SagaContext<R>) {
+        self.scope = scope
+        self.outside = outside
+        wasReading = outside.ear.hold()
+    }
+
+    /// Begins a member.
+    func fork<Value: Sendable>(
+        _ member: @escaping SagaContext<R>.Member<Value>
+    ) -> SagaHandle<Value> { begin(member).handle }
+
+    private func begin<Value: Sendable>(
+        _ member: @escaping SagaContext<R>.Member<Value>
+    ) -> (handle: SagaHandle<Value>, ear: SagaEar<R>) {
+        let ear = outside.ear.twin(isReading: wasReading)
+        let child = scope.child(.attached)
+        child.adopt(ear)
+        ears.append(ear)
+        let context = SagaContext(host: outside.host, scope: scope, ear: ear)
+        return (context.begin(child, member, ear), ear)
+    }
 
     /// Waits until all members have ended.
     func end() async throws {
@@ -142,19 +166,28 @@ private struct SagaGroup<R: Reactor> {
             scope: scope, result: .init((), by: scope.room.lock))
         try await withTaskCancellationHandler {
             try await outside.join(handle)
-        } onCancel: {
+        } onCancel: { [scope] in
             scope.cancel()
         }
     }
 
     func race<Value: Sendable>(
-        _ member: @escaping SagaContext<R>.Member<Value>, _ wait: SagaWait<Value>
+        _ member: @escaping SagaContext<R>.Member<Value>, _ wait: SagaWait<(Value, SagaEar<R>)>
     ) {
-        let handle = context.fork(member)
+        let (handle, ear) = begin(member)
         handle.scope.whenDecided { [result = handle.result, scope] end in
             guard case .completed = end, let value = result.withLock({ $0 }) else { return }
-            wait.give(.success(value))
+            wait.give(.success((value, ear)))
             scope.cancel()
         }
+    }
+
+    /// Lets the saga go on behind what the members took.
+    func release() { outside.ear.release(wasReading, to: ears, besides: []) }
+
+    /// Lets the saga go on behind what the winner took.
+    func release(after winner: SagaEar<R>?) {
+        outside.ear.release(
+            wasReading, to: ears.filter { $0 === winner }, besides: ears.filter { $0 !== winner })
     }
 }

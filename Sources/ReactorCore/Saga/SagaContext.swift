@@ -1,9 +1,12 @@
 /// What a saga sees of its reactor, and what it can do.
 ///
-/// A saga hears of what its reactor does from its last resumption on: an action that comes while it
-/// is between two waits is there for the next ``take(timeout:_:)``; one that comes while it waits for
-/// something else is not. Who must not miss any uses a handler (``takeEvery(_:do:)`` and its
-/// siblings), which is called for each, or a ``channel(of:capacity:)``, which keeps them.
+/// The first `take` of a saga sees what came since the saga last went on. Each later one goes on right
+/// behind what the one before took: in a loop none is lost, whatever the saga waits for in between,
+/// as long as at most ``CoreLimits/sagaLogMax`` actions and mutations come meanwhile; after more, the
+/// take throws ``SagaError/missed(count:)``. What the saga puts itself is not there for it.
+/// ``skipToNow()`` forgets what waits. A handler (``takeEvery(_:do:)`` and its siblings) is called for
+/// each action and keeps none; a ``channel(of:capacity:)`` keeps as many as it is told to, and refuses
+/// the action that finds no room.
 ///
 /// *Owner*: the saga that was handed it; what it forks is handed its own.
 public struct SagaContext<R: Reactor>: Sendable {
@@ -40,6 +43,12 @@ public struct SagaContext<R: Reactor>: Sendable {
     }
 }
 
+// MARK: - Where the next take begins
+extension SagaContext {
+    /// Forgets what came and was not taken: the next take sees what comes from here on.
+    public func skipToNow() { ear.wakeNow() }
+}
+
 // MARK: - Reading and writing the reactor
 extension SagaContext {
     /// The state as it is when the saga goes on.
@@ -74,7 +83,7 @@ extension SagaContext {
     public func put(_ action: R.Action) async throws {
         try scope.pause()
         try await waiting(Void.self) { wait in
-            host.perform { [host, scope] desk in
+            host.perform { [host, scope, ear] desk in
                 guard scope.isOpen else {
                     scope.room.noteDropped()
                     wait.give(.failure(CancellationError()))
@@ -84,7 +93,7 @@ extension SagaContext {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
-                desk.put(action) { result in
+                desk.put(action, for: ear) { result in
                     scope.wake()
                     wait.give(result)
                 }

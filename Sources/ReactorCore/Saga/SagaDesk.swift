@@ -6,7 +6,7 @@ package final class SagaDesk<R: Reactor> {
     package let log: SagaLog<R>
     let path: String
     let state: () -> R.State
-    private let dispatch: (R.Action, @escaping SagaPutEnd) -> Void
+    private let dispatch: Dispatch
     private var listeners = SagaListeners<R>()
     /// Actions that were let in and that sagas have not been told of.
     private(set) var admittedCount = 0
@@ -19,13 +19,18 @@ package final class SagaDesk<R: Reactor> {
     /// How many sagas need the desk.
     var users = 0
 
-    /// Makes a desk; `state` reads the reactor's state, `dispatch` dispatches an action and says what
-    /// became of it once it is committed.
+    /// Dispatches an action, and says once it is committed what became of it and which notes of the
+    /// log tell of it.
+    package typealias Dispatch = (
+        R.Action, @escaping @Sendable (Result<Void, any Error>, Range<UInt64>) -> Void
+    ) -> Void
+
+    /// Makes a desk; `state` reads the reactor's state.
     package init(
-        _ room: SagaRoom, path: String, state: @escaping () -> R.State,
-        dispatch: @escaping (R.Action, @escaping SagaPutEnd) -> Void
+        _ log: SagaLog<R>, path: String, state: @escaping () -> R.State,
+        dispatch: @escaping Dispatch
     ) {
-        log = SagaLog(room)
+        self.log = log
         self.path = path
         self.state = state
         self.dispatch = dispatch
@@ -43,8 +48,13 @@ package final class SagaDesk<R: Reactor> {
         return SagaContext(host: host, scope: scope, ear: ear).begin(scope, body, ear)
     }
 
-    /// Dispatches an action for a saga.
-    func put(_ action: R.Action, then: @escaping SagaPutEnd) { dispatch(action, then) }
+    /// Dispatches an action for a saga that hears by `ear`; the action is no news to it.
+    func put(_ action: R.Action, for ear: SagaEar<R>, then: @escaping SagaPutEnd) {
+        dispatch(action) { result, notes in
+            ear.skip(notes)
+            then(result)
+        }
+    }
 
     /// Tells all who listen; `admission` is the number under which an action was let in, if it was.
     package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
@@ -59,15 +69,20 @@ package final class SagaDesk<R: Reactor> {
         }
     }
 
-    /// Lets `listener` hear what the log holds from where `ear` is, and all that comes.
+    /// Lets `listener` hear what the log holds from note `cursor` on, but for those to skip, and all that
+    /// comes.
     ///
     /// *Throws*: ``SagaError/missed(count:)``.
-    func listen(_ listener: SagaListener<R>, from cursor: UInt64?) throws(SagaError) {
+    func listen(
+        _ listener: SagaListener<R>, from cursor: UInt64?, except skipped: [Range<UInt64>] = []
+    ) throws(SagaError) {
         if let cursor {
             let (notes, missed) = log.notes(from: cursor)
             if missed > 0 { throw .missed(count: missed) }
-            for (index, note) in notes.enumerated()
-            where !listener.hear(cursor &+ UInt64(index), note, false) { return }
+            for (number, note) in zip(cursor..., notes)
+            where !skipped.contains(where: { $0.contains(number) }) {
+                if !listener.hear(number, note, false) { return }
+            }
         }
         listener.since = lastAdmission
         listeners.add(listener)

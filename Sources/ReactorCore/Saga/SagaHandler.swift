@@ -27,6 +27,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
     /// The element that a debounced handler waits with.
     private struct Pending {
         var payload: Payload
+        var cause: R.Action?
         var due: Duration
     }
 
@@ -42,28 +43,28 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         pending = Guarded(nil, by: scope.room.lock)
     }
 
-    /// Takes the element that matches in note `number`.
-    func accept(_ payload: Payload, _ number: UInt64) {
+    /// Takes the element that matches in note `number`; `cause` is the action that this is.
+    func accept(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) {
         switch policy {
-        case .every: begin(payload, number)
+        case .every: begin(payload, number, cause)
         case .leading:
-            if latest?.isOver ?? true { latest = begin(payload, number) }
+            if latest?.isOver ?? true { latest = begin(payload, number, cause) }
         case .latest:
             latest?.cancel()
-            latest = begin(payload, number)
-        case .debounced(let quiet): wait(quiet, with: payload)
+            latest = begin(payload, number, cause)
+        case .debounced(let quiet): wait(quiet, with: payload, cause)
         case .throttled(let window):
             let now = scope.room.clock.now
             if let acceptedAt, now - acceptedAt < window { return }
             acceptedAt = now
-            begin(payload, number)
+            begin(payload, number, cause)
         }
     }
 
     // because a saga is to hear what comes after the element that it was begun for
     @discardableResult
-    private func begin(_ payload: Payload, _ number: UInt64) -> SagaScope {
-        let child = scope.child(.attached)
+    private func begin(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) -> SagaScope {
+        let child = scope.child(.handled, for: cause)
         let ear = SagaEar(log, from: number &+ 1)
         child.adopt(ear)
         let context = SagaContext(host: host, scope: child, ear: ear)
@@ -71,15 +72,15 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         return child
     }
 
-    // because one task for all of a burst is enough: it looks again when the first is due
-    private func wait(_ quiet: Duration, with payload: Payload) {
+    // One task is enough for all of a burst: it looks again when the first is due.
+    private func wait(_ quiet: Duration, with payload: Payload, _ cause: R.Action?) {
         let clock = scope.room.clock
         let isWaiting = pending.withLock { pending in
-            defer { pending = Pending(payload: payload, due: clock.now + quiet) }
+            defer { pending = Pending(payload: payload, cause: cause, due: clock.now + quiet) }
             return pending != nil
         }
         if isWaiting { return }
-        let child = scope.child(.attached)
+        let child = scope.child(.handled)
         let ear = SagaEar(log)
         child.adopt(ear)
         let context = SagaContext(host: host, scope: child, ear: ear)
@@ -88,16 +89,17 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
             var due = pending.withLock { $0?.due ?? .zero }
             while true {
                 try await clock.sleep(until: due)
-                let (payload, next) = pending.withLock { pending -> (Payload?, Duration) in
+                let (last, next) = pending.withLock { pending -> (Pending?, Duration) in
                     guard let last = pending, last.due > due else {
                         defer { pending = nil }
-                        return (pending?.payload, due)
+                        return (pending, due)
                     }
                     return (nil, last.due)
                 }
-                if let payload {
+                if let last {
+                    child.begin(for: last.cause)
                     child.wake()
-                    return try await body(context, payload)
+                    return try await body(context, last.payload)
                 }
                 due = next
             }

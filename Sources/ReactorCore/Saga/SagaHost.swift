@@ -7,6 +7,8 @@ package protocol SagaHost<Target>: Sendable {
     var room: SagaRoom { get }
     /// Where the reactor is, for people.
     var path: String { get }
+    /// Whether the saga belongs to another reactor, and only looks at this one.
+    var isVisiting: Bool { get }
 
     /// Runs `job` on the desk's isolation, in the order of the calls; without one where the reactor
     /// is gone.
@@ -23,6 +25,10 @@ package protocol SagaHost<Target>: Sendable {
     /// Finds another node; `then` gives it back when it is needed no more.
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>)
+}
+
+extension SagaHost {
+    package var isVisiting: Bool { false }
 }
 
 /// Takes where another reactor is, if it is anywhere.

@@ -4,11 +4,15 @@ import ReactorThreads
 package enum SagaNote<R: Reactor>: Sendable {
     case action(R.Action)
     case mutation(R.Mutation)
+
+    /// The action, if it is one.
+    var action: R.Action? { if case .action(let action) = self { action } else { nil } }
 }
 
 /// What happened to one reactor while one of its sagas was between two of its waits.
 ///
-/// Kept only while a saga is: nothing is remembered for those that wait. *Shape*: the last
+/// Kept only while a saga reads: nothing is remembered for those that wait for their next action, nor
+/// for those that never took one and wait for something else. *Shape*: the last
 /// ``CoreLimits/sagaLogMax`` notes, at least.
 /// *Owner*: written on the tree's isolation; any thread reads where the end is.
 package final class SagaLog<R: Reactor>: Sendable {
@@ -31,10 +35,13 @@ package final class SagaLog<R: Reactor>: Sendable {
         }
     }
 
-    init(_ room: SagaRoom) {
+    package init(_ room: SagaRoom) {
         self.room = room
         state = Guarded(State(), by: room.lock)
     }
+
+    /// Number of the next note.
+    package var end: UInt64 { state.withLock { $0.end } }
 
     /// How many notes are kept.
     var keptCount: Int { state.withLock { $0.notes.count } }
@@ -63,86 +70,5 @@ package final class SagaLog<R: Reactor>: Sendable {
             guard cursor >= state.first else { return ([], state.first - cursor) }
             return (state.notes.dropFirst(Int(cursor - state.first)), 0)
         }
-    }
-}
-
-/// Where a saga is in a log: awake from its last resumption on, asleep while it waits.
-final class SagaEar<R: Reactor>: Sendable {
-    let log: SagaLog<R>
-    private let state: Guarded<State>
-
-    private struct State {
-        /// The first note that the saga may see; none while it waits.
-        var cursor: UInt64?
-        var isClosed = false
-    }
-
-    /// Makes an ear that hears from note `cursor` on; from now on, where that is nil.
-    init(_ log: SagaLog<R>, from cursor: UInt64? = nil) {
-        self.log = log
-        state = Guarded(State(), by: log.room.lock)
-        log.room.lock.withLock { wakeWhileLocked(at: cursor) }
-    }
-
-    /// Another ear at the same place.
-    func copy() -> SagaEar { SagaEar(log, from: cursor) }
-
-    var cursor: UInt64? { state.withLock { $0.cursor } }
-
-    /// Hears on from note `cursor`.
-    func wake(at cursor: UInt64) {
-        log.room.lock.withLock {
-            // because a log that nobody hears forgets, it is heard before it is left
-            let wasAwake = state.whileLocked { state in
-                guard !state.isClosed else { return true }
-                defer { state.cursor = cursor }
-                return state.cursor != nil
-            }
-            if !wasAwake { log.state.whileLocked { $0.awake += 1 } }
-        }
-    }
-
-    /// Hears on from here, whatever it had not heard yet.
-    func wakeNow() { wake(at: log.state.withLock { $0.end }) }
-}
-
-/// An ear whose reactor's type is of no interest.
-///
-/// *Owner*: whoever is inside the room's lock.
-protocol SagaHearing: AnyObject, Sendable {
-    /// Hears nothing from now on.
-    func pauseWhileLocked()
-    /// Hears from note `cursor` on, or from now on, if it heard nothing.
-    func wakeWhileLocked(at cursor: UInt64?)
-    /// Hears nothing any more.
-    func closeWhileLocked()
-}
-
-extension SagaEar: SagaHearing {
-    func pauseWhileLocked() {
-        let wasAwake = state.whileLocked { state in
-            defer { state.cursor = nil }
-            return state.cursor != nil
-        }
-        guard wasAwake else { return }
-        log.state.whileLocked { log in
-            log.awake -= 1
-            if log.awake == 0 { log.forget() }
-        }
-    }
-
-    func wakeWhileLocked(at cursor: UInt64?) {
-        let end = log.state.whileLocked { $0.end }
-        let hasWoken = state.whileLocked { state in
-            guard state.cursor == nil, !state.isClosed else { return false }
-            state.cursor = cursor ?? end
-            return true
-        }
-        if hasWoken { log.state.whileLocked { $0.awake += 1 } }
-    }
-
-    func closeWhileLocked() {
-        pauseWhileLocked()
-        state.whileLocked { $0.isClosed = true }
     }
 }

@@ -52,6 +52,7 @@ private struct VisitingSagaHost<R: Reactor>: SagaHost {
 
     var room: SagaRoom { base.room }
     var path: String { base.path }
+    var isVisiting: Bool { true }
 
     func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
         base.perform { [visit] desk in withExtendedLifetime(visit) { job(desk) } }

@@ -7,6 +7,10 @@ package enum SagaEnd: Sendable {
     case failed(any Error)
 }
 
+/// Takes an error that ends nothing but what a handler began, and the action that it began for.
+package typealias SagaReport =
+    @Sendable (_ error: any Error, _ cause: (any Sendable)?) -> Void
+
 /// One saga, fork or handler with all that it has begun: errors go up from it, cancellation goes
 /// down.
 ///
@@ -27,6 +31,8 @@ package final class SagaScope: Sendable {
         case attached
         /// Its error is told to who waits for it.
         case joined
+        /// Its error is its own: it is reported, and ends nothing else.
+        case handled
     }
 
     private typealias Endings = [UInt64: @Sendable () -> Void]
@@ -38,6 +44,10 @@ package final class SagaScope: Sendable {
         var children: [UInt64: SagaScope] = [:]
         var cancelTask: (@Sendable () -> Void)?
         var ears: [any SagaHearing] = []
+        /// The action that a handler began it for.
+        var cause: (any Sendable)?
+        /// Takes the errors of what handlers began, at the top; with the action that each began for.
+        var report: SagaReport?
         var whenDecided: [@Sendable (SagaEnd) -> Void] = []
         /// What is to end with it, unless it ends before.
         var endings: Endings = [:]
@@ -60,9 +70,10 @@ package final class SagaScope: Sendable {
         return scope
     }
 
-    /// Makes a saga that hangs on this one.
-    func child(_ tie: Tie) -> SagaScope {
+    /// Makes a saga that hangs on this one; `cause` is the action that a handler begins it for.
+    func child(_ tie: Tie, for cause: (any Sendable)? = nil) -> SagaScope {
         let child = SagaScope(room, parent: self, tie, depth: depth + 1)
+        if cause != nil { child.begin(for: cause) }
         let hasRoom = room.enter()
         let isOpen = state.withLock { state in
             guard !state.isOver else { return false }
@@ -155,6 +166,8 @@ package final class SagaScope: Sendable {
         state.withLock { state in
             state.hasBodyEnded = true
             state.cancelTask = nil
+            // Its handlers and forks have ears of their own.
+            for ear in state.ears { ear.pauseWhileLocked() }
         }
         settle()
     }
@@ -165,7 +178,26 @@ package final class SagaScope: Sendable {
     /// Ends it with all that hangs on it, and what it is attached to.
     package func fail(_ error: any Error) {
         guard stop(.failed(error)) else { return }
-        if case .attached = tie { parent?.fail(error) }
+        switch tie {
+        case .attached: parent?.fail(error)
+        case .handled: report(error)
+        case .joined: break
+        }
+    }
+
+    private func report(_ error: any Error) {
+        var top = self
+        while let parent = top.parent { top = parent }
+        let cause = state.withLock { $0.cause }
+        top.state.withLock { $0.report }?(error, cause)
+    }
+
+    /// Remembers the action that a handler begins it for.
+    func begin(for cause: (any Sendable)?) { state.withLock { $0.cause = cause } }
+
+    /// Has `report` told of the errors of what handlers of this saga, and of those below it, begin.
+    package func whenRunFails(_ report: @escaping SagaReport) {
+        state.withLock { $0.report = report }
     }
 
     @discardableResult

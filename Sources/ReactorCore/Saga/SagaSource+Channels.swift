@@ -23,7 +23,7 @@ extension SagaSource {
             }
         }
         scope.whenEnding(id) { [weak channel] in channel?.close() }
-        let cursor = ear.cursor
+        let cursor = ear.resumed
         try await saga.waiting(Void.self) { wait in
             host.perform { desk in
                 guard let desk else {

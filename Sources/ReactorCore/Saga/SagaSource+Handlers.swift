@@ -9,8 +9,9 @@ extension SagaSource {
     ///
     /// The handler is called on the tree's isolation for each: none is lost, and nothing is buffered.
     /// It hears from the saga's last resumption on, until its handle or this saga is cancelled, which
-    /// cancels what it has begun as well; an error of what it has begun is this saga's. Where
-    /// ``CoreLimits/sagasMax`` are under way, the action is rejected as `BUSY`.
+    /// cancels what it has begun as well. An error of what it has begun, a refused put among them, ends
+    /// that one run: it goes to ``Reactor/error(_:action:state:)`` with the action of the run, and the
+    /// handler goes on. Where ``CoreLimits/sagasMax`` are under way, the action is rejected as `BUSY`.
     @discardableResult
     public func takeEvery<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
@@ -74,7 +75,7 @@ extension SagaSource {
             let listener = SagaListener<R>(id) { number, note, _ in
                 guard scope.isOpen else { return false }
                 if let element = read(note), let payload = match(element) {
-                    handler.accept(payload, number)
+                    handler.accept(payload, number, host.isVisiting ? nil : note.action)
                 }
                 return true
             } lose: { error in

@@ -35,6 +35,10 @@ extension SagaContext {
 // MARK: - One
 extension SagaSource {
     /// Takes what something can be made of: waits for the first, and gives what `match` makes of it.
+    ///
+    /// What stood before it is passed over; what came behind it is there for the next take.
+    /// *Throws*: ``SagaError/missed(count:)`` where more came since the last take than is kept; the
+    /// take after that goes on from there.
     public func take<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload {
@@ -46,8 +50,16 @@ extension SagaSource {
             try saga.scope.check()
             return payload
         } catch {
-            saga.host.perform { $0?.remove(id) }
+            leave(id)
             throw error
+        }
+    }
+
+    /// Ends a take whose task was cancelled.
+    private func leave(_ id: UInt64) {
+        saga.host.perform { [ear = saga.ear] desk in
+            desk?.remove(id)
+            if ear.cursor == nil { ear.wakeNow() }
         }
     }
 
@@ -58,9 +70,18 @@ extension SagaSource {
         try saga.scope.pause(except: saga.ear)
         let wait = SagaWait<Payload?>(by: saga.room.lock)
         let id = listen(wait, match) { .some($0) }
+        let (scope, ear, host) = (saga.scope, saga.ear, saga.host)
+        // The end of the time has its place among the actions: none is lost between them.
         let payload = try await wait.value(within: timeout, in: saga.room) {
-            saga.host.perform { $0?.remove(id) }
-            saga.scope.wake()
+            host.perform { desk in
+                guard !wait.isGiven else { return }
+                desk?.remove(id)
+                ear.wakeNow()
+                scope.wake()
+                wait.give(.success(nil))
+            }
+        } leave: {
+            leave(id)
         }
         try saga.scope.check()
         return payload
@@ -97,8 +118,11 @@ extension SagaSource {
             }
             let listener = SagaListener<R>(id) { number, note, _ in
                 guard !wait.isGiven, scope.isOpen else { return false }
-                guard let element = read(note), let payload = match(element) else { return true }
-                ear.wake(at: number &+ 1)
+                guard let element = read(note), let payload = match(element) else {
+                    ear.pass(number &+ 1)
+                    return true
+                }
+                ear.take(number)
                 scope.wake()
                 wait.give(.success(answer(payload)))
                 return false
@@ -107,10 +131,10 @@ extension SagaSource {
             }
             do throws(SagaError) {
                 guard !wait.isGiven else { return }
-                try desk.listen(listener, from: ear.cursor)
-                // because a saga that gave up meanwhile is awake by its own doing
+                try desk.listen(listener, from: ear.cursor, except: ear.skipped)
+                // A saga that gave up meanwhile is awake by its own doing.
                 scope.room.lock.withLock {
-                    if !wait.isGivenWhileLocked { ear.pauseWhileLocked() }
+                    if !wait.isGivenWhileLocked { ear.sleepWhileLocked() }
                 }
             } catch {
                 ear.wakeNow()

@@ -67,21 +67,20 @@ package final class SagaWait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the answer, which is nil where none is given within `timeout`; `leave` is called
-    /// where it gives up.
+    /// Waits for the answer; where none is given within `timeout`, `expire` is called, which sees to it
+    /// that there is one. `leave` is called where the task is cancelled.
     func value<Wrapped>(
-        within timeout: Duration, in room: SagaRoom, leave: () -> Void
+        within timeout: Duration, in room: SagaRoom, expire: @escaping @Sendable () -> Void,
+        leave: () -> Void = {}
     ) async throws -> Value where Value == Wrapped? {
-        let cancel = room.spawn { [self] in
-            // because a timer that is cancelled is not needed any more
+        let cancel = room.spawn {
+            // A timer that is cancelled is not needed any more.
             guard (try? await room.clock.sleep(for: timeout)) != nil else { return }
-            give(.success(nil))
+            expire()
         }
         defer { cancel() }
         do {
-            let value = try await value()
-            if case .none = value { leave() }
-            return value
+            return try await value()
         } catch {
             leave()
             throw error

@@ -45,6 +45,9 @@ extension Tree {
             guard case .failed(let error) = end else { return }
             post { tree in tree.sagaFailed(id, error, of: R.self) }
         }
+        scope.whenRunFails { error, cause in
+            post { tree in tree.sagaRunFailed(number, error, of: R.self, cause) }
+        }
         scope.whenOver {
             post { tree in
                 tree.effectEnded(id, nil, of: R.self)
@@ -60,6 +63,17 @@ extension Tree {
         let ear = SagaEar(node.sagaDesk(self).log)
         scope.adopt(ear)
         return SagaContext(host: TreeSagaHost(node, self), scope: scope, ear: ear)
+    }
+
+    /// What a handler began has failed: the reactor is told, and nothing else ends.
+    private func sagaRunFailed<R: Reactor>(
+        _ number: UInt32, _ error: any Error, of type: R.Type, _ cause: (any Sendable)?
+    ) {
+        guard let node = node(number) as? Node<R> else { return }
+        turn.news.failures.append(
+            LateFailure(
+                origin: .daemon, code: LateFailure.effectFailedCode, message: "\(error)"))
+        node.fail(error, cause as? R.Action, origin: .daemon, turn)
     }
 
     private func sagaFailed<R: Reactor>(_ id: EffectID, _ error: any Error, of type: R.Type) {
@@ -93,19 +107,23 @@ extension Node {
     /// Where the node's sagas hear of what it does; made if there was none.
     func sagaDesk(_ tree: Tree) -> SagaDesk<R> {
         if let desk = rules?.sagas { return desk }
-        let desk = SagaDesk<R>(tree.sagaRoom, path: "\(path)") { [unowned self] in
+        let log = SagaLog<R>(tree.sagaRoom)
+        let desk = SagaDesk(log, path: "\(path)") { [unowned self] in
             state
         } dispatch: { [unowned self, unowned tree] action, then in
             tree.turn.caller = .daemon
             tree.turn.origin = .daemon
+            // What is told between this job and the next tells of the action, and of nothing else.
+            let start = LogPlace()
+            tree.turn.whenCommitted { start.number = log.end }
             do throws(Rejection) {
                 try R._carryOut(action, self, tree.turn)
             } catch {
                 tree.turn.clearRequests()
-                return then(.failure(error))
+                return then(.failure(error), 0..<0)
             }
-            // because what the action causes is for the saga's next take, and the action is not
-            tree.turn.whenCommitted { then(.success(())) }
+            // What the action causes is for the saga's next take, and the action is not.
+            tree.turn.whenCommitted { then(.success(()), start.number..<log.end) }
             tree.finishEmission()
         }
         orderedRules().sagas = desk
@@ -140,4 +158,9 @@ extension Node {
             }
         }
     }
+}
+
+/// Where a log was at some moment.
+private final class LogPlace {
+    var number: UInt64 = 0
 }

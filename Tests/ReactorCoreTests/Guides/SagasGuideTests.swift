@@ -73,4 +73,28 @@ struct SagasGuideTests {
         #expect(bench.state.log.last == #"remind("b")"#)
         #expect(!bench.state.log.contains(#"remind("a")"#))
     }
+
+    @Test("F35: a loop of takes works through what came while it was busy")
+    func loop() throws {
+        bench.settle()
+        let handle = bench.run { saga in
+            while true {
+                let text = try await saga.take {
+                    if case .search(let text) = $0 { text } else { nil }
+                }
+                try await saga.sleep(for: .milliseconds(300))
+                try await saga.put(.found([text]))
+            }
+        }
+        var found: [String] = []
+        let token = bench.store.observe { state in
+            if state.found != [found.last ?? ""] { found += state.found }
+        }
+        try bench.send(.search("a"), .search("b"))
+        bench.advance(by: .milliseconds(600))
+        #expect(found.filter { $0.count == 1 } == ["a", "b"])
+        withExtendedLifetime(token) {}
+        handle.cancel()
+        bench.settle()
+    }
 }

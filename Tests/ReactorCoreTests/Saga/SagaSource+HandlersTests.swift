@@ -59,18 +59,80 @@ struct SagaHandlersTests {
         #expect(!handle.isRunning)
     }
 
-    @Test("F38: an error of what takeEvery has begun ends the saga and its handlers")
+    @Test("F38: an error of what takeEvery has begun ends that run, and reaches the hook")
     func errorOfEvery() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
-            saga.takeEvery(Tracker.amount) { _, amount in if amount == 2 { throw Broken() } }
+            saga.takeEvery(Tracker.amount) { saga, amount in
+                if amount == 2 { throw Broken() }
+                try await saga.put(.run("\(amount)"))
+            }
             saga.takeEvery(Tracker.text) { saga, text in try await saga.put(.run(text)) }
         }
         try bench.send(.search("a"), .add(1))
         try bench.send(.add(2))
-        #expect(bench.outcome(of: handle) == "broken")
-        try bench.send(.search("b"))
-        #expect(bench.state.runs == ["a"] && bench.state.failures == ["broken"])
+        try bench.send(.search("b"), .add(3))
+        #expect(Set(bench.state.runs) == ["a", "1", "b", "3"])
+        #expect(bench.state.failures == ["broken"])
+        #expect(handle.isRunning && bench.outcome(of: handle) == "none yet")
+        #expect(bench.store.core.tree.running.count == 1)
+    }
+
+    @Test("F38: a refused put ends one run of a handler, of whatever kind, and not the handler")
+    func refusedPut() throws {
+        typealias Context = SagaContext<Failing>
+        let begin: [@Sendable (Context, @escaping Context.Handler<Failing.Action>) -> Void] = [
+            { $0.takeEvery(do: $1) }, { $0.takeLeading(do: $1) }, { $0.takeLatest(do: $1) },
+            { $0.debounce(.seconds(1), do: $1) }, { $0.throttle(.seconds(1), do: $1) },
+        ]
+        for begin in begin {
+            let bench = StoreBench(Failing())
+            let handle = bench.run { saga in
+                begin(saga) { saga, action in
+                    if case .ask(let number) = action { try await saga.put(.refuse(number)) }
+                }
+            }
+            for number in 1...3 {
+                try bench.send(.ask(number))
+                bench.advance(by: .seconds(1))
+            }
+            #expect(bench.state.failures == ["ask(1): no 1", "ask(2): no 2", "ask(3): no 3"])
+            #expect(handle.isRunning)
+            handle.cancel()
+            bench.settle()
+            #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+        }
+    }
+
+    @Test("F38: an error in a fork of a handler's run ends that run with its other forks")
+    func errorOfFork() throws {
+        let bench = StoreBench(Tracker())
+        let handle = bench.run { saga in
+            saga.takeEvery(Tracker.amount) { saga, amount in
+                saga.fork { saga in
+                    try await saga.sleep(for: .seconds(1))
+                    if amount == 1 { throw Broken() }
+                }
+                try await saga.sleep(for: .seconds(2))
+                try await saga.put(.run("\(amount)"))
+            }
+        }
+        try bench.send(.add(1), .add(2))
+        bench.advance(by: .seconds(2))
+        #expect(bench.state.runs == ["2"] && bench.state.failures == ["broken"])
+        #expect(handle.isRunning)
+    }
+
+    @Test("F38: a handler at another node tells the reactor whose saga it is")
+    func errorElsewhere() throws {
+        let bench = StoreBench(Office())
+        let handle = bench.run { saga in
+            let tracker = try await saga.reactor(Tracker.self, at: "/tracker")
+            tracker.takeEvery(Tracker.amount) { _, _ in throw Broken() }
+        }
+        bench.send(Tracker.Action.add(1), to: "/tracker")
+        #expect(bench.store.node.fault == "broken" && handle.isRunning)
+        #expect(try bench.store.core.tree.state(of: Tracker.self, "/tracker").failures.isEmpty)
     }
 
     @Test("F38: takeLeading ignores what comes while it is at work, and does not queue it")

@@ -95,6 +95,32 @@ struct Office {
     }
 }
 
+/// Refuses what its sagas put, and writes down for which action they did.
+@Reactor
+struct Failing {
+    enum Action: Equatable, Sendable {
+        case ask(Int)
+        case refuse(Int)
+    }
+    enum Mutation: Equatable, Sendable { case failed(String) }
+    struct State: Equatable, Sendable { var failures: [String] = [] }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        guard case .refuse(let number) = action else { return .none }
+        throw Rejection("no", "\(number)")
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        if case .failed(let text) = mutation { state.failures.append(text) }
+    }
+
+    func error(_ error: any Error, action: Action?, state: State) -> Mutations<Mutation> {
+        let cause = action.map { "\($0)" } ?? "nothing"
+        let rejection = error as? Rejection
+        return [.failed("\(cause): \(rejection?.code ?? "") \(rejection?.message ?? "\(error)")")]
+    }
+}
+
 struct Broken: Error, Equatable, CustomStringConvertible {
     var description: String { "broken" }
 }

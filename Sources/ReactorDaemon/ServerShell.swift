@@ -135,20 +135,15 @@ package final class ServerShell {
         endTurn()
     }
 
-    /// Tells the time, once a second: see ``Server/tick(at:isLate:)``.
-    func tick(isLate: Bool) {
-        server.tick(at: loop.now, isLate: isLate)
-        desk?.tick(at: loop.now)
-    }
-
     /// Closes every connection at once.
     package func cut() { for link in links.values { link.close() } }
 
-    /// Tells the server the time once a second; `isLate` says that the process was stopped before.
-    package func tick(isLate: Bool) {
+    /// Tells the time, once a second: see ``Server/tick(at:isLate:)``.
+    func tick(isLate: Bool) {
         // because the end of a client that had half-closed comes without a read that could tell
         for link in links.values where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
+        desk?.tick(at: loop.now)
     }
 
     /// Serves a connection that a listener accepted.

@@ -29,22 +29,23 @@ struct SilentPool {
         if members[uid]?.isEmpty ?? true { members[uid] = nil }
     }
 
-    /// Takes out the connection that has to go, if there are too many; `wasRead` says of which ones
-    /// the socket was read since they came.
+    /// Takes out the connection that has to go, if there are too many; `wasRead` says whether its
+    /// socket was read since it came.
     ///
-    /// It is the oldest of the user with the most; among equals, the one that came first.
+    /// It is the oldest of the user with the most; among equals, the one that came first. None goes
+    /// while that one was not read: another user's does not go in its place.
     ///
     /// *Cost*: O(users with silent connections), which are no more than the pool is large.
     mutating func takeExcess(_ wasRead: (ConnectionID) -> Bool) -> ConnectionID? {
         guard isCrowded else { return nil }
         var found: (uid: UInt32, id: ConnectionID, count: Int)?
         for (uid, order) in members {
-            guard let id = order.first, wasRead(id) else { continue }
+            guard let id = order.first else { continue }
             let isNext =
                 found.map { ($0.count, id.rawValue) < (order.count, $0.id.rawValue) } ?? true
             if isNext { found = (uid, id, order.count) }
         }
-        guard let found else { return nil }
+        guard let found, wasRead(found.id) else { return nil }
         leave(found.id, of: found.uid)
         return found.id
     }

@@ -59,7 +59,10 @@ struct SilentPoolTests {
         var gone: [ConnectionID] = []
         while let next = pool.takeExcess({ $0.rawValue < 4 }) { gone.append(next) }
         #expect(gone == [id(1), id(2), id(3)])
+        pool.enter(id(7), of: 8)
+        #expect(pool.takeExcess { $0.rawValue == 7 } == nil, "no other user's goes instead")
         pool.leave(id(5), of: 7)
+        pool.leave(id(7), of: 8)
         #expect(!pool.isCrowded)
     }
 }

@@ -1,3 +1,5 @@
+// because what its headers include first, such as stat, Swift may take for its own
+import CXXHash
 import Glibc
 
 /// The ways into a directory besides living in it.

@@ -415,6 +415,7 @@ extension Node {
     }
 
     private func saveForUndo(_ turn: Turn) {
+        turn.scales?.weigh(self)
         let saved = state
         let presented = rules?.presented
         turn.undo.append { [self] in

@@ -202,6 +202,50 @@ extension Tree {
         _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
         cancel: String? = nil, mayWait: Bool = true
     ) -> DispatchResult {
+        carryOut(
+            items, bytes, by: caller, ordinal: ordinal, cancel: cancel, mayWait: mayWait,
+            namesIndex: true
+        ) { nil }
+    }
+
+    /// Carries out actions as ``transact(_:_:by:ordinal:cancel:)`` does, but only if they make the
+    /// states of the tree smaller; otherwise nothing is applied, and `rejection` says why.
+    ///
+    /// *Cost*: encodes the states that it changes.
+    public func transactShrinking(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String? = nil, mayWait: Bool = true, else rejection: Rejection
+    ) -> ShrinkResult {
+        turn.scales = Scales()
+        defer { turn.scales = nil }
+        var (workByteCount, growth) = (0, 0)
+        let result = carryOut(
+            items, bytes, by: caller, ordinal: ordinal, cancel: cancel, mayWait: mayWait,
+            namesIndex: items.count > 1
+        ) { [turn] in
+            growth = turn.scales?.growth() ?? 0
+            workByteCount = turn.scales?.workByteCount ?? 0
+            return growth < 0 ? nil : rejection
+        }
+        return ShrinkResult(
+            result: result, workByteCount: workByteCount, shrunkByteCount: max(0, -growth))
+    }
+
+    /// What became of actions that had to make the tree smaller.
+    public struct ShrinkResult: Sendable {
+        /// What became of them.
+        public var result: DispatchResult
+        /// Bytes that were encoded to find out.
+        public var workByteCount: Int
+        /// By how many bytes the states have become smaller.
+        public var shrunkByteCount: Int
+    }
+
+    /// `refusal` is asked before the transaction ends, and takes it back by what it answers.
+    private func carryOut(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String?, mayWait: Bool, namesIndex: Bool, unless refusal: () -> Rejection?
+    ) -> DispatchResult {
         turn.caller = caller
         turn.origin = Origin(client: caller.client, ordinal: ordinal)
         turn.isPlain = false
@@ -231,9 +275,15 @@ extension Tree {
             } catch {
                 turn.rollBack(to: mark)
                 turn.isPlain = true
-                return .failed(error.inBatch(at: index))
+                return .failed(namesIndex ? error.inBatch(at: index) : error)
             }
         }
+        if let rejection = refusal() {
+            turn.rollBack(to: mark)
+            turn.isPlain = true
+            return .failed(.rejected(rejection))
+        }
+        turn.scales = nil
         turn.undo.removeAll()
         // because followers are transactions of their own, and need no way back
         turn.isPlain = true

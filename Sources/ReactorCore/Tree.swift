@@ -245,6 +245,7 @@ extension Turn {
         child.birthSequence = lastSequence &+ 1
         if !isPlain { saveSequences(of: collection) }
         tree.insert(child, named: key)
+        scales?.noteNew(child)
         if !isPlain {
             undo.append { [self] in
                 collection.children[key] = nil
@@ -262,6 +263,7 @@ extension Turn {
     /// Removes a child of a collection, as part of the transaction at hand.
     func remove(_ key: WireKey, from collection: AnyNode) {
         guard let child = collection.children[key] else { return }
+        scales?.weighBranch(child)
         recordStructure(.remove(key: key), of: collection)
         if !isPlain { saveSequences(of: child) }
         child.touch(self)

@@ -68,6 +68,9 @@ public final class Turn {
     private let followersPlace = Place<[Follower]>([])
     /// How the transaction at hand is taken back; only a batch keeps it.
     var undo: [() -> Void] = []
+    /// What the transaction at hand changes, and how large it was before; only where a transaction
+    /// may not make the tree larger.
+    var scales: Scales?
     /// What takes back the claims of the transaction at hand, if it comes to nothing.
     var withdrawals: [() -> Void] = []
     /// Attempts under way, one inside another: only there a claim may come to nothing.

@@ -99,6 +99,10 @@ public final class Daemon {
     deinit {
         // because what journal and clients met last is told while the loop closes, when there is no
         // daemon any more that could hear it
+        if shell.keeper?.reserve.isMissing ?? false {
+            logger.warning(
+                "no room for data.reserveBytes: on a full disk nothing can be made smaller")
+        }
         shell.keeper?.onFull = { _ in }
         shell.keeper?.onBroken = { _ in }
         shell.onEvent = { _ in }
@@ -277,12 +281,28 @@ extension Daemon {
         }
     }
 
-    /// Changes things again as soon as they can be kept.
+    /// Changes things again as soon as they can be kept; until then, makes them smaller at request.
     private func goOnIfThereIsRoom() {
-        guard server.isReadOnly, !server.isDraining, let keeper = shell.keeper, keeper.hasRoom
-        else { return }
-        logger.notice("there is room on the disk: going on")
-        shell.goOn()
+        guard !server.isDraining, let keeper = shell.keeper else { return }
+        switch server.admission {
+        case .all: keeper.reserve.tick()
+        case .none where keeper.hasRoom:
+            logger.notice("there is room on the disk: going on")
+            goOn(.all)
+        case .none where !keeper.isTrimming && keeper.reserve.release():
+            logger.warning(
+                "the disk is full: the reserve is released for actions that make states smaller")
+            goOn(.shrinking)
+        case .none: return
+        case .shrinking:
+            guard keeper.reserve.regain() else { return }
+            logger.notice("there is room on the disk, and for the reserve: going on")
+            shell.admitAll()
+        }
+    }
+
+    private func goOn(_ admission: Admission) {
+        shell.goOn(admission)
         do {
             try whenOpen(server.tree)
         } catch {
@@ -347,6 +367,12 @@ extension Daemon {
             text = "turned a client away: \(reason)"
             metadata = ["uid": "\(peer.uid)", "pid": "\(peer.pid)"]
             leftOut = count
+        case .contradicted(let peer, let claim):
+            return logger.critical(
+                "the history has lost its tail, or an older copy stands in its place: a new epoch begins",
+                metadata: [
+                    "reason": "\(claim)", "uid": "\(peer.uid)", "pid": "\(peer.pid)",
+                ])
         case .complaint(let complaint, let count):
             text = complaint
             leftOut = count

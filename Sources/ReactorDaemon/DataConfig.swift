@@ -15,6 +15,8 @@ public struct DataConfig: Equatable, Sendable {
     public var keepDuration = Duration.seconds(24 * 3_600)
     /// How many bytes of it are kept, at most.
     public var keepBytes = 1 << 30
+    /// Bytes of the disk that are kept free for actions that make states smaller, where it is full.
+    public var reserveBytes = 64 << 20
     /// Paths at or below which reactors of the history may be missing; their states are lost.
     public var dropped: [SlicePath] = []
 
@@ -32,6 +34,7 @@ extension DataConfig {
             ("snapshotInterval", DurationText.format(snapshotInterval)),
             ("keepDuration", DurationText.format(keepDuration)),
             ("keepBytes", ByteSizeText.format(keepBytes)),
+            ("reserveBytes", ByteSizeText.format(reserveBytes)),
             ("dropped", dropped.map(\.description).joined(separator: " ")),
         ]
     }
@@ -46,7 +49,7 @@ struct ConfigData {
 
     private static let keys = [
         "directory", "durability", "snapshotBytes", "snapshotInterval", "keepDuration",
-        "keepBytes", "dropped",
+        "keepBytes", "reserveBytes", "dropped",
     ]
     private static let byteRange = (1 << 20)...(1 << 40)
     private static let durationRange = Duration.seconds(1)...Duration.seconds(10 * 366 * 86_400)
@@ -74,6 +77,8 @@ struct ConfigData {
         case "keepDuration":
             data.keepDuration = try scalar.duration(in: .zero...Self.durationRange.upperBound)
         case "keepBytes": data.keepBytes = try scalar.byteSize(in: 0...Self.byteRange.upperBound)
+        case "reserveBytes":
+            data.reserveBytes = try scalar.byteSize(in: 0...Self.byteRange.upperBound)
         case "dropped": data.dropped = try Self.paths(scalar)
         default: throw section.unknown(entry, known: Self.keys)
         }

@@ -117,6 +117,10 @@ enum LimitTable {
             summary: "outcomes kept of one session until its client confirms them",
             slot: .count(\.outcomesPerSessionMax, 1...16 << 20)),
         Entry(
+            name: "refusedBytesMax",
+            summary: "bytes of a refused action that are kept; of a larger one a checksum is",
+            slot: .bytes(\.refusedBytesMax, 0...64 << 20)),
+        Entry(
             name: "inFlightMax",
             summary: "actions without an outcome that a client is told to have at most",
             slot: .count(\.inFlightMax, 1...1_000_000)),

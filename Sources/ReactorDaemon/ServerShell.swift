@@ -113,10 +113,16 @@ package final class ServerShell {
         for link in former.values { link.close() }
     }
 
-    /// Lets the server change things again.
-    func goOn() {
+    /// Lets the server change things again, or make them smaller.
+    func goOn(_ admission: Admission = .all) {
         journal.resume()
-        server.goOn()
+        server.goOn(admission)
+        loop.turnAgain()
+    }
+
+    /// Lets the server carry out every action again, and what effects have posted.
+    func admitAll() {
+        server.admitAll()
         loop.turnAgain()
     }
 
@@ -172,7 +178,7 @@ package final class ServerShell {
 extension ServerShell {
     /// Ends the turn: everything that arrived has been received.
     private func endTurn() {
-        if !server.isReadOnly { for job in jobs.take() { server.perform(job) } }
+        if server.admission == .all { for job in jobs.take() { server.perform(job) } }
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
@@ -182,7 +188,7 @@ extension ServerShell {
             && !server.isCrowded
         // because the others are looked at before one that sends much is read on
         if server.isSharing || server.hasHeldInput || server.isCrowded
-            || jobs.hasMore && !server.isReadOnly || keeper?.isGathering ?? false
+            || jobs.hasMore && server.admission == .all || keeper?.isGathering ?? false
         {
             loop.turnAgain()
         }
@@ -221,6 +227,9 @@ extension ServerShell {
         case .sum(let probe): sum(probe)
         case .encode(let capture): encode(capture)
         case .log(let event): onEvent(event)
+        case .cutConnections:
+            for link in links.values { link.close() }
+            loop.turnAgain()
         case .inquire(let inquiry): desk?.take(inquiry)
         }
     }

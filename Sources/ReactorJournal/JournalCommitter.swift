@@ -44,10 +44,13 @@ final class JournalCommitter: Sendable {
         let identity = directory.identity(of: JournalFile.name)
         database = try JournalFile.writer(
             in: directory, durability: durability, busyMilliseconds: tuning.lockedMilliseconds)
-        instance = try Self.check(position, in: database)
+        let found = try Self.check(position, in: database)
+        instance = found.instance
         log = JournalLog(
             database: database, directory: directory, durability: durability, tuning: tuning)
-        var state = State(position: position)
+        var state = State(
+            position: position,
+            clock: JournalClock(found.steps, wall: tuning.now(), uptime: tuning.uptime()))
         do throws(JournalError) {
             try log.begin()
             state.isBegun = true
@@ -58,6 +61,10 @@ final class JournalCommitter: Sendable {
         if state.isBegun, !isStrict {
             state.logFile = try Self.openLog(in: directory, tuning)
         }
+        // A full disk has no room for a new file; the rows themselves are what counts.
+        state.released = try? ReleasedRowFile(
+            in: directory, of: instance, at: position, durability: durability,
+            boot: tuning.boot())
         self.state = Guarded(state)
         files = [
             (JournalFile.name, identity),
@@ -75,11 +82,14 @@ final class JournalCommitter: Sendable {
 
     private struct State {
         var position: JournalPosition
+        var clock: JournalClock
         var mood = Mood.well
         var isBegun = false
         var isWaiting = false
         /// The log, to be made durable at request.
         var logFile: OpenFile?
+        /// Where the last row that may be spoken of is noted.
+        var released: ReleasedRowFile?
         /// When names in the directory had changed last when they were looked at.
         var placeTime: Int64?
     }
@@ -130,7 +140,7 @@ final class JournalCommitter: Sendable {
             guard state.mood == .well, state.isBegun, !state.isWaiting, mailbox.isEmpty else {
                 return nil
             }
-            let result: Bool?? = upkeep.gate.withLockIfFree { commitAtOnce(batch, &state) }
+            let result: Bool?? = upkeep.gate.commitIfFree { commitAtOnce(batch, &state) }
             return result ?? nil
         }
         return result ?? nil
@@ -138,11 +148,13 @@ final class JournalCommitter: Sendable {
 
     private func commitAtOnce(_ batch: JournalBatch, _ state: inout State) -> Bool? {
         do throws(JournalError) {
-            let rows = try rows(of: [batch], behind: state.position)
+            let rows = try rows(of: [batch], &state)
+            guard upkeep.pace.admit(rows[0].byteCount) else { return nil }
             let isDue = upkeep.isDue(behind: rows[0].byteCount)
             try insert(rows, &state, notesFloor: isDue, waitsForOthers: false)
             try checkPlace(&state)
             state.position = rows[0].position
+            state.released?.note(state.position)
             if isDue { upkeep.mailbox.post(.checkpoint) }
             return true
         } catch {
@@ -158,9 +170,11 @@ final class JournalCommitter: Sendable {
         let end = Result { () throws(JournalError) in
             guard state.mood == .well, state.isBegun else { return false }
             try checkPlace()
-            try upkeep.gate.withLock { () throws(JournalError) in
+            try upkeep.gate.commit { () throws(JournalError) in
                 try log.end(at: state.position.number, of: instance)
             }
+            // A machine that is switched off after this finds the last row, not one before it.
+            if state.released != nil { try directory.synchronize(ReleasedRow.fileName) }
             return true
         }
         if case .success(true) = end { upkeep.isClosedCleanly.raise() }
@@ -178,14 +192,17 @@ final class JournalCommitter: Sendable {
         else { return }
         do throws(JournalError) {
             try tuning.faults.commit?(last)
-            let rows = try rows(of: waiting, behind: state.position)
-            let isDue = upkeep.isDue(behind: rows.reduce(0) { $0 + $1.byteCount })
+            let rows = try rows(of: waiting, &state)
+            let byteCount = rows.reduce(0) { $0 + $1.byteCount }
+            upkeep.pace.wait(for: byteCount)
+            let isDue = upkeep.isDue(behind: byteCount)
             try write(rows, &state, notesFloor: isDue)
             if !isStrict, waiting.contains(where: \.isDurable) {
                 try logFile(&state).synchronize()
             }
             try checkPlace(&state)
             if let position = rows.last?.position { state.position = position }
+            state.released?.note(state.position)
             voice.appended(last)
             if isDue { upkeep.mailbox.post(.checkpoint) }
         } catch {
@@ -221,9 +238,11 @@ final class JournalCommitter: Sendable {
 
     // because nobody else waits for the gate while rows are packed
     private func rows(
-        of batches: [JournalBatch], behind position: JournalPosition
+        of batches: [JournalBatch], _ state: inout State
     ) throws(JournalError) -> [StoredRow] {
-        let time = tuning.now()
+        let position = state.position
+        let time = state.clock.stamp(
+            behind: position, wall: tuning.now(), uptime: tuning.uptime())
         var rows: [StoredRow] = []
         rows.reserveCapacity(batches.count)
         for batch in batches {
@@ -239,7 +258,7 @@ final class JournalCommitter: Sendable {
     ) throws(JournalError) {
         while true {
             do throws(JournalError) {
-                try upkeep.gate.withLock { () throws(JournalError) in
+                try upkeep.gate.commit { () throws(JournalError) in
                     try insert(rows, &state, notesFloor: notesFloor, waitsForOthers: true)
                 }
                 state.isWaiting = false
@@ -264,7 +283,12 @@ final class JournalCommitter: Sendable {
             "appending to", pageCount: log.pageCount(of: rows), waitsForOthers: waitsForOthers
         ) { db in
             try append(rows, notesFloor, db)
+            if state.clock.isUnwritten {
+                try MetaTable(db, in: database.file).set(
+                    ClockSteps.key, to: state.clock.steps.words, behind: instance.seed)
+            }
         }
+        state.clock.isUnwritten = false
     }
 
     private func append(_ rows: [StoredRow], _ notesFloor: Bool, _ db: Database) throws {
@@ -297,7 +321,7 @@ final class JournalCommitter: Sendable {
     // because a row that recovery has not seen, or one that is gone, would fork the history
     private static func check(
         _ position: JournalPosition, in database: JournalDatabase
-    ) throws(JournalError) -> JournalInstance {
+    ) throws(JournalError) -> (instance: JournalInstance, steps: ClockSteps) {
         let file = database.file
         return try database.run("opening") { db in
             let meta = MetaTable(db, in: file)
@@ -311,7 +335,7 @@ final class JournalCommitter: Sendable {
                         file: file, row: last, expected: "the journal's end at \(position)",
                         got: "\(end)"))
             }
-            return instance
+            return (instance, try meta.clockSteps(of: instance))
         }
     }
 }

@@ -18,6 +18,9 @@ public struct JournalDoctor {
         note(in: &report) { report throws(JournalError) in
             report.droppedByteCount = try JournalFile.checkLog(in: directory)
         }
+        note(in: &report) { _ throws(JournalError) in
+            try JournalFile.checkReleased(in: directory, JournalTuning())
+        }
         note(in: &report) { report throws(JournalError) in
             let reader = try JournalReader(directory)
             report.instance = reader.instance

@@ -25,6 +25,7 @@ enum JournalFile {
         try check(in: directory)
         let dropped = try checkLog(in: directory)
         if try format(in: directory) < JournalFormat.current { try migrate(in: directory) }
+        try checkReleased(in: directory, tuning)
         return JournalOpening(
             isNew: false, droppedByteCount: dropped,
             mayHaveLostTail: try isCut(in: directory, tuning))
@@ -36,6 +37,22 @@ enum JournalFile {
         let database = try reader(in: directory)
         return try database.run("opening") { db in
             try MetaTable(db, in: database.file).cut(at: tuning.boot()) != nil
+        }
+    }
+
+    /// Refuses a journal that has lost rows whose outputs have left.
+    static func checkReleased(
+        in directory: DataDirectory, _ tuning: JournalTuning
+    ) throws(JournalError) {
+        guard let released = try ReleasedRowFile.read(in: directory) else { return }
+        let database = try reader(in: directory)
+        try database.read("opening") { db in
+            let meta = MetaTable(db, in: database.file)
+            let instance = try meta.instance()
+            let place = JournalPlace(
+                table: BatchTable(db, in: database.file), instance: instance,
+                anchor: try meta.anchor(of: instance))
+            try released.check(place, at: tuning.boot())
         }
     }
 
@@ -63,7 +80,11 @@ enum JournalFile {
         let file = directory.path(partialName)
         try directory.makeFile(partialName)
         let database = try JournalDatabase(file, isReadOnly: false) { db in
-            try db.execute(sql: "PRAGMA page_size = \(page); PRAGMA journal_mode = WAL")
+            try db.execute(
+                sql: """
+                    PRAGMA page_size = \(page); PRAGMA auto_vacuum = INCREMENTAL;
+                    PRAGMA journal_mode = WAL
+                    """)
         }
         try database.migrate(by: JournalSchema.migrator)
         try database.commit("making") { db in
@@ -132,7 +153,9 @@ enum JournalFile {
     // because a journal that is gone must not be taken for one that never was
     private static func checkIsNew(_ directory: DataDirectory) throws(JournalError) {
         let names = try directory.names()
-        let witness = names.first { $0.hasPrefix("journal.sqlite-") || $0.hasPrefix("snapshot-") }
+        let witness =
+            names.first { $0.hasPrefix("journal.sqlite-") || $0.hasPrefix("snapshot-") }
+            ?? names.first { $0 == ReleasedRow.fileName }
         guard let witness else { return }
         throw .missing(file: directory.path(name), reason: "\(witness) is there")
     }

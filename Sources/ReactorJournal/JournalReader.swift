@@ -81,18 +81,8 @@ public final class JournalReader {
         floor = 0
     }
 
-    /// What is asked where to start.
-    private struct Place {
-        let table: BatchTable
-        let anchor: JournalPosition
-
-        func position(of number: UInt64) throws -> JournalPosition {
-            try JournalReader.position(number, anchor: anchor, table.db, table.file)
-        }
-    }
-
     private init(
-        _ directory: DataDirectory, from start: (Place) throws -> JournalPosition
+        _ directory: DataDirectory, from start: (JournalPlace) throws -> JournalPosition
     ) throws(JournalError) {
         // because the file is not opened by other means than SQLite's here: closing it would let
         // go of all locks that the process has on it
@@ -102,7 +92,8 @@ public final class JournalReader {
             let meta = MetaTable(db, in: file)
             let instance = try meta.instance()
             let anchor = try meta.anchor(of: instance)
-            let place = Place(table: BatchTable(db, in: file), anchor: anchor)
+            let place = JournalPlace(
+                table: BatchTable(db, in: file), instance: instance, anchor: anchor)
             return (instance, anchor, try start(place), try meta.floor(of: instance))
         }
         self.database = database

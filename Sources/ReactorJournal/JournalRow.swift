@@ -8,7 +8,8 @@ public struct JournalRow: Equatable, Sendable {
     public var after: UInt64
     /// Sequence of its last; equal to ``after`` where the turn applied nothing.
     public var sequence: UInt64
-    /// Milliseconds since 1970, never less than the row's before.
+    /// Milliseconds since 1970, as the wall clock said; less than the row's before only where that
+    /// clock was set back by more than ``JournalClock/stepMin``.
     public var time: Int64
     /// The delta frames, as subscribers got them.
     public var deltas: [UInt8]

@@ -10,9 +10,15 @@ struct JournalTuning: Sendable {
     /// From which length on the log is made to begin anew, which holds a commit up for a moment.
     var restartByteCount = 12 << 20
     /// Most rows that one transaction of trimming deletes, so that no commit waits for long.
-    var trimmedRowsMax = 64
+    var trimmedRowsMax = 256
     /// How many transactions of trimming a checkpoint is made behind.
     var trimsPerCheckpoint = 16
+    /// How many bytes may be written while a trim is under way; then commits wait for it.
+    var trimAheadByteCount = 32 << 20
+    /// How many bytes of empty pages the file keeps for rows to come, at least.
+    var keptFreeByteCount = 32 << 20
+    /// Most pages that one transaction takes out of the file.
+    var shrunkPagesMax = 256
     /// Up to how many bytes a batch that waits for no disk is committed by who hands it over.
     var atOnceByteCount = 8 << 10
     /// How long a commit waits for another process's lock before that is told; it waits on.
@@ -21,6 +27,8 @@ struct JournalTuning: Sendable {
     var boot: @Sendable () -> BootID = BootID.current
     /// What the clock says, in milliseconds since 1970.
     var now: @Sendable () -> Int64 = WallClock.milliseconds
+    /// What a clock says that no one can set, in milliseconds.
+    var uptime: @Sendable () -> Int64 = WallClock.uptimeMilliseconds
     /// What a test plants.
     var faults = JournalFaults()
 }

@@ -77,6 +77,17 @@ struct MetaTable {
         return position
     }
 
+    /// How far the wall clock has stepped.
+    func clockSteps(of instance: JournalInstance) throws -> ClockSteps {
+        guard let words = try words(ClockSteps.key, behind: instance.seed) else {
+            return ClockSteps()
+        }
+        guard let steps = ClockSteps(words: words) else {
+            throw damage(ClockSteps.key, "pairs of words", got: "\(words.count) words")
+        }
+        return steps
+    }
+
     /// The row that was there when it was noted last, so that a missing tail is noticed; 0 if none
     /// was.
     func floor(of instance: JournalInstance) throws -> UInt64 {

@@ -117,25 +117,30 @@ public final class SQLiteJournal: Journal {
         behind number: UInt64, keeping retention: JournalRetention,
         onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
     ) {
-        upkeep.mailbox.post(.trim(.row(number), retention, Parcel(onTrimmed)))
+        upkeep.trim(JournalTrimOrder(.row(number), retention, onTrimmed: onTrimmed))
     }
 
     /// Removes snapshots that are not needed any more, and the rows that each of those kept stands
     /// for, but for what `retention` keeps.
     ///
-    /// What is kept is verified before anything goes, on the journal's own threads. `onTrimmed` is
-    /// told on the owner's.
+    /// What is kept is verified before anything goes, on the journal's own threads. Snapshots go
+    /// at once, also while rows are being trimmed; commits wait where rows fall behind. `onRemoved`
+    /// runs on the owner's thread once the snapshots are gone, and `onTrimmed` once the rows are.
     public func trimBehindSnapshots(
-        keeping retention: JournalRetention,
+        _ count: Int = SnapshotShelf.keptCount, keeping retention: JournalRetention,
+        onRemoved: @escaping () -> Void = {},
         onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
     ) {
-        upkeep.mailbox.post(.trim(.snapshots, retention, Parcel(onTrimmed)))
+        upkeep.trim(
+            JournalTrimOrder(
+                .snapshots(count), retention, onRemoved: onRemoved, onTrimmed: onTrimmed))
     }
 
     /// Commits what waits, and returns when the file is closed; what is to be told is delivered.
     public func close() {
         guard !threads.isEmpty else { return }
         upkeep.isStopping.raise()
+        upkeep.pace.stop()
         // because the upkeep's connection closes last, and leaves one file that holds everything
         committer.mailbox.post(.stop)
         threads.first?.join()

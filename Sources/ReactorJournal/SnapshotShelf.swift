@@ -13,6 +13,12 @@ public struct SnapshotShelf: Sendable {
         try directory.names().compactMap(SnapshotHeader.number).sorted(by: >)
     }
 
+    /// How long the newest snapshot is; nil if there is none.
+    public func newestByteCount() throws(JournalError) -> Int? {
+        guard let number = try numbers().first else { return nil }
+        return try directory.byteCount(of: SnapshotHeader.name(number))
+    }
+
     /// Removes what a crash left half-written; only while no snapshot is being written.
     public func removeOrphans() throws(JournalError) {
         for name in try directory.names() where SnapshotHeader.isPartial(name) {

@@ -44,8 +44,7 @@ struct StoredRow: Sendable {
         }
         var next = JournalPosition(
             number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
-            // because a clock may be set back, and a history does not go back
-            time: max(time, position.time), chain: 0)
+            time: time, chain: 0)
         next.chain = JournalRow.chain(
             of: next, after: batch.after, batch.bytes.span.extracting(batch.range),
             batch.facts.span, behind: position.chain)

@@ -142,6 +142,8 @@ extension Server {
         all["sessions"] = UInt64(memory.sessions)
         all["slices"] = UInt64(memory.slices)
         all["subscriptions"] = UInt64(memory.subscriptions)
+        all["readOnly"] = admission == .all ? 0 : 1
+        all["shrinkOnly"] = admission == .shrinking ? 1 : 0
         all["nodes"] = UInt64(tree.mountedCount)
         all["sequence"] = tree.turn.sequence
         all["snapshotBytes"] = UInt64(memory.snapshotBytes)

@@ -12,7 +12,7 @@ extension Server {
     func dispatchRun(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
     ) -> Int {
-        guard let session = connection.session, !isReadOnly, mayWait(session),
+        guard let session = connection.session, admission == .all, mayWait(session),
             !watch.suspects(session)
         else { return first }
         var offset = first
@@ -58,7 +58,8 @@ extension Server {
             let ordinal = run.ordinal &+ run.count
             if keepsHistory {
                 let frame = bytes.extracting(end.range)
-                noteArrival(of: ordinal, aliases.suffix(1), frame, session, connection)
+                noteArrival(
+                    of: ordinal, aliases.suffix(1), frame, end.failure, session, connection)
             }
             conclude(end.failure, of: ordinal, session, connection)
         }
@@ -166,10 +167,11 @@ extension Server {
         session.ordinal = ordinal
         countAction(of: connection)
         countActionBytes(FrameHeader.byteCount + body.count, of: connection)
-        note(header, body, aliases(header.id, of: connection), session, connection)
+        let aliases = aliases(header.id, of: connection)
         let result = watching(ordinal, of: session) {
             carryOut(header, body, session, connection)
         }
+        note(header, body, aliases, result, session, connection)
         conclude(result, header, session, connection)
     }
 
@@ -219,6 +221,7 @@ extension Server {
         mayWait: Bool
     ) -> DispatchResult {
         let (caller, ordinal) = (connection.caller, header.number)
+        guard admission == .all else { return shrink(header, body, at: node, connection, mayWait) }
         guard header.flags.contains(.options) else {
             return tree.dispatch(
                 to: node, body, by: caller, ordinal: ordinal, mayWait: mayWait)
@@ -282,7 +285,7 @@ extension Server {
 
     /// Reads the options in front of an action and checks them; says where the action starts, and
     /// under which name its effects can be cancelled.
-    private func checkConditions(
+    func checkConditions(
         _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
     ) throws(StepFailure) -> (offset: Int, cancel: String?) {
         var cursor = WireCursor()
@@ -381,13 +384,12 @@ extension Server {
         countAction(of: connection)
         countActionBytes(FrameHeader.byteCount + body.count, of: connection)
         let hasOptions = header.flags.contains(.options)
-        note(
-            header, body,
-            keepsHistory ? connection.aliases(in: body, hasOptions: hasOptions) : [], session,
-            connection)
+        let aliases =
+            keepsHistory ? connection.aliases(in: body, hasOptions: hasOptions) : []
         let result = watching(ordinal, of: session) {
             carryOutBatch(header, body, session, connection)
         }
+        note(header, body, aliases, result, session, connection)
         conclude(result, header, session, connection)
     }
 
@@ -403,6 +405,10 @@ extension Server {
                 (offset, cancel) = try checkConditions(body, of: tree.root, connection)
             }
             let items = try batchItems(body, from: offset, of: connection)
+            guard admission == .all else {
+                return shrink(
+                    items, body, header.number, cancel, connection, mayWait(session))
+            }
             return tree.transact(
                 items, body, by: connection.caller, ordinal: header.number, cancel: cancel,
                 mayWait: mayWait(session))

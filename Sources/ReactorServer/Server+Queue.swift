@@ -159,9 +159,19 @@ extension Server {
         pauseReading(connection)
     }
 
+    /// Reads from no client that sends actions, until it is called with false: what keeps history
+    /// has fallen behind. What was received is carried out.
+    public func holdBack(_ isHeldBack: Bool) {
+        guard isHeldBack != self.isHeldBack else { return }
+        self.isHeldBack = isHeldBack
+        if isHeldBack { isCongested = true } else { endCongestion() }
+    }
+
     /// Goes on reading from everybody once the journal has caught up.
     func endCongestion() {
-        guard isCongested, unreleasedBytes <= limits.unreleasedBytesMax / 2 else { return }
+        guard isCongested, !isHeldBack, unreleasedBytes <= limits.unreleasedBytesMax / 2 else {
+            return
+        }
         isCongested = false
         for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
             resumeReading(connection)

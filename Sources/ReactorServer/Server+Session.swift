@@ -20,6 +20,7 @@ extension Server {
             let text = "hello: session: \(secret.count) bytes, expected \(Session.secretBytes)"
             return fail(connection, .decode, text)
         }
+        compare(hello, of: connection)
         var isResumed = false
         var session: Session?
         if let secret = hello.session, let known = sessions.find(secret, uid: connection.peer.uid) {

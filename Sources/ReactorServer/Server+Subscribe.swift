@@ -91,6 +91,7 @@ extension Server {
         _ header: FrameHeader, _ connection: Connection, older: OlderDeltas? = nil
     ) {
         if older == nil, asksHistory(of: node, request, header, connection) { return }
+        compare(request.from, of: connection)
         let wasReplicated = node.isReplicated
         let slice = slices.slice(node, field, request.mode)
         if !wasReplicated, node.sequence > turnStart { slice.gapTurn = turnNumber }
@@ -118,7 +119,7 @@ extension Server {
         }
         connection.subscriptions[slice.id] = Subscription(
             slice: slice, isSnapshotOwed: start == .snapshot,
-            isFresh: request.from.map { $0.epoch != tree.turn.epoch } ?? false,
+            isFresh: request.from.map { $0.epoch != tree.turn.epoch || isAhead($0) } ?? false,
             takesPatches: request.patches)
         if request.patches { slice.hasPatches = true }
         if start == .snapshot { connection.isBehind = true }

@@ -10,6 +10,11 @@ extension Server {
     /// Call it once per pass of the loop, after everything that arrived was received.
     public func endTurn(at now: UInt64) {
         self.now = now
+        shareOut()
+        if isEpochWanted { beginEpoch() }
+    }
+
+    private func shareOut() {
         flushesLeft = Self.flushesPerTurnMax
         readRested()
         if isCrowded { makeRoomForSpeakers() }

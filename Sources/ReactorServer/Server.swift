@@ -38,8 +38,16 @@ public final class Server {
     // because one that keeps nothing has nothing to pay for it
     /// Whether a journal is told what sessions, connections and clients did, besides the deltas.
     let keepsHistory: Bool
+    /// Which actions are carried out.
+    public private(set) var admission = Admission.all
+    /// By how many bytes states became smaller while nothing else was carried out.
+    public internal(set) var shrunkByteCount = 0
     /// Whether nothing may change, because nothing could be kept.
-    public private(set) var isReadOnly = false
+    public var isReadOnly: Bool { admission == .none }
+    /// Whether clients of earlier runs of the daemon may know revisions of the epoch.
+    var isEpochInherited: Bool
+    /// Whether another epoch is to begin when the turn at hand ends.
+    var isEpochWanted = false
     /// Sessions that ended meanwhile.
     var unwritten: [TurnFact] = []
     /// The highest number that a connection had; those of later ones are higher.
@@ -96,6 +104,8 @@ public final class Server {
     var unreleasedBytes = 0
     /// Whether those are so many that nobody is read from.
     var isCongested = false
+    /// Whether the shell has clients wait, for the sake of the disk.
+    var isHeldBack = false
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
     /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
@@ -127,7 +137,7 @@ public final class Server {
         if let words { desk.value.watch = ActionWatch(words) }
         tree.turn.recordsFacts = true
         sessions.endFormerConnections(limits)
-        self.isReadOnly = true
+        admission = .none
         if !isReadOnly { goOn() }
     }
 
@@ -136,14 +146,24 @@ public final class Server {
     package var lastDeath: ActionWatch.Death? { watch.death }
 
     /// Lets actions change things, and the reactors begin, as part of the turn at hand.
-    public func goOn() {
+    ///
+    /// With `admission` ``Admission/shrinking``, actions are carried out that make the tree smaller;
+    /// see ``admitAll()``.
+    public func goOn(_ admission: Admission = .all) {
         precondition(isReadOnly, "a server that changes things is told to go on")
-        isReadOnly = false
+        precondition(admission != .none, "a server goes on with nothing")
+        self.admission = admission
         note(.layout(tree.takeLayout()))
         noteWhatWasUnwritten()
         tree.endFormerConnections()
         tree.resumeTasks()
         tree.open()
+    }
+
+    /// Carries out every action again.
+    public func admitAll() {
+        precondition(!isReadOnly, "a server that changes nothing is told to admit everything")
+        admission = .all
     }
 
     private init(
@@ -152,6 +172,7 @@ public final class Server {
     ) {
         tree = recovery.tree
         self.keepsHistory = keepsHistory
+        isEpochInherited = keepsHistory && recovery.goesOnInEpoch
         highestConnection = recovery.lastConnection
         self.limits = limits
         self.daemonName = daemonName
@@ -206,6 +227,16 @@ public final class Server {
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }
+}
+
+/// Which actions a server carries out.
+public enum Admission: Sendable {
+    /// All.
+    case all
+    /// Those that make the tree smaller, because the disk is full but for a reserve.
+    case shrinking
+    /// None, because nothing can be kept.
+    case none
 }
 
 // MARK: - Connections come and go

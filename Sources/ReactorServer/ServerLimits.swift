@@ -42,6 +42,9 @@ public struct ServerLimits: Equatable, Sendable {
     public var outcomeBytesPerSessionMax = 4 << 20
     /// Longest text of a rejection, a refusal or a fault in bytes; the rest is cut.
     public var messageBytesMax = 1_024
+    /// Bytes of a refused action up to which the journal keeps it whole; of a larger one it keeps the
+    /// size and a checksum.
+    public var refusedBytesMax = 4 << 10
     /// Most actions without an outcome; from a client that sends more nothing is read until
     /// outcomes have left.
     public var inFlightMax = 1_024
@@ -119,6 +122,7 @@ public struct ServerLimits: Equatable, Sendable {
             "closeDeadlineNanoseconds": closeDeadline,
             "outcomeBytesPerSessionMax": UInt64(outcomeBytesPerSessionMax),
             "messageBytesMax": UInt64(messageBytesMax),
+            "refusedBytesMax": UInt64(refusedBytesMax),
             "inFlightMax": UInt64(inFlightMax),
             "inFlightBytesMax": UInt64(inFlightBytesMax),
             "unreleasedBytesMax": UInt64(unreleasedBytesMax),

@@ -70,6 +70,9 @@ public enum ServerOutput: Sendable {
     case encode(SliceCapture)
     /// Tell the operator.
     case log(ServerEvent)
+    /// Close every connection at once, and end another turn: another epoch has begun, and clients
+    /// come back to it.
+    case cutConnections
     /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.
     case inquire(Inquiry)
 }
@@ -83,6 +86,9 @@ public enum ServerEvent: Sendable, Equatable {
     case closedForFault(ConnectionID, Peer, FaultCode, String, leftOut: UInt64)
     /// A connection was turned away at the door.
     case turnedAway(Peer, String, leftOut: UInt64)
+    /// A client knows a revision or an outcome that the history does not hold: its tail was lost,
+    /// or an older copy was put in its place. A new epoch begins.
+    case contradicted(Peer, String)
     /// Something in the tree went wrong without a caller to tell.
     case complaint(String, leftOut: UInt64)
 }

@@ -18,6 +18,8 @@ public struct ServerStats: Equatable, Sendable {
     public var repeats: UInt64 = 0
     /// Frames of kinds that nobody knows.
     public var framesIgnored: UInt64 = 0
+    /// Times that a client knew a revision or an outcome that the history does not hold.
+    public var historyContradicted: UInt64 = 0
     /// Turns that changed something.
     public var turns: UInt64 = 0
     /// Times that a connection's queued updates were dropped for a snapshot.
@@ -41,6 +43,7 @@ public struct ServerStats: Equatable, Sendable {
             "faults": faults, "eventsLeftOut": eventsLeftOut, "bytesReceived": bytesReceived,
             "actions": actions,
             "rejections": rejections, "repeats": repeats, "framesIgnored": framesIgnored,
+            "historyContradicted": historyContradicted,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
             "valueBytesEncoded": valueBytesEncoded,

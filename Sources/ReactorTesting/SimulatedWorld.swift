@@ -439,7 +439,8 @@ extension SimulatedWorld {
                 noteServer()
             }
         case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }
-        case .log, .inquire: break
+        case .log(.contradicted(_, let claim)): expect(false, claim)
+        case .log, .inquire, .cutConnections: break
         }
     }
 

@@ -89,6 +89,8 @@ public struct LogEntry: Equatable, Sendable {
     public var mutations: [LogMutation]
     /// Nodes whose states were replaced by an import.
     public var replaced: [String]
+    /// The action that came, where it was refused and too large to be kept.
+    public var omitted: LogOmission?
 
     /// Makes an entry without content.
     public init(revision: Revision? = nil, time: Int64, origin: Origin = .daemon) {
@@ -100,6 +102,24 @@ public struct LogEntry: Equatable, Sendable {
         outcome = nil
         mutations = []
         replaced = []
+    }
+}
+
+/// A refused action that is not kept.
+@WireCodable
+public struct LogOmission: Equatable, Sendable {
+    /// The nodes that it was sent to.
+    public var paths: [String]
+    /// How long its frame was, header included.
+    public var byteCount: UInt64
+    /// The ``WireChecksum`` of its frame.
+    public var checksum: UInt64
+
+    /// Describes an action by its size and its checksum.
+    public init(paths: [String], byteCount: UInt64, checksum: UInt64) {
+        self.paths = paths
+        self.byteCount = byteCount
+        self.checksum = checksum
     }
 }
 

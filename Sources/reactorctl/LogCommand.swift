@@ -113,6 +113,7 @@ extension LogEntry {
         } else if !items.isEmpty {
             fields.append(("actions", .array(items)))
         }
+        if let omitted { fields.append(("omitted", LogLine.value(omitted))) }
         if let outcome { fields += LogLine.fields(of: outcome) }
         if !mutations.isEmpty {
             let items = mutations.map {
@@ -134,6 +135,11 @@ extension LogEntry {
             words.append("because of action \(origin.ordinal) of client \(origin.client)")
         }
         words += actions.map { "\($0.path.shown) \(LogLine.value($0.action).json())" }
+        if let omitted {
+            words.append(
+                omitted.paths.map(\.shown).joined(separator: " ")
+                    + " an action of \(omitted.byteCount) bytes, checksum \(omitted.checksum)")
+        }
         if let outcome, let text = LogLine.text(of: outcome) { words.append(text) }
         if !replaced.isEmpty {
             words.append("imported \(replaced.map(\.shown).joined(separator: " "))")
@@ -162,6 +168,10 @@ extension LogAction {
 private enum LogLine {
     static func value(_ embedded: WireEmbedded) -> WireValue {
         (try? embedded.decode(as: WireValue.self)) ?? .null
+    }
+
+    static func value(_ omitted: LogOmission) -> WireValue {
+        (try? WireValue(wireBytes: omitted.wireBytes())) ?? .null
     }
 
     static func item(_ path: String, _ name: String, _ embedded: WireEmbedded) -> WireValue {

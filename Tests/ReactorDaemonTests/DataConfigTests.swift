@@ -40,11 +40,13 @@ struct DataConfigTests {
                   snapshotInterval: 5m
                   keepDuration: 0s
                   keepBytes: 0
+                  reserveBytes: 8MiB
                   dropped: /old /a/b
                 """))
         #expect(data.directory == "/srv/data" && data.durability == .relaxed)
         #expect(data.snapshotBytes == 2 << 20 && data.snapshotInterval == .seconds(300))
         #expect(data.keepDuration == .zero && data.keepBytes == 0)
+        #expect(data.reserveBytes == 8 << 20)
         #expect(data.dropped.map(\.description) == ["/old", "/a/b"])
         #expect(data.rows.contains { $0 == ("dropped", "/old /a/b") })
     }
@@ -57,6 +59,7 @@ struct DataConfigTests {
             ("data: { snapshotBytes: 3 }", "expected 1MiB to"),
             ("data: { snapshotInterval: 1us }", "expected 1s to"),
             ("data: { keepBytes: lots }", "lots"),
+            ("data: { reserveBytes: -1 }", "reserveBytes"),
             ("data: { dropped: old }", "old"),
             ("data: { dropped: /old / }", "not that of all"),
             ("data: { dir: /a }", "unknown key \"dir\""),

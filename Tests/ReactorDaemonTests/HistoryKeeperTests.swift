@@ -1,3 +1,4 @@
+import Foundation
 import ReactorClient
 import ReactorCore
 import ReactorJournal
@@ -62,6 +63,45 @@ struct HistoryKeeperTests {
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
         #expect(count("removed older history", daemon) == 0)
         #expect(try firstKept() == 0)
+    }
+
+    @Test(
+        "one writer without pause does not outrun retention: two snapshots, and little else, stay")
+    func pace() async throws {
+        let daemon = try await start("snapshotBytes: 1MiB\n  keepBytes: 4MiB")
+        let client = try await Client.connect(to: daemon.socketPath)
+        // A row is packed by itself, so all may hold the same noise.
+        let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
+        var most = (snapshots: 0, bytes: 0)
+        for round in 0..<40 {
+            let outcomes = await withTaskGroup(of: Bool.self) { group in
+                for index in 0..<20 {
+                    group.addTask {
+                        let action = Map.Action.set(
+                            key: WireKey("k\(index % 3)"), value: .bytes(noise))
+                        return (try? await client.dispatch("/settings", action).revision) != nil
+                    }
+                }
+                return await group.reduce(true) { $0 && $1 }
+            }
+            #expect(outcomes, "round \(round)")
+            let found = try use()
+            most = (max(most.snapshots, found.snapshots), max(most.bytes, found.bytes))
+        }
+        // Two that are kept, one that is about to go, and one that is being written; 160 MB were
+        // written, of which the file keeps some pages for the next.
+        #expect(most.snapshots <= 4, "\(daemon.log)")
+        #expect(most.bytes < 110 << 20, "\(most.bytes)")
+        client.close()
+        #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
+        #expect(try use().snapshots == 2)
+    }
+
+    /// How many snapshots there are, and how long the journal's file is.
+    private func use() throws -> (snapshots: Int, bytes: Int) {
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        let file = try FileHandle(forReadingFrom: URL(filePath: data + "/journal.sqlite"))
+        return (names.count { $0.hasPrefix("snapshot-") }, Int(try file.seekToEnd()))
     }
 
     @Test("a daemon that always ends before a snapshot is due does not keep everything for ever")

@@ -50,6 +50,36 @@ struct JournalTrimmerTests {
         journal.close()
     }
 
+    @Test("what fits into what is kept is the same, trim after trim, and after a new start")
+    func scans() throws {
+        let rig = JournalRig()
+        rig.tuning.trimmedRowsMax = 3
+        var journal = try rig.open()
+        let kept = JournalRetention(duration: .seconds(Int64.max), byteCount: 5_000)
+        func anchor() -> UInt64? {
+            rig.trim(journal, behind: .max, keeping: kept).flatMap { try? $0.get().anchor.number }
+        }
+        for round in 1...12 as ClosedRange<UInt64> {
+            rig.append(3, to: journal, padding: Int(round) * 150)
+            let sizes = try rig.rows().map { ($0.number, StoredRow($0).byteCount) }
+            var (rest, expected) = (5_000, sizes.first.map { $0.0 - 1 } ?? 0)
+            for (number, size) in sizes.reversed() {
+                rest -= size
+                if rest < 0 {
+                    expected = number
+                    break
+                }
+            }
+            #expect(anchor() == expected, "round \(round)")
+            // Rows that fit go for another reason.
+            if round.isMultiple(of: 4) { _ = rig.trim(journal, behind: journal.lastNumber - 2) }
+            guard round == 6 else { continue }
+            journal.close()
+            journal = try rig.open()
+        }
+        journal.close()
+    }
+
     @Test("what rows leave in the file is room, if the log is as long as it gets")
     func room() throws {
         let rig = JournalRig()
@@ -116,7 +146,7 @@ struct JournalTrimmerTests {
         rig.tuning.trimmedRowsMax = 3
         let trimmer = JournalTrimmer(
             database: try JournalFile.writer(in: rig.directory(), durability: .strict),
-            directory: try rig.directory(), gate: Lock(), tuning: rig.tuning)
+            directory: try rig.directory(), gate: JournalGate(), tuning: rig.tuning)
         var count = 0
         let trim = try trimmer.trim(behind: 20, keeping: .nothing) {
             count += 1

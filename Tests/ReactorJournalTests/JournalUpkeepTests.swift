@@ -122,6 +122,101 @@ struct JournalUpkeepTests {
         #expect(rig.turns == [1] && rig.failures.count == 1)
     }
 
+    @Test("snapshots that are not kept go at once, however much is being trimmed")
+    func snapshots() throws {
+        let rig = JournalRig()
+        rig.tuning.trimmedRowsMax = 1
+        let (isTrimming, goOn) = (Bell(), Bell())
+        let isHeld = Flag()
+        isHeld.raise()
+        rig.tuning.faults.trim = {
+            guard isHeld.take() else { return }
+            isTrimming.ring()
+            goOn.wait()
+        }
+        let journal = try rig.open()
+        for _ in 1...3 {
+            rig.append(2, to: journal)
+            _ = try SnapshotWriterTests.write(journal, rig).get()
+        }
+        var trims: [JournalTrim?] = []
+        func trim(_ onRemoved: @escaping () -> Void) {
+            journal.trimBehindSnapshots(keeping: .nothing, onRemoved: onRemoved) {
+                trims.append(try? $0.get())
+            }
+        }
+        trim {}
+        isTrimming.wait()
+        // The trim of four rows is under way.
+        rig.append(2, to: journal)
+        _ = try SnapshotWriterTests.write(journal, rig).get()
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [8, 6, 4])
+        var isRemoved = false
+        trim { isRemoved = true }
+        goOn.ring()
+        rig.run { isRemoved }
+        #expect(try SnapshotShelf(rig.directory()).numbers() == [8, 6])
+        #expect(trims.isEmpty)
+        rig.run { trims.count == 2 }
+        #expect(trims.map { $0?.rowCount } == [4, 2])
+        journal.close()
+    }
+
+    @Test(
+        "a writer waits for trimming at a ceiling, and goes on behind it",
+        arguments: [JournalDurability.strict, .relaxed])
+    func ceiling(durability: JournalDurability) throws {
+        let rig = JournalRig()
+        rig.tuning.trimmedRowsMax = 1
+        rig.tuning.trimAheadByteCount = 20_000
+        let (isTrimming, goOn) = (Bell(), Bell())
+        let isHeld = Flag()
+        isHeld.raise()
+        rig.tuning.faults.trim = {
+            guard isHeld.take() else { return }
+            isTrimming.ring()
+            goOn.wait()
+        }
+        let journal = try rig.open(durability)
+        rig.append(4, to: journal)
+        var isTrimmed = false
+        journal.trim(behind: 4, keeping: .nothing) { _ in isTrimmed = true }
+        isTrimming.wait()
+        rig.append(2, to: journal, padding: 10_000)
+        // What is handed over now waits until the trim is done.
+        for _ in 1...5 { rig.hand(journal, padding: 10_000) }
+        #expect(rig.turns.last == 6)
+        #expect(try rig.rows().last?.number == 6)
+        goOn.ring()
+        rig.run { rig.turns.last == 11 }
+        #expect(isTrimmed)
+        journal.close()
+        #expect(try rig.rows().map(\.number) == Array(5...11))
+    }
+
+    @Test("a journal that is closed while its writer waits for trimming keeps what it took over")
+    func closedAtCeiling() throws {
+        let rig = JournalRig()
+        rig.tuning.trimmedRowsMax = 1
+        rig.tuning.trimAheadByteCount = 1
+        let (isTrimming, goOn) = (Bell(), Bell())
+        let isHeld = Flag()
+        isHeld.raise()
+        rig.tuning.faults.trim = {
+            guard isHeld.take() else { return }
+            isTrimming.ring()
+            goOn.wait()
+        }
+        let journal = try rig.open()
+        rig.append(4, to: journal)
+        journal.trim(behind: 4, keeping: .nothing) { _ in }
+        isTrimming.wait()
+        for _ in 1...3 { rig.hand(journal) }
+        goOn.ring()
+        journal.close()
+        #expect(try rig.rows().last?.number == 7)
+    }
+
     @Test("J55: how far rows reached is in the file with them, by each checkpoint")
     func floor() throws {
         let rig = JournalRig()

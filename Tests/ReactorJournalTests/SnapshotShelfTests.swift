@@ -39,7 +39,8 @@ struct SnapshotShelfTests {
         #expect(
             try rig.directory().names().filter { !$0.contains(".sqlite-") }
                 == [
-                    "journal.lock", "journal.sqlite", "snapshot-6.sqlite", "snapshot-9.sqlite",
+                    "journal.lock", "journal.sqlite", "released-row", "snapshot-6.sqlite",
+                    "snapshot-9.sqlite",
                 ])
     }
 

@@ -13,7 +13,10 @@ struct CongestionTests {
     private func start(
         _ change: (inout ServerLimits) -> Void
     ) throws -> (harness: ServerHarness, client: TestClient) {
-        let harness = try ServerHarness.keeping(change: change)
+        let harness = try ServerHarness.keeping { limits in
+            limits.refusedBytesMax = 1 << 20
+            change(&limits)
+        }
         let client = harness.client()
         client.open("/visits")
         harness.turn()
@@ -47,6 +50,24 @@ struct CongestionTests {
         harness.settle()
         #expect(!client.socket.isPaused)
         #expect(try OutcomeLog(client.frames()).outcomes.count == 21)
+    }
+
+    @Test("a shell that holds clients back has them read from when it lets them go on")
+    func heldBack() throws {
+        let (harness, client) = try start { _ in }
+        harness.appendsAtOnce = true
+        harness.append()
+        harness.server.holdBack(true)
+        client.add(1)
+        harness.turn()
+        #expect(client.socket.isPaused)
+        // What was received is carried out.
+        #expect(try harness.tally("/visits").count == 1)
+        harness.settle()
+        #expect(client.socket.isPaused)
+        harness.server.holdBack(false)
+        harness.carryOut()
+        #expect(!client.socket.isPaused)
     }
 
     @Test("J62: nobody is read from while too many bytes of all wait, and then everybody is")

@@ -404,6 +404,14 @@ extension Tree {
     /// Gives the tasks to come ids that none had in another epoch than the tree's.
     public func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
 
+    /// Begins another history at the present sequence, because the one before has lost its end.
+    ///
+    /// *Owner*: between two turns.
+    public func beginEpoch(_ epoch: UInt64) {
+        turn.epoch = epoch
+        numberTasksAnew()
+    }
+
     /// The highest id of a task so far.
     public var lastTask: UInt64 { tasks.lastID }
 

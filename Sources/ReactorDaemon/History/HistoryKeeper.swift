@@ -29,6 +29,12 @@ final class HistoryKeeper {
     private var task: SnapshotRun?
     /// Whether the server was asked for a snapshot and has not begun it.
     private var isAsked = false
+    /// How many trims are under way.
+    private var trimCount = 0
+    /// How often older snapshots have yet to go.
+    private var tidyingCount = 0
+    /// What is kept of the disk for the time when it is full.
+    var reserve: DiskReserve
     /// Whether the last snapshot failed.
     private var hasFailed = false
     /// Bytes that the journal got since the newest snapshot.
@@ -45,6 +51,7 @@ final class HistoryKeeper {
         config = history.config
         directory = history.directory
         freshByteCount = history.replayedByteCount
+        reserve = DiskReserve(in: directory, byteCount: config.reserveBytes)
         do throws(JournalError) {
             journal = try SQLiteJournal(
                 directory, durability: config.durability, after: history.position,
@@ -79,6 +86,9 @@ final class HistoryKeeper {
     /// Whether the disk has room for the journal to go on.
     var hasRoom: Bool { directory.hasRoom }
 
+    /// Whether rows that no start needs are being removed.
+    var isTrimming: Bool { trimCount > 0 }
+
     /// Whether a snapshot wants another turn soon.
     var isGathering: Bool { task?.isGathering ?? false }
 
@@ -95,7 +105,11 @@ final class HistoryKeeper {
     }
 
     /// Goes on with the snapshot that is being taken, or begins one where it is time.
+    ///
+    /// Clients wait where a snapshot, or the removal of older ones, takes longer than they take to
+    /// write what two snapshots stand for.
     func look(at now: UInt64) {
+        defer { keepPace() }
         if let task {
             task.advance(appendedTurn: appendedTurn)
         } else if isDue(at: now) {
@@ -105,9 +119,28 @@ final class HistoryKeeper {
 
     private func isDue(at now: UInt64) -> Bool {
         // because nothing changes meanwhile, and a full disk has no room for it either
-        guard let freshSince, !server.isReadOnly else { return false }
+        guard let freshSince, !server.isReadOnly, tidyingCount == 0 else { return false }
+        guard server.admission == .all else { return isRelief }
         return freshByteCount >= config.snapshotBytes
             || Duration.nanoseconds(now &- freshSince) >= config.snapshotInterval
+    }
+
+    /// Whether a snapshot of states that have become smaller gives room on a full disk.
+    private var isRelief: Bool {
+        switch reserve.relief(
+            shrunkByteCount: server.shrunkByteCount, freshByteCount: freshByteCount)
+        {
+        case .none: return false
+        case .snapshot: return true
+        case .dropOlder:
+            trim(keeping: .nothing, snapshots: 1)
+            return false
+        }
+    }
+
+    private func keepPace() {
+        let isBusy = task != nil || tidyingCount > 0
+        server.holdBack(isBusy && freshByteCount >= 2 * config.snapshotBytes)
     }
 
     /// Takes a snapshot of the revision at hand, or waits for the one that is being taken and then
@@ -161,17 +194,35 @@ final class HistoryKeeper {
         }
         for tell in told { tell(result) }
         if !waiting.isEmpty { ask() }
+        keepPace()
     }
 
+    // On a full disk one snapshot to start from is enough, and a larger one makes room.
     private func trim() {
-        trim(
-            keeping: JournalRetention(
-                duration: config.keepDuration, byteCount: config.keepBytes))
+        if server.admission == .all {
+            trim(
+                keeping: JournalRetention(
+                    duration: config.keepDuration, byteCount: config.keepBytes))
+        } else {
+            trim(keeping: .nothing, snapshots: 1)
+        }
     }
 
-    private func trim(keeping retention: JournalRetention) {
-        journal.trimBehindSnapshots(keeping: retention) { [weak self] result in
-            guard let logger = self?.logger else { return }
+    private func trim(
+        keeping retention: JournalRetention, snapshots count: Int = SnapshotShelf.keptCount
+    ) {
+        tidyingCount += 1
+        trimCount += 1
+        let onRemoved = { [weak self] in
+            guard let self else { return }
+            tidyingCount -= 1
+            keepPace()
+        }
+        journal.trimBehindSnapshots(
+            count, keeping: retention, onRemoved: onRemoved
+        ) { [weak self] result in
+            guard let self else { return }
+            trimCount -= 1
             switch result {
             case .success(let trim):
                 guard trim.rowCount > 0 else { return }

@@ -148,7 +148,9 @@ extension OfflineHistory {
 
     private static func isAnythingKept(in directory: String) -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.contains { $0.hasPrefix("journal.sqlite") || $0.hasPrefix("snapshot-") }
+        return names.contains {
+            $0.hasPrefix("journal.sqlite") || $0.hasPrefix("snapshot-") || $0 == "released-row"
+        }
     }
 
     // because a directory is locked as long as who examines it is there

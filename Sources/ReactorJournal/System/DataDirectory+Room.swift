@@ -8,7 +8,9 @@ extension DataDirectory {
 
     /// Whether there is room for the journal to go on: on the disk, or in the file, which does not
     /// get shorter when rows are removed.
-    public var hasRoom: Bool { isRoomOnDisk || freeByteCount >= Self.roomByteCount }
+    public var hasRoom: Bool {
+        hasRoom(for: Self.roomByteCount) || freeByteCount >= Self.roomByteCount
+    }
 
     /// Bytes of the file that hold nothing, if its log is as long already as it gets; else 0,
     /// because a commit goes to the log first.
@@ -27,10 +29,37 @@ extension DataDirectory {
         return words.reduce(1, *)
     }
 
-    /// Whether there is room on the disk, asked of it by taking it for a moment.
+    /// The file that keeps the reserve's place on the disk.
+    private static let reserveName = "reserve"
+
+    /// Keeps `byteCount` bytes of the disk for later; whether they are kept.
+    ///
+    /// *C*: `posix_fallocate`.
+    public func keepReserve(byteCount: Int) -> Bool {
+        guard byteCount > 0 else {
+            releaseReserve()
+            return false
+        }
+        let file = unsafe openat(
+            descriptor, Self.reserveName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        guard ftruncate(file, off_t(byteCount)) == 0,
+            posix_fallocate(file, 0, off_t(byteCount)) == 0
+        else {
+            releaseReserve()
+            return false
+        }
+        return true
+    }
+
+    /// Gives the reserve's bytes back to the disk.
+    public func releaseReserve() { _ = unsafe unlinkat(descriptor, Self.reserveName, 0) }
+
+    /// Whether there is room for `byteCount` bytes on the disk, asked of it by taking them for a moment.
     ///
     /// *C*: `posix_fallocate`, which a quota or a limit on the size of files refuses as well.
-    private var isRoomOnDisk: Bool {
+    public func hasRoom(for byteCount: Int) -> Bool {
         let name = "room.partial"
         let file = unsafe openat(
             descriptor, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -39,6 +68,6 @@ extension DataDirectory {
             close(file)
             _ = unsafe unlinkat(descriptor, name, 0)
         }
-        return posix_fallocate(file, 0, off_t(Self.roomByteCount)) == 0
+        return posix_fallocate(file, 0, off_t(byteCount)) == 0
     }
 }

@@ -38,6 +38,7 @@ public struct LogScribe: Sendable {
         if path.components.isEmpty { return true }
         let paths =
             entry.actions.map(\.path) + entry.mutations.map(\.path) + entry.replaced
+            + (entry.omitted?.paths ?? [])
         return paths.contains { text in
             guard let found = try? SlicePath(text) else { return false }
             return found.components.starts(with: path.components)
@@ -107,6 +108,11 @@ private struct LogRow {
         case .action(let by, let ordinal, let nodes, let frame):
             let actions = try Self.actions(frame.span, at: 0, nodes, places).actions
             add(by, ordinal, actions, nil)
+        case .refused(let by, let ordinal, let nodes, let byteCount, let checksum):
+            add(by, ordinal, [], nil)
+            let paths = nodes.map { Self.text(places.path(of: $0.node), $0.node) }
+            deeds[deeds.count - 1].entry.omitted = LogOmission(
+                paths: paths, byteCount: byteCount, checksum: checksum)
         case .outcome(let client, let ordinal, let outcome):
             guard let index = indexes[Origin(client: client, ordinal: ordinal)] else { return }
             deeds[index].entry.outcome = outcome

@@ -22,6 +22,8 @@ public final class Recovery {
     var ring: DeltaRing
     /// The epoch of what was replayed last.
     var epoch: UInt64?
+    /// Whether the history goes on in the epoch that it was kept in.
+    private(set) var goesOnInEpoch = false
 
     /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
     /// missing from it.
@@ -117,7 +119,7 @@ public final class Recovery {
             guard let session = sessions.find(client: by.client) else { return }
             session.redo(AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
             sessions.touch(session)
-        case .action(let by, let ordinal, _, _):
+        case .action(let by, let ordinal, _, _), .refused(let by, let ordinal, _, _, _):
             noteConnection(by.connection)
             guard let session = sessions.find(client: by.client) else { return }
             session.redoArrival(of: ordinal)
@@ -140,7 +142,8 @@ public final class Recovery {
     ///
     /// `epoch` is another than the history's where that may have lost its end.
     public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
-        if epoch != self.epoch {
+        goesOnInEpoch = epoch == self.epoch
+        if !goesOnInEpoch {
             ring.removeAll()
             nodes.numberTasksAnew(epoch: epoch)
         }

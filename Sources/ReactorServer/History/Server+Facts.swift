@@ -43,34 +43,43 @@ extension Server {
                 count: run.count, nodes: nodes, frames: bytes))
     }
 
-    /// Writes down that an action came.
+    /// Writes down that an action came, before what became of it.
     func note(
-        _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ session: Session,
-        _ connection: Connection
+        _ header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias], _ result: DispatchResult,
+        _ session: Session, _ connection: Connection
     ) {
         guard keepsHistory, !isReadOnly else { return }
-        noteActing(session)
         var writer = WireWriter()
         writer.header(header)
         writer.raw(body)
-        note(
-            .action(
-                by: ActionSource(connection.caller), ordinal: header.number, nodes: nodes,
-                frame: writer.bytes))
+        noteArrival(of: header.number, nodes[...], writer.bytes, result, session, connection)
     }
 
     /// Writes down that an action came, in a frame of its own.
     func noteArrival(
         of ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: Span<UInt8>,
-        _ session: Session, _ connection: Connection
+        _ result: DispatchResult, _ session: Session, _ connection: Connection
     ) {
-        noteActing(session)
         var bytes: [UInt8] = []
         bytes.append(contentsOf: frame, 0..<frame.count)
-        note(
-            .action(
-                by: ActionSource(connection.caller), ordinal: ordinal, nodes: Array(nodes),
-                frame: bytes))
+        noteArrival(of: ordinal, nodes, bytes, result, session, connection)
+    }
+
+    private func noteArrival(
+        of ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: [UInt8],
+        _ result: DispatchResult, _ session: Session, _ connection: Connection
+    ) {
+        noteActing(session)
+        let source = ActionSource(connection.caller)
+        // What changed nothing must not fill the disk.
+        if case .failed = result, frame.count > limits.refusedBytesMax {
+            note(
+                .refused(
+                    by: source, ordinal: ordinal, nodes: Array(nodes),
+                    byteCount: UInt64(frame.count), checksum: WireChecksum(of: frame.span).value))
+        } else {
+            note(.action(by: source, ordinal: ordinal, nodes: Array(nodes), frame: frame))
+        }
     }
 
     /// Writes down what became of an action.

@@ -61,7 +61,13 @@ extension Server {
     }
 
     /// Goes on counting questions where a server left off whose answers may still come.
-    public func succeed(_ former: Server) { lastQuestion = former.lastQuestion }
+    ///
+    /// An epoch that the server before began itself is known to no client of an earlier run.
+    public func succeed(_ former: Server) {
+        lastQuestion = former.lastQuestion
+        isEpochInherited = isEpochInherited && former.isEpochInherited
+        stats = former.stats
+    }
 
     /// The journal's answer to question `number`: the frames that were asked for, or nil where it does
     /// not have them all; the subscription goes on with them, or with a snapshot.

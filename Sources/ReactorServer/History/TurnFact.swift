@@ -16,6 +16,11 @@ public enum TurnFact: Equatable, Sendable {
     /// An action came that was not plain; `frame` is its frame as it came. What became of it follows
     /// as a fact of its own, in this turn or a later one.
     case action(by: ActionSource, ordinal: UInt64, nodes: [NodeAlias], frame: [UInt8])
+    /// An action came that was refused, and was larger than ``ServerLimits/refusedBytesMax``: `frame`
+    /// of ``action(by:ordinal:nodes:frame:)`` had `byteCount` bytes with this `WireChecksum`.
+    case refused(
+        by: ActionSource, ordinal: UInt64, nodes: [NodeAlias], byteCount: UInt64,
+        checksum: UInt64)
     /// What became of an action.
     case outcome(client: UInt64, ordinal: UInt64, is: Outcome)
     /// A session has its first action from here on.

@@ -147,6 +147,7 @@ final class ServerHarness {
                 return
             }
             server.encoded(capture.encode())
+        case .cutConnections: for id in sockets.keys { disconnect(id) }
         case .log(let event): events.append(event)
         case .inquire(let inquiry): inquiries.append(inquiry)
         }

@@ -92,6 +92,37 @@ struct LogScribeTests {
         #expect(told[0].actions[0].isRaw)
     }
 
+    @Test("of a large action that was refused the journal keeps a checksum, and tells of it")
+    func omitted() throws {
+        let harness = try ServerHarness.keeping { $0.refusedBytesMax = 1_000 }
+        let client = harness.client()
+        client.open("/visits")
+        let text = String(repeating: "no", count: 20_000)
+        client.add(2)
+        client.dispatch(Tally.Action.refuse(text: text))
+        client.dispatch(Tally.Action.refuse(text: text), options: DispatchOptions(deadline: 1_000))
+        client.batch([(0, Tally.Action.refuse(text: text))])
+        client.dispatch(Tally.Action.refuse(text: "short"))
+        harness.turn()
+        #expect(harness.rows.allSatisfy { $0.facts.count < 5_000 })
+        let told = try entries(harness)
+        #expect(told.map(\.origin.ordinal) == [1, 2, 3, 4, 5])
+        let frame = TestClient.frame(
+            .dispatch, number: 2, Tally.Action.refuse(text: text).wireBytes())
+        #expect(
+            told[1].omitted
+                == LogOmission(
+                    paths: ["/visits"], byteCount: UInt64(frame.count),
+                    checksum: WireChecksum(of: frame.span).value))
+        #expect(told[1...3].allSatisfy { $0.omitted != nil && $0.actions.isEmpty })
+        #expect(told[4].omitted == nil && told[4].actions.count == 1)
+        #expect(try entries(harness, below: SlicePath("/visits")).count == 5)
+        // A restart knows of them all the same.
+        let session = try #require(harness.server.statistics.rejections == 4 ? harness : nil)
+        let restarted = try session.restarted()
+        #expect(try restarted.tally("/visits").count == 2)
+    }
+
     @Test("the last ordinal there is can be told as well")
     func lastOrdinal() throws {
         let harness = try ServerHarness.keeping()

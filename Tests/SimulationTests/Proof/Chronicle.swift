@@ -133,7 +133,8 @@ extension Chronicle {
         var touched: Set<UInt64> = []
         for fact in facts {
             switch fact {
-            case .run(let by, _, _, _, _, _), .action(let by, _, _, _):
+            case .run(let by, _, _, _, _, _), .action(let by, _, _, _),
+                .refused(let by, _, _, _, _):
                 touched.insert(by.client)
                 page.highestConnection = max(page.highestConnection, by.connection)
             case .outcome(let client, _, _): touched.insert(client)

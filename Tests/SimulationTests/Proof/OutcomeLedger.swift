@@ -31,7 +31,8 @@ final class OutcomeLedger {
             switch fact {
             case .run(let by, let ordinal, _, let count, _, _):
                 for index in 0..<count { arrive(by.client, ordinal + index, row) }
-            case .action(let by, let ordinal, _, _): arrive(by.client, ordinal, row)
+            case .action(let by, let ordinal, _, _), .refused(let by, let ordinal, _, _, _):
+                arrive(by.client, ordinal, row)
             case .task(let fact): note(fact, row)
             default: break
             }

@@ -1,0 +1,122 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// A client that knows more than the history that a daemon goes on from.
+@Suite("A history that a client contradicts")
+struct EpochTests {
+    /// A server that goes on from three of five transactions, the session of their client, and what
+    /// the client holds.
+    private func rolledBack() throws -> (harness: ServerHarness, session: [UInt8]) {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        let session = try client.welcome().session
+        client.open("/visits")
+        for _ in 1...5 {
+            client.add(1)
+            harness.turn()
+        }
+        let kept = harness.rows.filter { $0.sequence <= 3 }
+        return (try harness.restarted(rows: kept), session)
+    }
+
+    private func claims(_ harness: ServerHarness) -> Int {
+        harness.events.count { if case .contradicted = $0 { true } else { false } }
+    }
+
+    @Test(
+        "C90: a subscriber that comes back from a later revision gets it fresh, under a new epoch")
+    func revision() throws {
+        let (harness, _) = try rolledBack()
+        let (late, other) = (harness.client(), harness.client())
+        harness.turn()
+        late.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
+        harness.turn()
+        #expect(claims(harness) == 1 && harness.server.statistics.historyContradicted == 1)
+        #expect(late.socket.isClosed && other.socket.isClosed)
+        harness.turn()
+        let back = harness.connect()
+        back.hello()
+        harness.turn()
+        let epoch = try back.welcome().epoch
+        #expect(epoch != 7)
+        back.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
+        harness.turn()
+        #expect(back.frames(.snapshot).first?.flags.contains(.fresh) ?? false)
+        // The epoch is kept before any client is welcomed to it, and the next start goes on in it.
+        #expect(harness.rows.last?.epoch == epoch && harness.rows.last?.sequence == 3)
+        #expect(claims(harness) == 1)
+    }
+
+    @Test(
+        "C90: a session that is later than the history, or has later outcomes, contradicts it",
+        arguments: [
+            Hello(confirmed: 5, epoch: 7), Hello(confirmed: 5),
+            Hello(session: [UInt8](repeating: 9, count: 16), epoch: 7, since: 4),
+        ])
+    func session(hello: Hello) throws {
+        let (harness, session) = try rolledBack()
+        var hello = hello
+        if hello.session == nil { hello.session = session }
+        harness.connect().hello(hello)
+        harness.turn()
+        #expect(claims(harness) == 1 && harness.server.statistics.historyContradicted == 1)
+        harness.turn()
+        #expect(harness.server.tree.revision.epoch != 7)
+    }
+
+    @Test("what this run of the daemon has begun itself no client can contradict")
+    func lie() throws {
+        let harness = try ServerHarness.keeping()
+        let client = harness.client()
+        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 99))
+        harness.turn()
+        #expect(client.frames(.snapshot).first?.flags.contains(.fresh) ?? false)
+        #expect(claims(harness) == 0 && harness.server.tree.revision.epoch == 7)
+        let (later, _) = try rolledBack()
+        for _ in 1...3 {
+            let liar = later.client()
+            let epoch = later.server.tree.revision.epoch
+            liar.subscribe("/visits", from: Revision(epoch: epoch, sequence: 99))
+            later.turn()
+            later.turn()
+        }
+        #expect(claims(later) == 1 && later.server.statistics.historyContradicted == 1)
+    }
+
+    @Test(
+        "a client that knows what the history holds, or what of another epoch, contradicts nothing")
+    func honest() throws {
+        let (harness, session) = try rolledBack()
+        let client = harness.connect()
+        client.hello(Hello(session: session, confirmed: 3, epoch: 7, since: 0))
+        harness.turn()
+        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 3))
+        client.subscribe("/other", .value, from: Revision(epoch: 8, sequence: 30))
+        harness.turn()
+        #expect(claims(harness) == 0 && harness.server.tree.revision.epoch == 7)
+    }
+
+    @Test("a new epoch waits for the snapshot that is being gathered")
+    func snapshot() throws {
+        let (harness, _) = try rolledBack()
+        let client = harness.client()
+        harness.turn()
+        harness.server.wantSnapshot()
+        harness.turn()
+        let snapshot = try #require(harness.snapshots.last)
+        client.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
+        harness.turn()
+        #expect(harness.server.tree.revision.epoch == 7)
+        var parts: [[UInt8]] = []
+        while !snapshot.isComplete {
+            parts += snapshot.gather(1).map { $0() }
+            harness.turn()
+        }
+        harness.turn()
+        let revision = harness.server.tree.revision
+        #expect(revision.epoch != 7 && revision.sequence == 3)
+    }
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ReactorClient
+import ReactorLoop
 import ReactorWire
 
 /// How long a command waits for an outcome.

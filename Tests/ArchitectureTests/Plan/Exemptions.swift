@@ -80,8 +80,6 @@ enum Exemptions {
         "ReactorCore/TreeClock.swift": "a clock without its type; every test of time turns one",
         "ReactorCore/TreeEnvironment.swift":
             "what is handed in; EffectTests hand in a world of their own",
-        "ReactorLoop/StandardStream.swift":
-            "ReactorctlEndTests and DaemonStartTests drive it, as processes",
         "ReactorThreads/StandardError.swift": "one system call; StoreSendingTests reach it",
         "ReactorCore/Store/StoreCore.swift": "a part of the store, whose tests drive it",
         "ReactorCore/Saga/SagaDesk.swift":

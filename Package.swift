@@ -43,7 +43,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        // Without Foundation, so that programs which start others are linked without its ICU.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
@@ -124,7 +125,8 @@ let package = Package(
         .target(
             name: "ReactorDaemonCommand",
             dependencies: [
-                "ReactorDaemon", "ReactorCore", "StockReactors", argumentParser, logging,
+                "ReactorDaemon", "ReactorCore", "ReactorLoop", "ReactorThreads", "StockReactors",
+                argumentParser, logging,
             ],
             swiftSettings: strict),
 

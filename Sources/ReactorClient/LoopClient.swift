@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 public import ReactorBytes
 public import ReactorCore
@@ -52,7 +51,7 @@ public final class LoopClient: TurnEnding {
             ]
         } else {
             candidates = SocketCandidates.list(
-                environment: ProcessInfo.processInfo.environment, uid: geteuid()
+                environment: ProcessPlace.environment, uid: geteuid()
             ).map { place in
                 Candidate(
                     path: place.path, refusal: place.refusal.map { "\($0)" },

@@ -20,6 +20,9 @@ public final class Daemon {
     /// When the server was told the time last, in nanoseconds.
     private var lastTick: UInt64 = 0
     private var signals: [SignalSource] = []
+    /// Keeps signals from ending the process between the socket's first client and the loop's
+    /// first turn.
+    private let heldSignals: HeldSignals
     private var drainDeadline: LoopTimer?
     /// What of effects and sagas was told to end.
     private var rollCall: EffectRollCall?
@@ -30,6 +33,8 @@ public final class Daemon {
     /// What was logged last about the socket's file, and when.
     private var lastSocketTold: (text: String, time: UInt64)?
     private let whenOpen: (Tree) throws -> Void
+    /// How many lines the log has dropped so far.
+    private let droppedLogLines: @Sendable () -> UInt64
     /// Whether the loop has turned for the last time.
     private var isOver = false
     /// Whether somebody wants it to end at once.
@@ -45,16 +50,26 @@ public final class Daemon {
     /// clients are told that they talk to. `whenOpen` is called once the reactors have begun, and
     /// says who looks on and what comes in besides clients' actions: see `LiveReactor`. `roots`
     /// makes `root` once more, on any thread, for clients who ask how the past was; without it
-    /// they are refused.
+    /// they are refused. `droppedLogLines` answers how many lines `logger` has dropped, for
+    /// `reactorctl stats`.
     ///
-    /// *Throws*: ``DaemonError`` with what is in the way and the remedy.
+    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; one that comes while history is
+    /// replayed ends that.
+    ///
+    /// *Throws*: ``DaemonError`` with what is in the way and the remedy, or
+    /// ``DaemonError/interrupted(_:)``.
     public init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
         environment: [String: String], uid: UInt32, logger: Logger,
         roots: (@Sendable () throws -> any Reactor)? = nil,
+        droppedLogLines: @escaping @Sendable () -> UInt64 = { 0 },
         whenOpen: @escaping (Tree) throws -> Void = { _ in }
     ) throws(DaemonError) {
         self.logger = logger
+        self.droppedLogLines = droppedLogLines
+        Signal.takeStray()
+        let heldSignals = HeldSignals(Self.endingSignals)
+        self.heldSignals = heldSignals
         supervisor = Supervisor(environment)
         self.whenOpen = whenOpen
         var limits = config.limits
@@ -74,7 +89,9 @@ public final class Daemon {
         let random = { generator.next() }
         do throws(DaemonError) {
             if let data = config.data {
-                let history = try History(data, environment: environment, uid: uid, logger)
+                let history = try History(
+                    data, environment: environment, uid: uid, logger,
+                    interruption: { heldSignals.take() })
                 shell = try ServerShell(
                     root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
                     roots: roots, random: random)
@@ -131,6 +148,11 @@ public final class Daemon {
     /// Between two ticks there is a second; where there is more than this, in nanoseconds, the process
     /// was stopped.
     private static let tickDelayMax: UInt64 = 1_500_000_000
+    /// Signals that end the daemon in an orderly way; SIGHUP not where it is ignored, as after
+    /// `nohup`.
+    private static var endingSignals: [Signal] {
+        [.terminate, .interrupt] + (Signal.hangUp.isIgnored ? [] : [.hangUp])
+    }
     // because files, signals and the loop itself need descriptors of their own
     private static let ownDescriptors = 64
 
@@ -214,11 +236,12 @@ public final class Daemon {
             if server.isDraining, shell.isAlone { finish() }
         }
         home.listener.onAccept = { [shell] in shell.accept($0) }
-        for signal in [Signal.terminate, .interrupt] {
+        for signal in Self.endingSignals {
             let source = try SignalSource(signal, on: loop)
             source.onSignal = { [unowned self] in terminate(signal) }
             signals.append(source)
         }
+        heldSignals.release()
         lastTick = loop.now
         let ticker = try LoopTimer(on: loop)
         ticker.onFire = { [unowned self] in tick() }
@@ -229,6 +252,7 @@ public final class Daemon {
     }
 
     private func tick() {
+        server.noteLog(linesDropped: droppedLogLines())
         shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
         lastTick = loop.now
         goOnIfThereIsRoom()
@@ -395,6 +419,10 @@ extension Daemon {
         }
         supervisor?.tell("STOPPING=1")
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
+        if signal == .hangUp {
+            logger.notice(
+                "SIGHUP ends the daemon as SIGTERM does: it cannot read its configuration again")
+        }
         home.close()
         server.drain()
         // because a stopped client must not keep the daemon from ending

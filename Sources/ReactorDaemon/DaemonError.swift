@@ -23,6 +23,8 @@ public enum DaemonError: Error, Sendable {
     case opening(String)
     /// What was asked of the past is not there.
     case past(String)
+    /// A signal ended the start, before anything was served.
+    case interrupted(Signal)
     /// A file of states cannot be taken over.
     case unusableImport(String)
 }
@@ -40,6 +42,7 @@ extension DaemonError: CustomStringConvertible {
         case .recovery(let error, let place): "\(place): \(error)"
         case .diskFailed(let text): "\(text); what clients were told is kept, start anew"
         case .opening(let text): "opening the tree: \(text)"
+        case .interrupted(let signal): "stopped by \(signal) before anything was served"
         case .past(let text), .unusableImport(let text): text
         }
     }
@@ -49,6 +52,7 @@ extension DaemonError {
     /// With what the process ends: a code of `sysexits.h`.
     public var exitCode: Int32 {
         switch self {
+        case .interrupted: EX_OK
         case .config, .past, .unusableImport: EX_DATAERR
         case .socketPath, .loop, .opening, .noDataPlace: EX_UNAVAILABLE
         case .recovery: EX_CONFIG

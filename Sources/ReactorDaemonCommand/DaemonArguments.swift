@@ -1,8 +1,9 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import Logging
 import ReactorCore
 import ReactorDaemon
+import ReactorLoop
 
 /// The command line of a daemon, and what becomes of it.
 struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
@@ -52,24 +53,26 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         try DaemonVoice<Program>.say([settings.summary])
         guard settings.data != nil else { return }
         let history = try OfflineHistory(
-            of: settings, environment: ProcessInfo.processInfo.environment, uid: geteuid())
+            of: settings, environment: ProcessPlace.environment, uid: geteuid())
         try DaemonVoice<Program>.say(["start"] + history.forecast(of: root).map { "  " + $0 })
     }
 
     private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
-            environment: ProcessInfo.processInfo.environment, uid: geteuid(),
+            environment: ProcessPlace.environment, uid: geteuid(),
             logger: DaemonVoice<Program>.logger(settings.logLevel),
             roots: { [settings] in try Program.reactors.root(for: settings) },
-            whenOpen: Program.whenOpen)
+            droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)
         do throws(DaemonError) {
             try daemon.run()
         } catch {
             // because a signal in between would end the process as if nothing had failed, where it
             // failed while it served
             withExtendedLifetime(daemon) {
-                Self.exit(withError: DaemonVoice<Program>.exit(error.exitCode, "\(error)"))
+                let code = DaemonVoice<Program>.exit(error.exitCode, "\(error)")
+                DaemonLog.flush()
+                Self.exit(withError: code)
             }
         }
     }

@@ -1,8 +1,9 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import Logging
 import ReactorCore
 import ReactorDaemon
+import ReactorLoop
 
 /// What a daemon's subcommands have in common: whose daemon it is, and what ends them.
 struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
@@ -30,7 +31,7 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         of settings: DaemonConfig, in directory: String? = nil
     ) throws(DaemonError) -> OfflineHistory {
         try OfflineHistory(
-            of: settings, in: directory, environment: ProcessInfo.processInfo.environment,
+            of: settings, in: directory, environment: ProcessPlace.environment,
             uid: geteuid())
     }
 }
@@ -39,6 +40,7 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
 enum DaemonVoice<Program: DaemonCommand> {
     /// Runs `body`; where it fails, says why on standard error and ends with the error's code.
     static func run(_ body: () throws -> Void) throws {
+        defer { DaemonLog.flush() }
         do {
             try body()
         } catch let error as ConfigError {
@@ -52,21 +54,16 @@ enum DaemonVoice<Program: DaemonCommand> {
     static func say(_ lines: [String]) throws {
         let text = lines.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
             .map { String($0).terminalSafe + "\n" }.joined()
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        do throws(CallFailure) {
+            try StandardStream.output.write(text: text)
         } catch {
-            throw exit(EX_IOERR, "standard output cannot be written: \(reason(for: error))")
+            throw exit(EX_IOERR, "standard output cannot be written: \(error.message)")
         }
     }
 
-    private static func reason(for error: any Error) -> String {
-        var error = error as NSError
-        while let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = cause }
-        return error.localizedDescription
-    }
-
+    /// A logger to standard error, which waits for no reader: see ``DaemonLog``.
     static func logger(_ level: Logger.Level) -> Logger {
-        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        LoggingSystem.bootstrap { DaemonLog.handler(label: $0) }
         var logger = Logger(label: Program.name)
         logger.logLevel = level
         return logger
@@ -75,8 +72,7 @@ enum DaemonVoice<Program: DaemonCommand> {
     /// Says why on standard error, in the form `reactord: …`, and yields the exit code.
     static func exit(_ code: Int32, _ text: String) -> ExitCode {
         for line in text.split(separator: "\n") {
-            let shown = String(line).terminalSafe
-            FileHandle.standardError.write(Data("\(Program.name): \(shown)\n".utf8))
+            DaemonLog.write("\(Program.name): \(String(line).terminalSafe)\n")
         }
         return ExitCode(code)
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import ReactorDaemon
 
 /// `reactord doctor`: says what is wrong with a data directory.

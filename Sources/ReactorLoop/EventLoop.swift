@@ -59,6 +59,8 @@ public final class EventLoop {
     /// *Throws*: when the system has no descriptor left. *C*: `uv_loop_init`, `uv_async_init`.
     public init(spin: Duration = .zero) throws(LoopError) {
         BrokenPipe.ignore()
+        // libuv ends the process where it closes a descriptor of 0 to 2.
+        StandardStream.openMissing()
         unsafe raw = .allocate(capacity: 1)
         unsafe bell = .allocate(capacity: 1)
         unsafe readBuffer = .allocate(capacity: Self.readBytesMax)

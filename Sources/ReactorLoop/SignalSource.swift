@@ -3,7 +3,7 @@ import Glibc
 
 /// A signal of the process, delivered as a loop callback.
 ///
-/// *Place*: the daemon drains on `.terminate` and `.interrupt`, and reloads on `.hangUp`. While it
+/// *Place*: the daemon drains on `.terminate`, `.interrupt` and `.hangUp`. While it
 /// is open, the signal's default action is off.
 ///
 /// *Owner*: the loop's thread.
@@ -69,7 +69,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let terminate = Signal(rawValue: SIGTERM)
     /// SIGINT: Ctrl-C.
     public static let interrupt = Signal(rawValue: SIGINT)
-    /// SIGHUP: the terminal went, or reload.
+    /// SIGHUP: the terminal went, or an operator asks for a reload.
     public static let hangUp = Signal(rawValue: SIGHUP)
     /// SIGUSR1: ours to define.
     public static let user1 = Signal(rawValue: SIGUSR1)

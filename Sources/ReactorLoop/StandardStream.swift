@@ -1,4 +1,5 @@
 import Glibc
+import ReactorThreads
 
 /// One of the streams that the process was started with.
 ///
@@ -61,5 +62,42 @@ public struct StandardStream: Sendable {
         var entry = pollfd(fd: descriptor, events: event, revents: 0)
         while unsafe poll(&entry, 1, -1) < 0, errno == EINTR {}
         return true
+    }
+
+    /// Writes all of `text`.
+    ///
+    /// *Throws*: as for bytes.
+    public func write(text: String) throws(CallFailure) { try write(Array(text.utf8)) }
+
+    /// Calls `action` on a thread of its own once the last reader of this pipe is gone, though
+    /// nothing is written. Does nothing where the stream is no pipe: a terminal or a file has no
+    /// other end that goes. *C*: `fstat`, `poll`.
+    public func whenReaderEnds(_ action: @escaping @Sendable () -> Void) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            return
+        }
+        let descriptor = descriptor
+        // Without a thread the next write finds out instead.
+        _ = try? WorkThread(name: "pipe reader") {
+            PipeReader.waitForEnd(of: descriptor)
+            action()
+        }
+    }
+
+    /// Opens `/dev/null` in place of each stream that the process was started without, so that no
+    /// file or socket gets its number. *C*: `fcntl`, `open`.
+    ///
+    /// *Traps*: not itself; libuv does, where it closes a descriptor of 0 to 2.
+    public static func openMissing() {
+        for stream in STDIN_FILENO...STDERR_FILENO
+        where fcntl(stream, F_GETFD) < 0 && errno == EBADF {
+            // In the other direction than its use: what reads or writes is refused with EBADF, as
+            // it would be without the descriptor, and does not seem to succeed.
+            let mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY
+            let descriptor = unsafe open("/dev/null", mode)
+            // Another thread may have opened something in between.
+            if descriptor > stream { close(descriptor) }
+        }
     }
 }

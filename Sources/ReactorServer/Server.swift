@@ -35,6 +35,8 @@ public final class Server {
     /// What was counted since the start.
     public var statistics: ServerStats { stats }
     var stats = ServerStats()
+    /// Takes over how many lines the shell's log has dropped, for the answer to ``Ask/stats``.
+    package func noteLog(linesDropped: UInt64) { stats.logLinesDropped = linesDropped }
     // because one that keeps nothing has nothing to pay for it
     /// Whether a journal is told what sessions, connections and clients did, besides the deltas.
     let keepsHistory: Bool

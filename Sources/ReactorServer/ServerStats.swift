@@ -32,6 +32,8 @@ public struct ServerStats: Equatable, Sendable {
     public var patchesEncoded: UInt64 = 0
     /// Bytes of these values and patches.
     public var valueBytesEncoded: UInt64 = 0
+    /// Lines that the log dropped, because its reader did not take them; the shell counts them.
+    public var logLinesDropped: UInt64 = 0
 
     /// Nothing counted yet.
     public init() {}
@@ -46,7 +48,7 @@ public struct ServerStats: Equatable, Sendable {
             "historyContradicted": historyContradicted,
             "turns": turns, "conflations": conflations, "snapshotsEncoded": snapshotsEncoded,
             "valuesEncoded": valuesEncoded, "patchesEncoded": patchesEncoded,
-            "valueBytesEncoded": valueBytesEncoded,
+            "valueBytesEncoded": valueBytesEncoded, "logLinesDropped": logLinesDropped,
         ]
     }
 }

@@ -13,7 +13,12 @@ public final class Bell: @unchecked Sendable {
     /// Makes a bell that nobody has rung.
     public init() {
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(condition, nil)
+        // A wait with an end must not depend on the wall clock, which somebody may set.
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -38,5 +43,23 @@ public final class Bell: @unchecked Sendable {
         while !isRung { unsafe pthread_cond_wait(condition, mutex) }
         isRung = false
         unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Sleeps until somebody rings, at most `milliseconds`; says whether somebody rang. Not at all if
+    /// somebody has since the last wait. *C*: `pthread_cond_timedwait`.
+    @discardableResult
+    public func wait(milliseconds: UInt32) -> Bool {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = end.tv_nsec + Int(milliseconds % 1_000) * 1_000_000
+        end.tv_sec += Int(milliseconds / 1_000) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while !isRung {
+            if unsafe pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { break }
+        }
+        defer { isRung = false }
+        return isRung
     }
 }

@@ -13,12 +13,21 @@ public final class WorkThread: @unchecked Sendable {
     private let lock = Lock()
     private var isJoined = false
 
-    /// Starts a thread called `name` that runs `body`.
+    /// Starts a thread called `name` that runs `body`; `takesSignals` says whether the process's
+    /// signals may be delivered to it, as to the thread that starts it.
     ///
     /// *Throws*: when the system has no thread to give.
     public init(
-        name: String, stackByteCount: Int = 2 << 20, _ body: sending @escaping () -> Void
+        name: String, stackByteCount: Int = 2 << 20, takesSignals: Bool = true,
+        _ body: sending @escaping () -> Void
     ) throws(WorkThreadError) {
+        // A new thread inherits the mask: there must be no moment at which it takes one.
+        var (all, former) = (sigset_t(), sigset_t())
+        if !takesSignals {
+            unsafe sigfillset(&all)
+            unsafe pthread_sigmask(SIG_SETMASK, &all, &former)
+        }
+        defer { if !takesSignals { unsafe pthread_sigmask(SIG_SETMASK, &former, nil) } }
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import ReactorClient
+import ReactorLoop
 import ReactorWire
 
 /// `reactorctl backup`: has the daemon copy its history while it runs.
@@ -24,11 +24,9 @@ struct BackupCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         // because the daemon stands in another directory than we do
-        let path = URL(filePath: directory).standardizedFileURL
-            .path(percentEncoded: false)
-        let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let path = try ProcessPlace.absolute(directory)
         let made = try await Failure.explain { () throws(ClientError) in
-            try await client.backup(to: trimmed)
+            try await client.backup(to: path)
         }
         client.close()
         try Output.line(

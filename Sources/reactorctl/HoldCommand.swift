@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import ReactorClient
 import ReactorLoop
 import ReactorWire
@@ -191,7 +191,7 @@ struct HoldCommand: AsyncParsableCommand {
                 "the reply has \(json.utf8.count) bytes of JSON, which \(Self.replyVariable) "
                     + "cannot hold")
         }
-        let environment = ProcessInfo.processInfo.environment
+        let environment = ProcessPlace.environment
             .merging([Self.replyVariable: json]) { $1 }
         let (endings, continuation) = AsyncStream<Result<HeldCommand.Ending, LoopError>>
             .makeStream()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import ReactorClient
 import ReactorWire
 
@@ -42,7 +42,7 @@ struct LogCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let client = try await connection.connect()
-        if follow { Output.watchReader { Foundation.exit(0) } }
+        if follow { Output.watchReader { Glibc.exit(0) } }
         let first = from.flatMap { RevisionText.parse($0, epoch: client.welcome.epoch) }
         let isJSON = json || !Output.isTerminal
         var mark: LogMark?
@@ -152,10 +152,7 @@ extension LogEntry {
 
     /// When it was, in ISO 8601 with milliseconds.
     private var timeText: String {
-        let seconds = Double(time) / 1_000
-        return Date(timeIntervalSince1970: seconds).formatted(
-            .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(
-                separator: .omitted))
+        TimestampText.format(milliseconds: time)
     }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ReactorLoop
 import ReactorWire
 
@@ -46,13 +46,7 @@ enum Output {
     /// Calls `close` once standard output has no reader any more, though nothing is written; for
     /// commands that may be silent for long.
     static func watchReader(_ close: @escaping @Sendable () -> Void) {
-        // because only a pipe's other end can go: a terminal or a file would look ready instead
-        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/1")
-        guard link?.hasPrefix("pipe:") ?? false else { return }
-        Thread.detachNewThread {
-            PipeReader.waitForEnd(of: 1)
-            close()
-        }
+        StandardStream.output.whenReaderEnds(close)
     }
 
     /// Writes a value: pretty on a terminal if `isPretty`, else on one line.

@@ -1,6 +1,7 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import ReactorClient
+import ReactorLoop
 import ReactorWire
 
 /// How long a command waits for an outcome.
@@ -34,7 +35,7 @@ struct Patience: ParsableArguments {
     var limit: Duration? { timeout.flatMap { DurationText.parse($0) } }
 
     private static var absence: String {
-        let text = ProcessInfo.processInfo.environment[absenceVariable] ?? ""
+        let text = ProcessPlace.environment[absenceVariable] ?? ""
         return text.isEmpty ? absenceDefault : text
     }
 
@@ -86,6 +87,6 @@ struct Patience: ParsableArguments {
 
     private static func end(_ text: String) -> Never {
         Output.complain("\(text): look at the state before you try again")
-        Foundation.exit(Failure.unknownCode)
+        Glibc.exit(Failure.unknownCode)
     }
 }

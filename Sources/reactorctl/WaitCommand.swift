@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import ReactorClient
 import ReactorWire
 
@@ -53,7 +53,7 @@ struct WaitCommand: AsyncParsableCommand {
             guard isReached else {
                 // because who connects does not hear that nobody waits any more
                 Output.complain("\(path) did not have that value within \(limitText)")
-                Foundation.exit(Failure.timeoutCode)
+                Glibc.exit(Failure.timeoutCode)
             }
             group.cancelAll()
         }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import ReactorClient
 
 /// `reactorctl watch`: prints a slice's state now and after every change.
@@ -24,7 +24,7 @@ struct WatchCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let client = try await connection.connect()
         var left = count ?? .max
-        Output.watchReader { Foundation.exit(0) }
+        Output.watchReader { Glibc.exit(0) }
         do {
             for try await (revision, value) in client.watch(path) {
                 try Output.line(stateLine(revision, value))

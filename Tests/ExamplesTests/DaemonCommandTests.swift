@@ -48,6 +48,7 @@ struct DaemonCommandTests {
         let daemon = try await DaemonProcess.start("tracker-daemon", config: nil)
         let run = try await ClientProgram(daemon: daemon)("ping")
         #expect(run.output.contains(#""daemon":"tracker-daemon 1.0""#))
+        #expect(await daemon.stop() == .exited(0))
         #expect(daemon.log.contains("tracker-daemon"))
     }
 }

@@ -45,7 +45,7 @@ struct DaemonDescriptorTests {
                   connectionsPerUIDMax: 1000000
                 \(DaemonProcess.example)
                 """)
-        #expect(daemon.log.contains("connectionsMax lowered"))
+        #expect(await daemon.comes { daemon.log.contains("connectionsMax lowered") })
         #expect(RawSocket.welcomed(at: daemon.socketPath) != nil)
     }
 }

@@ -60,7 +60,7 @@ struct DaemonSocketTests {
             await Task.yield()
         }
         #expect(DaemonProcess.accepts(daemon.socketPath))
-        #expect(daemon.log.contains("bound it anew"))
+        #expect(await daemon.comes { daemon.log.contains("bound it anew") })
     }
 
     @Test("S47: a socket of another program in its place stays, and is complained of once")

@@ -46,6 +46,23 @@ struct HistoryTests {
         #expect(long.peak - short.peak < all / 4, "\(short.peak) and \(long.peak) of \(all)")
     }
 
+    @Test("a signal that comes while history is replayed ends the start, in an orderly way")
+    func interrupted() async throws {
+        let first = try await start()
+        let run = try await Reactorctl(daemon: first)("dispatch", "/visits", #"{"increment":{}}"#)
+        #expect(run.code == 0)
+        #expect(await first.stop() == .exited(0))
+        // a quarter of the rows is left when the daemon tells where it is
+        _ = try fill(to: 66_000)
+        let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
+        let manager = try #require(NoticeListener(abstract: name))
+        let daemon = try await start(["NOTIFY_SOCKET": "@" + name])
+        #expect(manager.receive().contains("replaying, at row 50000"))
+        #expect(await daemon.stop() == .exited(0))
+        #expect(daemon.log.contains("stopped by signal 15 before anything was served"))
+        #expect(!DaemonProcess.accepts(daemon.socketPath))
+    }
+
     /// Starts a daemon and kills it: the most memory that it had used when it was ready, what its
     /// manager was told until then, what it logged, and what the counter stood at.
     private func look() async throws -> (
@@ -68,8 +85,8 @@ struct HistoryTests {
     }
 
     /// Appends rows like the last that changed something, each with many bytes of an action, until
-    /// there are ``rowCount``: what the counter stands at behind them.
-    private func fill() throws -> UInt64 {
+    /// there are `rowCount`: what the counter stands at behind them.
+    private func fill(to rowCount: UInt64 = rowCount) throws -> UInt64 {
         let directory = try DataDirectory(at: home.path("data"))
         try SQLiteJournal.prepare(directory)
         let reader = try JournalReader(directory)
@@ -83,9 +100,9 @@ struct HistoryTests {
             directory, durability: .strict, after: position, deliver: { mailbox.post($0) })
         var appended = position.number
         journal.onAppended = { appended = $0 }
-        while position.number < Self.rowCount {
+        while position.number < rowCount {
             // because one commit takes all that wait, and is not to outgrow SQLite's memory
-            let end = min(position.number + 1_000, Self.rowCount)
+            let end = min(position.number + 1_000, rowCount)
             while position.number < end {
                 position.number += 1
                 journal.append(rows.batch(position.number, behind: position.sequence))

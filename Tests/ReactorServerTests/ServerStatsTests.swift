@@ -12,4 +12,11 @@ struct ServerStatsTests {
         #expect(Set(stats.named.keys) == Set(fields))
         #expect(stats.named["conflations"] == 3)
     }
+
+    @Test("lines that the shell's log dropped are counted among them")
+    func droppedLines() {
+        let harness = ServerHarness()
+        harness.server.noteLog(linesDropped: 3)
+        #expect(harness.server.statistics.named["logLinesDropped"] == 3)
+    }
 }

@@ -19,4 +19,13 @@ struct BellTests {
         bell.wait()
         thread.join()
     }
+
+    @Test("a wait with an end says whether somebody rang, and takes the ring")
+    func bounded() {
+        let bell = Bell()
+        #expect(!bell.wait(milliseconds: 1))
+        bell.ring()
+        #expect(bell.wait(milliseconds: 60_000))
+        #expect(!bell.wait(milliseconds: 0))
+    }
 }

@@ -24,19 +24,26 @@ final class History {
     private(set) var replayedByteCount = 0
     private let logger: Logger
     private let supervisor: Supervisor?
+    /// A signal that is to end the start, once there is one.
+    private let interruption: () -> Signal?
 
+    /// Rows, or parts of a snapshot, between two looks for a signal, each of which is a system call.
+    private static let interruptionCount: UInt64 = 16
     /// Rows between two lines in the log while history is replayed.
     private static let progressCount: UInt64 = 50_000
 
-    /// Opens the directory that is configured, or the one that the environment names.
+    /// Opens the directory that is configured, or the one that the environment names; a signal that
+    /// `interruption` answers ends a replay.
     init(
-        _ config: DataConfig, environment: [String: String], uid: UInt32, _ logger: Logger
+        _ config: DataConfig, environment: [String: String], uid: UInt32, _ logger: Logger,
+        interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
         guard let path = config.directory ?? DataPlace.choose(environment, uid: uid) else {
             throw .noDataPlace
         }
         self.config = config
         self.logger = logger
+        self.interruption = interruption
         supervisor = Supervisor(environment)
         Self.prepareProcess()
         do throws(JournalError) {
@@ -127,7 +134,10 @@ final class History {
     private func restore(
         _ snapshot: SnapshotReader, _ recovery: Recovery
     ) throws(DaemonError) {
+        var count: UInt64 = 0
         while let part = try Self.reading({ () throws(JournalError) in try snapshot.next() }) {
+            count += 1
+            try stopIfInterrupted(at: count)
             do throws(RecoveryError) {
                 try recovery.restore(part)
             } catch {
@@ -137,6 +147,7 @@ final class History {
     }
 
     private func replay(_ row: JournalRow, _ recovery: Recovery) throws(DaemonError) {
+        try stopIfInterrupted(at: row.number)
         replayedByteCount += row.deltas.count + row.facts.count
         do throws(RecoveryError) {
             try recovery.replay(
@@ -151,6 +162,11 @@ final class History {
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
         // because a long history is no reason to be taken for one that hangs
         supervisor?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
+    }
+
+    private func stopIfInterrupted(at count: UInt64) throws(DaemonError) {
+        guard count % Self.interruptionCount == 0, let signal = interruption() else { return }
+        throw .interrupted(signal)
     }
 
     private static func reading<Result>(

@@ -103,6 +103,7 @@ enum Exemptions {
         "ReactorDaemon/TreeInbox.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DaemonArguments.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DaemonReactors.swift": "tested end to end, as a process",
+        "ReactorDaemonCommand/DaemonLog.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DaemonOptions.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/DoctorCommand.swift": "tested end to end, as a process",
         "ReactorDaemonCommand/ImportCommand.swift": "tested end to end, as a process",

@@ -80,7 +80,7 @@ enum Plan {
                 "ReactorBytes", "ReactorCore", "ReactorWire", "ReactorLoop", "ReactorThreads",
             ],
             products: ["DequeModule"],
-            system: ["Glibc", "Darwin", "FoundationEssentials", "Observation"]),
+            system: ["Glibc", "Darwin", "Observation"]),
         // Joins server, loop and journal; must not know concrete reactors.
         Room(
             "ReactorDaemon", floor: 4,
@@ -92,7 +92,9 @@ enum Plan {
         // A daemon as a program: its command line; must not know what an author's serves.
         Room(
             "ReactorDaemonCommand", floor: 5,
-            rooms: ["ReactorDaemon", "ReactorCore", "StockReactors"],
+            rooms: [
+                "ReactorDaemon", "ReactorCore", "ReactorLoop", "ReactorThreads", "StockReactors",
+            ],
             products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin", "Foundation"],
             tests: ["ReactorDaemonTests", "ExamplesTests"]),
         // Argument parsing and little more.
@@ -101,7 +103,7 @@ enum Plan {
             "reactorctl", floor: 6,
             rooms: ["ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire"],
             products: ["ArgumentParser", "Subprocess"],
-            system: ["Glibc", "Darwin", "Foundation", "Synchronization"],
+            system: ["Glibc", "Darwin", "Synchronization"],
             tests: ["ReactorDaemonTests"]),
         // Beside the house: what authors' tests need.
         Room(

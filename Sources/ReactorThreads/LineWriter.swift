@@ -1,0 +1,149 @@
+import Glibc
+
+/// Writes lines to a descriptor on a thread of its own, so that no caller waits for the reader.
+///
+/// *Place*: between a daemon's log and its standard error, whose reader may stand still for ever.
+/// What the reader has not taken is kept up to ``byteCountMax``; a line beyond that is dropped and
+/// counted, and the count is written once the reader goes on.
+///
+/// *Owner*: any thread. The thread ends when the writer is released.
+public final class LineWriter: Sendable {
+    /// Most bytes that wait, those that are being written included.
+    public static let byteCountMax = 256 << 10
+
+    private let queue: LineQueue
+
+    /// Writes to `descriptor`, which must stay open; `whenDropped` makes the text that tells of lines
+    /// that were dropped, with its newline.
+    public init(
+        to descriptor: Int32, byteCountMax: Int = LineWriter.byteCountMax,
+        whenDropped: @escaping @Sendable (_ count: UInt64) -> String
+    ) throws(WorkThreadError) {
+        let queue = LineQueue(byteCountMax)
+        self.queue = queue
+        _ = try WorkThread(name: "log", stackByteCount: 256 << 10, takesSignals: false) {
+            queue.write(to: descriptor, whenDropped)
+        }
+    }
+
+    deinit { queue.close() }
+
+    /// Has `text`, one or several whole lines, written after all before it; drops it where it does
+    /// not fit. Never waits.
+    public func write(_ text: String) { queue.add(text) }
+
+    /// How many were dropped since the start.
+    public var droppedCount: UInt64 { queue.droppedCount }
+
+    /// Waits until everything is written, at most `milliseconds`; says whether it is.
+    ///
+    /// *Owner*: one thread at a time.
+    @discardableResult
+    public func flush(milliseconds: UInt32) -> Bool { queue.flush(milliseconds: milliseconds) }
+}
+
+/// The lines that wait, and those that are being written.
+private final class LineQueue: Sendable {
+    private struct State {
+        var waiting: [UInt8] = []
+        /// Bytes that the thread has taken and not written yet.
+        var takenByteCount = 0
+        var droppedCount: UInt64 = 0
+        var toldCount: UInt64 = 0
+        var isClosed = false
+
+        var isEmpty: Bool { waiting.isEmpty && takenByteCount == 0 && droppedCount == toldCount }
+    }
+
+    /// Most bytes that wait, those that are being written included.
+    private let byteCountMax: Int
+    private let state = Guarded(State())
+    private let work = Bell()
+    private let progress = Bell()
+
+    init(_ byteCountMax: Int) { self.byteCountMax = byteCountMax }
+
+    var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
+
+    func add(_ text: String) {
+        let isAdded = state.withLock { state in
+            let bytes = text.utf8
+            guard state.waiting.count + state.takenByteCount + bytes.count <= byteCountMax else {
+                state.droppedCount += 1
+                return false
+            }
+            state.waiting.append(contentsOf: bytes)
+            return true
+        }
+        // The thread is at work where a line was dropped, and looks again after that.
+        if isAdded { work.ring() }
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        work.ring()
+    }
+
+    func flush(milliseconds: UInt32) -> Bool {
+        let end = Self.now + UInt64(milliseconds)
+        while true {
+            if state.withLock({ $0.isEmpty }) { return true }
+            let now = Self.now
+            guard now < end else { return false }
+            progress.wait(milliseconds: UInt32(end - now))
+        }
+    }
+
+    /// Writes what comes until the queue is closed, on the calling thread.
+    func write(to descriptor: Int32, _ whenDropped: (UInt64) -> String) {
+        while true {
+            let (bytes, dropped, isClosed) = state.withLock { state in
+                let bytes = state.waiting
+                state.waiting = []
+                state.takenByteCount = bytes.count
+                let dropped = state.droppedCount - state.toldCount
+                state.toldCount = state.droppedCount
+                return (bytes, dropped, state.isClosed)
+            }
+            if bytes.isEmpty, dropped == 0 {
+                if isClosed { return }
+                progress.ring()
+                work.wait()
+                continue
+            }
+            Self.write(bytes, to: descriptor)
+            // What was dropped came after all that was waiting then.
+            if dropped > 0 { Self.write(Array(whenDropped(dropped).utf8), to: descriptor) }
+            state.withLock { $0.takenByteCount = 0 }
+            progress.ring()
+        }
+    }
+
+    /// Writes all of `bytes`, however long that takes; gives up what the system refuses, as a log
+    /// has no other place to say so.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var written = 0
+        while written < bytes.count {
+            let rest = bytes.count - written
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + written }, rest)
+            }
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                // Another process that shares the descriptor may have made it non-blocking.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+
+    /// Monotonic time in milliseconds. *C*: `clock_gettime`.
+    private static var now: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

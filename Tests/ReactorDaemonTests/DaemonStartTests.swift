@@ -1,0 +1,149 @@
+import Glibc
+import ReactorWire
+import TestPrograms
+import Testing
+
+/// What a daemon is started in, and what it is sent, when the world is not as usual.
+@Suite("The start of a daemon, and its signals", .timeLimit(.minutes(10)))
+struct DaemonStartTests {
+    private let home = TestDirectory()
+
+    /// Starts a daemon through a line of shell, in which `$0` is the program and `$@` its arguments.
+    private func shell(
+        _ line: String, config: String = DaemonProcess.example,
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let file = try home.write(config, to: "reactord.yaml")
+        return try ChildProcess(
+            "/bin/sh",
+            ["-c", line, Built.product("reactord"), "--config", file, "--socket", home.path("s")],
+            environment: environment, in: home, name: "daemon")
+    }
+
+    /// A client that the daemon has welcomed, once there is one; nil if the daemon ends instead.
+    private func client(of daemon: ChildProcess) async -> RawSocket? {
+        while daemon.isRunning {
+            if DaemonProcess.accepts(home.path("s")) {
+                return RawSocket.welcomed(at: home.path("s"))
+            }
+            await Task.yield()
+        }
+        return nil
+    }
+
+    private func mode(_ name: String) -> UInt32 {
+        var status = stat()
+        return unsafe stat(home.path(name), &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    @Test(
+        "started without descriptors 0 to 2 a daemon serves, and ends as usual",
+        arguments: ["<&- >&- 2>&-", "<&-", "2>&-"])
+    func noDescriptors(_ closed: String) async throws {
+        let daemon = try shell("exec \"$0\" \"$@\" \(closed)")
+        let client = await client(of: daemon)
+        #expect(client?.isAnswered() == true)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0))
+    }
+
+    @Test("output that cannot be written is refused where descriptor 1 was closed, too")
+    func noOutput() async throws {
+        let daemon = try await DaemonProcess.start()
+        let run = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "exec \"$0\" ping --socket \"$1\" >&-", Built.product("reactorctl"),
+                daemon.socketPath,
+            ],
+            in: daemon.directory, name: "closed")
+        #expect(await run.ended() == .exited(74))
+        #expect(run.errors.contains("standard output cannot be written"), "\(run.errors)")
+    }
+
+    @Test(
+        "P79: a daemon starts without HOME, in a directory that was removed, under any umask",
+        arguments: ["0000", "0777"])
+    func bareEnvironment(umask: String) async throws {
+        let gone = home.path("gone")
+        let data = "data:\n  directory: \(home.path("data"))\n"
+        let daemon = try shell(
+            "mkdir \(gone); cd \(gone); rmdir \(gone); umask \(umask); unset HOME; "
+                + "exec \"$0\" \"$@\"",
+            config: data + DaemonProcess.example)
+        let client = await client(of: daemon)
+        #expect(client?.isAnswered() == true, "\(daemon.errors)")
+        #expect(mode("data") == 0o700 && mode("data/journal.sqlite") == 0o600)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0))
+    }
+
+    @Test("SIGHUP drains as SIGTERM does, and the log says that nothing is read again")
+    func hangUp() async throws {
+        let daemon = try await DaemonProcess.start()
+        let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        daemon.signal(SIGHUP)
+        #expect(client.frame()?.kind == .closing)
+        #expect(await daemon.ended() == .exited(0))
+        #expect(daemon.log.contains("SIGHUP ends the daemon"))
+        #expect(daemon.log.contains("stopped"))
+    }
+
+    @Test("SIGHUP is ignored where it was ignored at the start, as after nohup")
+    func noHangUp() async throws {
+        let daemon = try shell("trap '' HUP; exec \"$0\" \"$@\"")
+        let client = await client(of: daemon)
+        daemon.signal(SIGHUP)
+        #expect(client?.isAnswered() == true)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.ended() == .exited(0))
+    }
+
+    @Test("signals that mean nothing to a daemon do nothing to it")
+    func straySignals() async throws {
+        let daemon = try await DaemonProcess.start()
+        let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        let stray = [
+            SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSTKFLT, SIGPIPE,
+            SIGXFSZ, 34, 64,
+        ]
+        for signal in stray {
+            daemon.signal(signal)
+            #expect(client.isAnswered(), "after signal \(signal)")
+        }
+        #expect(await daemon.stop() == .exited(0))
+    }
+
+    @Test("SIGTERM as soon as the socket accepts is an orderly end", arguments: 0..<5)
+    func earlySignal(_ number: Int) async throws {
+        let daemon = try await DaemonProcess.start()
+        #expect(await daemon.stop() == .exited(0))
+        #expect(daemon.log.contains("stopped"), "\(daemon.log)")
+    }
+}
+
+// MARK: - The log
+extension DaemonStartTests {
+    /// A fifo as standard error that is full and that nobody reads: its descriptor.
+    private func fullFifo() throws -> Int32 {
+        let path = home.path("fifo")
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        try #require(descriptor >= 0)
+        let bytes = [UInt8](repeating: 0x0a, count: 4_096)
+        while unsafe write(descriptor, bytes, bytes.count) > 0 {}
+        return descriptor
+    }
+
+    @Test("a reader of standard error that stands still keeps neither clients nor SIGTERM waiting")
+    func stalledReader() async throws {
+        let fifo = try fullFifo()
+        defer { close(fifo) }
+        let daemon = try shell("exec \"$0\" \"$@\" 2>\(home.path("fifo"))")
+        let client = await client(of: daemon)
+        #expect(client?.isAnswered() == true)
+        daemon.signal(SIGTERM)
+        #expect(client?.frame()?.kind == .closing)
+        #expect(await daemon.ended() == .exited(0))
+    }
+}

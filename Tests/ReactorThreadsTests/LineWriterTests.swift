@@ -1,0 +1,85 @@
+import Glibc
+import ReactorThreads
+import Testing
+
+/// A pipe that is read only when a test says so.
+private final class SlowPipe {
+    private(set) var ends: [Int32] = [0, 0]
+    /// Bytes that the pipe takes before a write waits: one page, the least that Linux has.
+    static let byteCount = 4_096
+
+    init() {
+        #expect(unsafe pipe(&ends) == 0)
+        // F_SETPIPE_SZ, which Swift's Glibc hides
+        #expect(fcntl(ends[1], 1_031, Int32(Self.byteCount)) >= 0)
+    }
+
+    deinit {
+        close(ends[0])
+        close(ends[1])
+    }
+
+    /// Takes all the room that the pipe has: a line of its own.
+    func fill() {
+        let bytes = [UInt8](repeating: 0x66, count: Self.byteCount - 1) + [0x0a]
+        #expect(unsafe write(ends[1], bytes, bytes.count) == bytes.count)
+    }
+
+    /// Reads until `text` has come, or the writer's end is closed; all that came.
+    func read(until text: String) -> String {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while !String(decoding: all, as: UTF8.self).contains(text) {
+            let count = unsafe Glibc.read(ends[0], &part, part.count)
+            if count <= 0 { break }
+            all += part[..<count]
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+}
+
+@Suite("a writer of lines", .timeLimit(.minutes(10)))
+struct LineWriterTests {
+    private func writer(_ pipe: SlowPipe, byteCountMax: Int) throws -> LineWriter {
+        try LineWriter(to: pipe.ends[1], byteCountMax: byteCountMax) { "dropped \($0)\n" }
+    }
+
+    @Test("lines are written in order, and a flush waits for the last")
+    func order() throws {
+        let pipe = SlowPipe()
+        let writer = try writer(pipe, byteCountMax: 1_024)
+        for number in 0..<10 { writer.write("line \(number)\n") }
+        #expect(writer.flush(milliseconds: 60_000))
+        #expect(
+            pipe.read(until: "line 9\n") == (0..<10).map { "line \($0)\n" }.joined())
+        #expect(writer.droppedCount == 0)
+    }
+
+    @Test("a reader that stands still keeps no writer waiting; what does not fit is counted")
+    func stalledReader() throws {
+        let pipe = SlowPipe()
+        pipe.fill()
+        let writer = try writer(pipe, byteCountMax: 1_000)
+        let line = String(repeating: "x", count: 99) + "\n"
+        for _ in 0..<50 { writer.write(line) }
+        let dropped = writer.droppedCount
+        #expect(dropped == 40)
+        #expect(!writer.flush(milliseconds: 0))
+
+        let text = pipe.read(until: "dropped \(dropped)\n")
+        #expect(text.hasSuffix("dropped \(dropped)\n"))
+        #expect(text.split(separator: "\n").count { $0.hasPrefix("x") } == 10)
+        writer.write("after\n")
+        #expect(pipe.read(until: "after\n") == "after\n")
+        #expect(writer.flush(milliseconds: 60_000))
+    }
+
+    @Test("a descriptor that refuses everything ends nothing")
+    func refusal() throws {
+        let pipe = SlowPipe()
+        // the end that is for reading
+        let writer = try LineWriter(to: pipe.ends[0]) { "\($0)\n" }
+        writer.write("line\n")
+        #expect(writer.flush(milliseconds: 60_000))
+    }
+}

@@ -264,6 +264,11 @@ final class Rig {
                 let owner = wire.owner
                 drop(wire)
                 owner.machine.disconnected()
+            case .cutConnections:
+                for wire in wires.values {
+                    drop(wire)
+                    wire.owner.machine.disconnected()
+                }
             case .append(let batch): append(batch)
             case .readHistory(let question): server.answer(question.number, with: nil, at: 0)
             case .encode(let capture): captures.append(capture)

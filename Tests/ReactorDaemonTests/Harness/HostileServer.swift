@@ -31,7 +31,7 @@ final class HostileServer: Sendable {
         Thread.detachNewThread {
             var clients: [Int32] = []
             while true {
-                let client = unsafe accept(descriptor, nil, nil)
+                let client = accept(descriptor, nil, nil)
                 guard client >= 0 else { break }
                 clients.append(client)
                 count.withLock { $0 += 1 }

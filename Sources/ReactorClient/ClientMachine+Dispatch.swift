@@ -220,6 +220,7 @@ extension ClientMachine {
 
     private func conclude(_ ordinal: UInt64, _ count: UInt64, _ sequence: UInt64) {
         let epoch = welcome?.epoch ?? 0
+        applied = max(applied, ordinal &+ count &- 1)
         // because a daemon that repeats old ordinals shall not cost a walk over all of them
         var index =
             pending.stragglers.isEmpty && pending.first > ordinal
@@ -240,6 +241,7 @@ extension ClientMachine {
 
     private func conclude(_ ordinal: UInt64, _ outcome: Outcome) {
         if case .rejected(FaultCode.notFound.rawValue, _) = outcome { noteNotFound(ordinal) }
+        if case .applied = outcome { applied = max(applied, ordinal) }
         let outcome = ActionOutcome(outcome, epoch: welcome?.epoch ?? 0)
         if !awaited.isEmpty, keep(outcome, of: ordinal) { return }
         if case .told(let completion) = pending.take(ordinal) { completion(outcome) }

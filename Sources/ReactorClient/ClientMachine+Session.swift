@@ -23,7 +23,8 @@ extension ClientMachine {
         markSequence = 0
         let frame = outgoing.beginFrame(.hello, number: Hello.magic)
         Hello(
-            session: session, confirmed: pending.contiguous, program: shortProgram,
+            session: session, confirmed: pending.contiguous, applied: applied,
+            program: shortProgram,
             epoch: session == nil ? nil : knownEpoch, since: session == nil ? nil : sessionSince
         ).encode(into: &outgoing)
         outgoing.endFrame(at: frame)
@@ -120,7 +121,10 @@ extension ClientMachine {
         welcome = greeting
         session = greeting.session
         knownEpoch = greeting.epoch
-        if !isResumed { sessionSince = greeting.sequence }
+        if !isResumed {
+            sessionSince = greeting.sequence
+            applied = 0
+        }
         journal?.note(session: greeting.session, epoch: greeting.epoch, since: sessionSince)
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0

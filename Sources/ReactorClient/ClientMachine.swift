@@ -77,6 +77,8 @@ public final class ClientMachine {
     var sent = SentActions()
     /// Ordinal up to which the daemon was told to forget outcomes.
     var confirmed: UInt64 = 0
+    /// Highest ordinal of the session whose action is known to be applied; 0 if none.
+    var applied: UInt64 = 0
     /// Who waits for the outcomes of all actions up to an ordinal, in the order of these.
     var draining: [(ordinal: UInt64, then: () -> Void)] = []
     /// Actions that have an outcome only when their effects have ended.

@@ -139,6 +139,8 @@ final class Connection {
         var controlBytes = 0
         /// Actions applied one after the other, not yet written as a frame.
         var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
+        /// Whether an answer was announced that is as of the turn's mark.
+        var isMarkAnnounced = false
 
         var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
     }

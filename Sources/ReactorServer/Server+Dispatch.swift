@@ -251,7 +251,16 @@ extension Server {
     /// Whether a session's action may leave its answer for later. One that may not is still let
     /// through, and rejected where it asks for that: otherwise no action could end a wait.
     private func mayWait(_ session: Session) -> Bool {
-        session.deferred.count < limits.inFlightMax
+        !isFull(session, besides: 0)
+    }
+
+    /// Whether so many of a session's actions wait for their answers, besides `count` others, that no
+    /// more may.
+    private func isFull(_ session: Session, besides count: Int) -> Bool {
+        func isOver() -> Bool { session.deferred.count + count >= limits.inFlightMax }
+        // because an action of the same turn may have ended these waits
+        if isOver(), tree.turn.hasResolutions { resolve() }
+        return isOver()
     }
 
     /// Why a session may send nothing more for now; `isAwaited` says whether it is to be told of the
@@ -263,8 +272,7 @@ extension Server {
                 "the daemon's disk is full: it shows what there is, and changes nothing until there "
                     + "is room")
         }
-        guard isAwaited, session.deferred.count + session.awaited.count >= limits.inFlightMax
-        else { return nil }
+        guard isAwaited, isFull(session, besides: session.awaited.count) else { return nil }
         return Rejection(
             .quota,
             "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")

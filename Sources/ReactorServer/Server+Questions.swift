@@ -69,6 +69,7 @@ extension Server {
             let frame = writer.beginFrame(.answer, flags: .more, number: asker.number)
             writer.endFrame(at: frame)
         }
+        asker.connection.pending.isMarkAnnounced = true
     }
 
     /// The node and the field of a question; all that asked are refused where there is none any more.

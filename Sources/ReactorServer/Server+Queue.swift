@@ -50,6 +50,8 @@ extension Server {
     ) -> Bool {
         if connection.isLagging { return false }
         if pending.hasUpdates { return true }
+        // because what was announced is as of it, though nothing may have changed since the last
+        if pending.isMarkAnnounced, !connection.subscriptions.isEmpty { return true }
         // because marks alone must not fill the queue of one that never reads; an outcome comes after
         // the mark of its turn all the same
         return !connection.subscriptions.isEmpty

@@ -102,6 +102,6 @@ extension Store {
         repeat {
             executor.run()
             drain()
-        } while !executor.isIdle
+        } while !executor.isIdle || !isDrained
     }
 }

@@ -15,6 +15,8 @@ public struct Hello: Equatable, Sendable {
     public var session: [UInt8]?
     /// Highest ordinal up to which the client holds all outcomes of that session.
     public var confirmed: UInt64 = 0
+    /// Highest ordinal of that session whose action the client knows to be applied; 0 if none.
+    public var applied: UInt64 = 0
     /// Name of the program, for people who look at the daemon; at most 64 bytes.
     public var program: String = ""
     /// The epoch of the daemon that ``session`` is of, if one is given: see ``Revision``.
@@ -25,13 +27,14 @@ public struct Hello: Equatable, Sendable {
     /// Makes a greeting.
     public init(
         versionMin: UInt16 = Hello.version, versionMax: UInt16 = Hello.version,
-        session: [UInt8]? = nil, confirmed: UInt64 = 0, program: String = "",
-        epoch: UInt64? = nil, since: UInt64? = nil
+        session: [UInt8]? = nil, confirmed: UInt64 = 0, applied: UInt64 = 0,
+        program: String = "", epoch: UInt64? = nil, since: UInt64? = nil
     ) {
         self.versionMin = versionMin
         self.versionMax = versionMax
         self.session = session
         self.confirmed = confirmed
+        self.applied = applied
         self.program = program
         self.epoch = epoch
         self.since = since

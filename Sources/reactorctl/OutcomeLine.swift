@@ -74,6 +74,8 @@ extension DispatchOutcome {
     fileprivate static func code(of rejection: Rejection) -> Int32 {
         let fault = FaultCode(rawValue: rejection.code)
         if fault == .decode { return Failure.badActionCode }
+        // because an action asks for no past: it is refused for what it demands
+        if fault == .history { return Failure.rejectedCode }
         return Failure.code(of: fault) ?? Failure.rejectedCode
     }
 }

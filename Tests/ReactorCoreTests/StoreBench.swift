@@ -32,7 +32,7 @@ final class StoreBench<R: Reactor> {
 
     /// Runs tasks and takes what they post, until nothing is left to do at this time.
     func settle() {
-        repeat { store.drain() } while executor.run()
+        repeat { store.drain() } while executor.run() || !store.isDrained
     }
 
     /// Lets time pass, from one sleeper that is due to the next.

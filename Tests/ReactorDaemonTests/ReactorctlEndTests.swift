@@ -51,9 +51,9 @@ struct ReactorctlEndTests {
 
     @Test("help and version that cannot be written end with 74")
     func fullHelp() async throws {
-        for call in ["reactorctl --help", "reactorctl dispatch --help", "reactorctl --version"] {
+        for call in ["--help", "dispatch --help", "--version"] {
             let process = try ChildProcess(
-                "/bin/sh", ["-c", "\(Built.product(call)) > /dev/full"],
+                "/bin/sh", ["-c", "\(Built.product("reactorctl")) \(call) > /dev/full"],
                 in: TestDirectory(), name: "full")
             #expect(await process.ended() == .exited(74))
             #expect(process.errors.contains("No space left"))

@@ -25,7 +25,7 @@ struct ManualExecutorTests {
 
     @Test(
         "F81: what was cancelled with its store ends when the executor goes",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func ends() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Int.self)
         func live() throws {
@@ -93,6 +93,35 @@ struct ManualExecutorTests {
         clock.advance(by: .milliseconds(1)) { store.settle(executor) }
         #expect(store.state.result == "A")
     }
+
+    @Test("F81, R101: a store that has settled has run the effects that waited for room, too")
+    func room() {
+        let executor = ManualExecutor()
+        let store = Store(Starter(), executor: executor, effectsMax: 1)
+        store.settle(executor)
+        #expect(store.state.count == 3)
+    }
+}
+
+/// Begins with three effects.
+private struct Starter: Reactor {
+    @WireCodable
+    enum Action: Equatable, Sendable { case began }
+
+    @WireCodable
+    struct State: Equatable, Sendable { var count = 0 }
+
+    var initialState: State { State() }
+
+    func start(state: State) -> Mutations<Action> {
+        (0..<3).reduce(Mutations.none) { mutations, _ in
+            mutations.effect(Effect { emit in emit(.began) })
+        }
+    }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Action> { Mutations(action) }
+
+    func reduce(state: inout State, mutation: Action) { state.count += 1 }
 }
 
 /// Says its number when it goes.

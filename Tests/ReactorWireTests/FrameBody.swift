@@ -69,7 +69,8 @@ extension FrameBody {
         FrameBody(
             "hello-resume",
             Hello(
-                session: session, confirmed: 3, program: "demo", epoch: epoch, since: 41)),
+                session: session, confirmed: 3, applied: 2, program: "demo", epoch: epoch,
+                since: 41)),
         FrameBody("welcome", welcome(sequence: 41, isResumed: false, ordinal: 0)),
         FrameBody("welcome-resumed", welcome(sequence: 50, isResumed: true, ordinal: 5)),
         FrameBody(

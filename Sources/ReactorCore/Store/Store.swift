@@ -118,6 +118,11 @@ public final class Store<R: Reactor>: LiveReactor<R> {
     /// Called by an observer, it takes effect when the action at hand is complete.
     public func drain() { core.drain() }
 
+    // What a drain runs may post more, which the next drain runs; one that an observer calls runs
+    // nothing before the observer returns.
+    /// Whether another ``drain()`` would find nothing to run now.
+    package var isDrained: Bool { core.inbox.isEmpty || core.isBusy }
+
     /// Calls `observer` with the state now and after every action or emission (once its followers
     /// have run), until the token goes.
     ///

@@ -29,6 +29,9 @@ final class StoreInbox: Sendable {
         _ = mailbox.drain()
     }
 
+    /// Whether nothing waits to be taken.
+    var isEmpty: Bool { mailbox.isEmpty }
+
     func take() -> [@Sendable (Tree) -> Void] { mailbox.drain() }
 
     /// Wakes those who wait for ``arrival()``.

@@ -30,19 +30,21 @@ extension Server {
         revision.epoch == tree.turn.epoch && revision.sequence > tree.turn.sequence
     }
 
-    /// Contradicts the history where the client of a session has outcomes of actions that the
-    /// session has not seen, or the session is of a later revision.
+    /// Contradicts the history where a client knows an action to be applied that its session has
+    /// not seen, or the session is of a later revision.
+    ///
+    /// Other outcomes prove nothing: an action that is refused on a full disk is not kept.
     func compare(_ hello: Hello, of connection: Connection) {
         guard let secret = hello.session, hello.epoch ?? tree.turn.epoch == tree.turn.epoch else {
             return
         }
         if let session = sessions.find(secret, uid: connection.peer.uid),
-            hello.confirmed > session.ordinal
+            hello.applied > session.ordinal
         {
             contradict(
                 connection,
-                "client \(session.client) has outcomes up to ordinal \(hello.confirmed), the "
-                    + "history holds its actions up to \(session.ordinal)")
+                "the action \(hello.applied) of client \(session.client) was applied, the history "
+                    + "holds its actions up to \(session.ordinal)")
         } else if let epoch = hello.epoch, let since = hello.since,
             isAhead(Revision(epoch: epoch, sequence: since))
         {

@@ -53,7 +53,7 @@ struct EpochTests {
     @Test(
         "C90: a session that is later than the history, or has later outcomes, contradicts it",
         arguments: [
-            Hello(confirmed: 5, epoch: 7), Hello(confirmed: 5),
+            Hello(applied: 5, epoch: 7), Hello(applied: 5),
             Hello(session: [UInt8](repeating: 9, count: 16), epoch: 7, since: 4),
         ])
     func session(hello: Hello) throws {
@@ -91,7 +91,7 @@ struct EpochTests {
     func honest() throws {
         let (harness, session) = try rolledBack()
         let client = harness.connect()
-        client.hello(Hello(session: session, confirmed: 3, epoch: 7, since: 0))
+        client.hello(Hello(session: session, confirmed: 9, applied: 3, epoch: 7, since: 0))
         harness.turn()
         client.subscribe("/visits", from: Revision(epoch: 7, sequence: 3))
         client.subscribe("/other", .value, from: Revision(epoch: 8, sequence: 30))

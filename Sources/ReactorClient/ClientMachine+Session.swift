@@ -120,11 +120,10 @@ extension ClientMachine {
         noteHistory(greeting)
         welcome = greeting
         session = greeting.session
+        // A history that was cut need not hold what was applied before.
+        if !isResumed || greeting.epoch != knownEpoch { applied = 0 }
         knownEpoch = greeting.epoch
-        if !isResumed {
-            sessionSince = greeting.sequence
-            applied = 0
-        }
+        if !isResumed { sessionSince = greeting.sequence }
         journal?.note(session: greeting.session, epoch: greeting.epoch, since: sessionSince)
         bodyBytesMax = Int(greeting.limits.frameBytesMax)
         busyCount = 0

@@ -37,8 +37,8 @@ extension Client {
         }
     }
 
-    /// Sends an action that is encoded already, and waits for its outcome; says also by which
-    /// connection that came, which is the one that owns what the action acquired.
+    /// Sends an encoded action and waits for its outcome. Also answers the number of the connection
+    /// that brought the outcome: that connection owns what the action acquired.
     ///
     /// *Throws*: where there is no such node; nothing was sent then.
     package func acquire(

@@ -20,8 +20,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case leaseRefused(path: String, Rejection)
     /// A path in text does not lead where the properties do.
     case otherPath(ReactorPathMismatch)
-    /// The daemon has another reactor at the path than the one that was asked for: the properties
-    /// lead to another type, or the mirror's state does not show every field of the daemon's.
+    /// The daemon has another reactor at the path than the client expects: the properties lead to
+    /// another type, or the mirror's state does not show every field of the daemon's.
     case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)

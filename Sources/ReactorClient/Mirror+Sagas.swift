@@ -13,9 +13,11 @@ extension Mirror {
     ///
     /// It waits by ``ClientOptions/clock``, and runs by ``ClientOptions/spawn``.
     ///
-    /// It ends with an error when the mirror does, and is cancelled through its handle; an error that
-    /// nobody catches is the handle's. That of what a handler began ends that run alone, and is told as
-    /// ``ClientNotice/sagaFailed(path:message:)``. *Throws*: where the client, or the mirror, has ended.
+    /// The saga ends with an error when the mirror does, and is cancelled through its handle. The
+    /// handle throws an error that the saga does not catch. An error in a handler's run ends that run
+    /// alone; the client reports it as ``ClientNotice/sagaFailed(path:message:)``.
+    ///
+    /// *Throws*: where the client, or the mirror, has ended.
     public func runSaga<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws(ClientError) -> SagaHandle<Value> {

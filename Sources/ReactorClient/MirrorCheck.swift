@@ -129,7 +129,7 @@ extension ClientMachine {
         } else if isSameHistory, subscription.floor <= expected.revision.sequence {
             checksum = check.sink.checksum()
         } else {
-            // because it may have moved on, or to another history, before it could be looked at
+            // The mirror has moved on, or to another history, before the answer came.
             return self.check(subscription, check.sink, then: check.completion)
         }
         board.statistics.withLock { $0.verifications += 1 }

@@ -185,10 +185,10 @@ public class AnyNode {
     /// A copy of what a replica starts from, to be encoded on any thread.
     func copyReplica() -> @Sendable (inout WireWriter) -> Void { copyState() }
 
-    /// Puts an encoded state in the place of the one at hand.
+    /// Replaces the node's state with an encoded one.
     func restore(_ bytes: Span<UInt8>) throws(WireError) {}
 
-    /// Puts the state with which the reactor begins in the place of the one at hand.
+    /// Replaces the node's state with the reactor's initial one.
     func reset() {}
 
     /// A planned action of the history as today's types write it.

@@ -1,8 +1,8 @@
 /// A node of a history, by its number: where it is, which reactor it is of, and what it began with.
 ///
-/// *Place*: beside the deltas of a journal. A replay compares the reactor with the one that it is
-/// about to hand the state to, and begins from the kept state instead of today's initial one: then a
-/// replay of the rows and a start from a snapshot read the same fields.
+/// *Place*: beside the deltas of a journal. A replay compares the kept reactor with today's reactor
+/// at the path, and begins from the kept state, not from today's initial one, so that a replay of the
+/// rows and a start from a snapshot read the same fields.
 @WireCodable
 public struct KeptPlace: Equatable, Sendable {
     /// ``AnyNode/number``.
@@ -69,8 +69,8 @@ extension AnyNode {
 }
 
 extension Tree {
-    /// The nodes that do not come and go, and those others whose states the history does not have in
-    /// the form that they have today: what a journal is told before anything changes.
+    /// The layout that the journal records before anything changes: the static nodes, and each keyed
+    /// node whose state the history does not have in today's form.
     ///
     /// *Cost*: O(nodes); encodes the states of which the history has another form or none.
     public func takeLayout() -> [KeptPlace] {

@@ -5,8 +5,8 @@ extension TreeRecovery {
     /// Takes note that tasks had ids up to this one.
     public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
 
-    /// The history of `epoch` takes the place of one that may have lost its end: gives the tasks to come
-    /// ids that none had there.
+    /// Begins the history of `epoch` after a history that may have lost its end. Later tasks get ids
+    /// that no task had there.
     public func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
 
     /// Replays a change of what is promised; said again it changes nothing.

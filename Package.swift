@@ -2,7 +2,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What holds for every target of ours: the compiler is the first reviewer.
+/// Settings of all targets in this package.
 let strict: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -16,8 +16,6 @@ let argumentParser = Target.Dependency.product(
 let collections = Target.Dependency.product(
     name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -41,23 +39,25 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        // Without Foundation, so that programs which start others are linked without its ICU.
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
-        // Ground floor. libuv's headers, and nothing that is ours.
+        // Level 0: the C libraries and memory. Headers of libuv only.
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        // The checksum's header, and nothing that is ours.
+        // Headers of xxHash.
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-        // LZ4 blocks.
+        // Headers of LZ4.
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        // Checked loads and stores of whole words. Must not know anything above.
+        // SQLite.
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // libyaml.
+        .systemLibrary(
+            name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        // Checked loads and stores of whole words. Must not know any target above.
         .target(name: "ReactorBytes", swiftSettings: strict),
-        // The compiler plug-in. Must not know run time.
+        // The compiler plug-in for macros. Must not know the run time.
         .macro(
             name: "ReactorMacros",
             dependencies: [
@@ -68,19 +68,21 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
             ],
             swiftSettings: strict),
-        // Lock, doorbell queue, executor. Must not know anything above.
+        // Lock, doorbell queue, executor. Must not know any target above.
         .target(name: "ReactorThreads", swiftSettings: strict),
 
-        // First floor. Bytes. Must not know sockets, reactors, Foundation.
+        // Level 1. Bytes of the wire format. Must not know sockets, reactors, Foundation.
         .target(
             name: "ReactorWire", dependencies: ["ReactorBytes", "ReactorMacros"],
             swiftSettings: strict),
+        // libyaml in Swift: a text as a tree. Must not know what the tree is for.
+        .target(name: "ReactorYAML", dependencies: ["CLibYAML"], swiftSettings: strict),
         // libuv in Swift. Must not know frames, reactors.
         .target(
             name: "ReactorLoop", dependencies: ["CLibUV", "ReactorBytes", "ReactorThreads"],
             swiftSettings: strict),
 
-        // Second floor. The authoring model. Must not know sockets, disks.
+        // Level 2. The authoring model. Must not know sockets, disks.
         .target(
             name: "ReactorCore",
             dependencies: [
@@ -89,21 +91,22 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Third floor. Ready-made reactors. Must not know the server.
+        // Level 3. Ready-made reactors. Must not know the server.
         .target(
             name: "StockReactors", dependencies: ["ReactorCore", collections],
             swiftSettings: strict),
         // Durable batches. Must not know sockets.
         .target(
             name: "ReactorJournal",
-            dependencies: ["CLZ4", "CXXHash", "ReactorBytes", "ReactorThreads", grdb, grdbSQLite],
+            dependencies: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
             swiftSettings: strict),
-        // The daemon's brain, sans-I/O. Must not know concrete reactors, clocks, threads.
+        // The server's state machine, without I/O. Must not know concrete reactors, clocks,
+        // threads.
         .target(
             name: "ReactorServer",
             dependencies: ["ReactorBytes", "ReactorCore", "ReactorWire", deque],
             swiftSettings: strict),
-        // The pure machine and its thin shell. Must not know the server.
+        // The client's state machine and its shell. Must not know the server.
         .target(
             name: "ReactorClient",
             dependencies: [
@@ -112,16 +115,16 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Fourth floor. Joins server, loop and journal. Must not know concrete reactors.
+        // Level 4. Joins server, loop and journal. Must not know concrete reactors.
         .target(
             name: "ReactorDaemon",
             dependencies: [
                 "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
-                "ReactorWire", "ReactorThreads", logging, .product(name: "Yams", package: "Yams"),
+                "ReactorWire", "ReactorThreads", "ReactorYAML", logging,
             ],
             swiftSettings: strict),
 
-        // Fifth floor. A daemon as a program: its command line. Must not know what it serves.
+        // Level 5. The command line of a daemon. Must not know the reactors it serves.
         .target(
             name: "ReactorDaemonCommand",
             dependencies: [
@@ -130,18 +133,17 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The roof. Argument parsing and little more.
+        // Programs. Little more than argument parsing.
         .executableTarget(
             name: "reactord", dependencies: ["ReactorDaemonCommand"], swiftSettings: strict),
         .executableTarget(
             name: "reactorctl",
             dependencies: [
                 "ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire", argumentParser,
-                .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
 
-        // Beside the house. For authors' tests.
+        // Tools for authors' tests.
         .target(
             name: "ReactorTesting",
             dependencies: [
@@ -150,7 +152,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The garden. Programs of authors, written with what every author has.
+        // Example programs, written with the public libraries only.
         .target(
             name: "LoginExample", dependencies: ["ReactorCore"],
             path: "Sources/Examples/Login/LoginExample", swiftSettings: strict),
@@ -173,17 +175,17 @@ let package = Package(
             dependencies: ["TrackerExample", "ReactorClient", "ReactorCore", argumentParser],
             path: "Sources/Examples/Tracker/tracker", swiftSettings: strict),
 
-        // Programs that tests start, for the tests of several rooms.
+        // Programs that several test targets start.
         .target(name: "TestPrograms", path: "Tests/TestPrograms", swiftSettings: strict),
-        // A daemon whose effects do not end, for the tests of a daemon's end.
+        // A daemon whose effects do not end, for tests of the shutdown.
         .executableTarget(
             name: "stubborn-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
             path: "Tests/StubbornDaemon", swiftSettings: strict),
-        // A daemon whose `reduce` is another where it is told so, for the tests of replaying.
+        // A daemon with an exchangeable `reduce`, for tests of the replay.
         .executableTarget(
             name: "fickle-daemon", dependencies: ["ReactorCore", "ReactorDaemonCommand"],
             path: "Tests/FickleDaemon", swiftSettings: strict),
-        // What the tutorial has its reader write, file by file, with the settings that it has there.
+        // The files that the tutorial's reader writes, with the tutorial's settings.
         .target(
             name: "GuestbookCore", dependencies: ["ReactorCore"],
             path: "Tests/Guestbook/Sources/GuestbookCore"),
@@ -220,6 +222,8 @@ let package = Package(
             name: "ReactorWireTests", dependencies: ["ReactorWire"],
             resources: [.copy("Golden")], swiftSettings: strict),
         .testTarget(
+            name: "ReactorYAMLTests", dependencies: ["ReactorYAML"], swiftSettings: strict),
+        .testTarget(
             name: "ReactorLoopTests",
             dependencies: ["ReactorBytes", "ReactorLoop", "ReactorThreads"],
             swiftSettings: strict),
@@ -232,8 +236,8 @@ let package = Package(
         .testTarget(
             name: "ReactorJournalTests",
             dependencies: [
-                "ReactorBytes", "ReactorJournal", "ReactorThreads", "TestPrograms",
-                "journal-writer", grdb,
+                "CSQLite", "ReactorBytes", "ReactorJournal", "ReactorThreads", "TestPrograms",
+                "journal-writer",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -253,9 +257,9 @@ let package = Package(
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
-                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorServer",
-                "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms", "reactord",
-                "reactorctl", "stubborn-daemon", "fickle-daemon",
+                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorLoop",
+                "ReactorServer", "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms",
+                "reactord", "reactorctl", "stubborn-daemon", "fickle-daemon",
             ],
             resources: [.copy("Golden"), .copy("Python")], swiftSettings: strict),
         .testTarget(
@@ -286,7 +290,15 @@ let package = Package(
                 "ReactorThreads", "StockReactors",
             ],
             swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+        // The rules about the sources, measured over the compiler's own parse of them. Must not
+        // know any target of the package: a broken one is to be reported, too.
+        .testTarget(
+            name: "ArchitectureTests",
+            dependencies: [
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

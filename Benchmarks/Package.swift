@@ -17,15 +17,15 @@ let package = Package(
     platforms: [.macOS(.v26)],
     products: [.executable(name: "reactor-bench", targets: ["ReactorBench"])],
     dependencies: [
-        // because the folder that holds the clone may have any name
+        // The name is explicit, since the clone's folder may have any name.
         .package(name: "reactord", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // What Foundation and the loop do not offer: raw sockets, allocation counts, bare commits.
-        // Knows nothing of reactors.
+        // Functions that Foundation and the loop lack: raw sockets, allocation counts, bare
+        // commits. Must not depend on reactors.
         .target(name: "CBench", linkerSettings: [.linkedLibrary("sqlite3")]),
-        // Starts both sides, puts load on them, and tells how they did. Uses products only.
+        // Starts both servers, puts load on them, and reports the results. Uses products only.
         .executableTarget(
             name: "ReactorBench",
             dependencies: [

@@ -1,7 +1,7 @@
-/// A growing piece of memory that bytes are appended to, owned by exactly one holder.
+/// A growing buffer of bytes with exactly one owner.
 ///
-/// *Place*: under the codec's writer. An array asks on every store whether somebody shares it; this
-/// cannot be shared, so that a store is one check for room and one instruction.
+/// *Place*: under the codec's writer. An array checks at every store whether it is shared; this
+/// type cannot be shared, so a store is one capacity check and one instruction.
 @safe
 public struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutablePointer<UInt8>?
@@ -11,8 +11,8 @@ public struct ByteBuffer: ~Copyable {
     @inlinable public var count: Int { written }
     @usableFromInline var written = 0
 
-    /// Makes an empty buffer with room for `capacity` bytes; one without room allocates nothing
-    /// until it is appended to.
+    /// Makes an empty buffer with a capacity of `capacity` bytes; with 0, it allocates at the first
+    /// append.
     @inlinable
     public init(capacity: Int) {
         precondition(capacity >= 0, "a buffer has room for \(capacity) bytes")
@@ -23,7 +23,7 @@ public struct ByteBuffer: ~Copyable {
     @inlinable
     deinit { unsafe base?.deallocate() }
 
-    /// Makes room for `extra` more bytes. *Cost*: amortised over what is appended.
+    /// Reserves capacity for `extra` more bytes. *Cost*: amortised over the appended bytes.
     @inlinable
     public mutating func reserve(_ extra: Int) {
         if capacity &- written < extra { grow(by: extra) }
@@ -42,7 +42,8 @@ public struct ByteBuffer: ~Copyable {
         capacity = newCapacity
     }
 
-    // because every caller has just made room: the pointer is there, and far enough from its end
+    // Every caller has just reserved capacity, so the pointer exists and is far enough from the
+    // end.
     @inlinable
     var end: UnsafeMutableRawPointer {
         unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + written)
@@ -112,7 +113,7 @@ public struct ByteBuffer: ~Copyable {
             .storeBytes(of: value.littleEndian, as: UInt32.self)
     }
 
-    /// Forgets everything after the first `newCount` bytes, and keeps the room.
+    /// Removes all bytes after the first `newCount`, and keeps the capacity.
     @inlinable
     public mutating func truncate(to newCount: Int) {
         precondition(
@@ -121,7 +122,7 @@ public struct ByteBuffer: ~Copyable {
         written = newCount
     }
 
-    /// Forgets what was appended, and all room beyond `bytesMax`.
+    /// Removes all bytes, and releases the memory if the capacity exceeds `bytesMax`.
     public mutating func removeAll(keepingAtMost bytesMax: Int) {
         written = 0
         guard capacity > bytesMax else { return }
@@ -141,8 +142,11 @@ public struct ByteBuffer: ~Copyable {
 
     /// The appended bytes at `range`. *Cost*: copies them.
     public func copy(_ range: Range<Int>) -> [UInt8] {
-        precondition(range.upperBound <= written, "bytes are copied that were not appended")
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= written,
+            "bytes are copied that were not appended")
+        guard !range.isEmpty, let base = unsafe base else { return [] }
         return unsafe Array(
-            UnsafeBufferPointer(start: base, count: written)[range])
+            UnsafeBufferPointer(start: base + range.lowerBound, count: range.count))
     }
 }

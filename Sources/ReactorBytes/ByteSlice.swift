@@ -1,16 +1,16 @@
 /// A run of bytes inside a shared array, counted by reference and never copied.
 ///
-/// *Place*: one encoded delta goes to the journal and to a thousand subscribers as a thousand
-/// slices of one array.
+/// *Place*: one encoded delta goes to the journal and to a thousand subscribers as slices of one
+/// array.
 ///
 /// *Shape*: `range` lies within `storage`; may be empty.
 public struct ByteSlice: Sendable {
-    /// The array that holds the bytes, and possibly others.
+    /// The array with the bytes, and possibly others.
     public let storage: [UInt8]
-    /// Where in `storage` the bytes lie.
+    /// The range of the bytes in `storage`.
     public let range: Range<Int>
 
-    /// Refers to `range` of `storage`. *Traps*: when it reaches outside.
+    /// Refers to `range` of `storage`. *Traps*: if the range is out of bounds.
     @inlinable
     public init(_ storage: [UInt8], range: Range<Int>) {
         precondition(
@@ -38,9 +38,9 @@ public struct ByteSlice: Sendable {
 
     /// The address of the first byte.
     ///
-    /// *Owner*: valid while the slice, or another reference to the same array, is alive. That
-    /// holds because an array on Linux is one heap object that is never moved, and a write through
-    /// another reference copies it first.
+    /// *Owner*: valid while the slice, or another reference to the same array, is alive: an array
+    /// on Linux is one heap object that never moves, and a write through another reference copies
+    /// it first.
     @unsafe public var address: UnsafePointer<UInt8>? {
         unsafe storage.withUnsafeBufferPointer { buffer in
             unsafe buffer.baseAddress.map { unsafe $0 + range.lowerBound }

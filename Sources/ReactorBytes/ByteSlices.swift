@@ -1,6 +1,6 @@
-/// Slices that are written one behind the other.
+/// Slices to be written one after another.
 ///
-/// *Shape*: the first stands beside the others, because most writes have no other, and an array of
+/// *Shape*: the first is stored outside the array, since most writes have only one, and an array of
 /// one costs an allocation.
 public struct ByteSlices: Sendable {
     @usableFromInline var first: ByteSlice?
@@ -20,7 +20,7 @@ public struct ByteSlices: Sendable {
     /// Number of slices.
     @inlinable public var count: Int { first == nil ? 0 : 1 &+ others.count }
 
-    /// Puts a slice behind the others.
+    /// Appends a slice.
     @inlinable
     public mutating func append(_ slice: ByteSlice) {
         if first == nil { first = slice } else { others.append(slice) }
@@ -31,7 +31,7 @@ extension ByteSlices: RandomAccessCollection {
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { count }
 
-    /// The slice at a place, counted from 0.
+    /// The slice at an index, counted from 0.
     @inlinable
     public subscript(index: Int) -> ByteSlice {
         if index == 0, let first { return first }

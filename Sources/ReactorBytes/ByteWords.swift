@@ -1,12 +1,11 @@
-/// Whole words read from bytes, each checked against the bounds once.
+/// Reads whole words from bytes, each with a single bounds check.
 ///
-/// *Place*: under the codec. A loop over eight bytes costs eight checks, and the compiler keeps
-/// them all; this is the one place where a check is made by hand and the access after it is not
-/// checked again.
+/// *Place*: under the codec. A loop over eight bytes costs eight checks, since the compiler does
+/// not merge them. Here, one explicit check precedes one unchecked access.
 public enum ByteWords {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
     ///
-    /// *Traps* if the span does not reach that far.
+    /// *Traps* if the span is too short.
     @inlinable @inline(__always)
     public static func word(
         in bytes: Span<UInt8>, at start: Int, byteCount: Int
@@ -22,7 +21,7 @@ public enum ByteWords {
         return byteCount == 8 ? word : word & ((1 &<< UInt64(8 &* byteCount)) &- 1)
     }
 
-    // because fewer than eight bytes are left in the span, they are read one by one
+    // Fewer than eight bytes are left in the span, so they are read one by one.
     @usableFromInline
     static func shortWord(in bytes: Span<UInt8>, at start: Int, byteCount: Int) -> UInt64 {
         var value: UInt64 = 0

@@ -1,14 +1,14 @@
-/// A variable at a fixed place in memory, whose holder promises that no two accesses to it overlap.
+/// A variable at a fixed address, without run-time checks for exclusive access.
 ///
-/// *Place*: for the few variables of a class that every action touches from inlined code. A class's
-/// own variable is asked there, at run time and at each access, whether somebody else is in the
-/// middle of changing it; those questions cost more than the rest of an action. Hold one only where
-/// the calls between the beginning and the end of an access cannot come back to it.
+/// *Place*: for the few variables of a class that inlined code accesses for every action. For a
+/// class's own property, Swift checks each access at run time for an overlap with another; these
+/// checks cost more than the rest of an action. The holder must ensure that no call during an
+/// access can access the variable again.
 @safe
 public struct Place<Value: ~Copyable>: ~Copyable {
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-    /// Makes a place that holds `value`.
+    /// Makes a variable with this value.
     @inlinable
     public init(_ value: consuming Value) {
         unsafe pointer = .allocate(capacity: 1)
@@ -21,7 +21,7 @@ public struct Place<Value: ~Copyable>: ~Copyable {
         unsafe pointer.deallocate()
     }
 
-    /// What stands there now.
+    /// The current value.
     @inlinable
     public var value: Value {
         @inline(__always) _read { yield unsafe pointer.pointee }

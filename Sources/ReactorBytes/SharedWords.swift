@@ -1,15 +1,15 @@
-/// A few words at a fixed place in memory that may outlive the process: mapped from a file, they are
-/// there for whoever comes next, however this process ends.
+/// A few words at a fixed address, which may outlive the process: if they are mapped from a file,
+/// the next process can read them, however this one ends.
 ///
-/// *Place*: what a process was at when it died. To write one is one store.
+/// *Place*: records the current work of a process, in case it dies. Writing a word is one store.
 @safe
 public final class SharedWords {
-    /// How many words there are.
+    /// Number of words.
     public let count: Int
     @usableFromInline let pointer: UnsafeMutablePointer<UInt64>
     private let release: () -> Void
 
-    /// Makes `count` words in the process's own memory, all 0.
+    /// Allocates `count` words in the process's own memory, all 0.
     public init(count: Int) {
         let pointer = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
         unsafe pointer.initialize(repeating: 0, count: count)
@@ -18,7 +18,7 @@ public final class SharedWords {
         release = { unsafe pointer.deallocate() }
     }
 
-    /// Takes over words that stand at `pointer`; `release` gives them back.
+    /// Takes over the words at `pointer`; `release` frees them.
     @unsafe
     public init(
         at pointer: UnsafeMutablePointer<UInt64>, count: Int, release: @escaping () -> Void
@@ -30,7 +30,7 @@ public final class SharedWords {
 
     deinit { release() }
 
-    /// The word at `index`. *Traps*: where there is none.
+    /// The word at `index`. *Traps*: if the index is out of bounds.
     @inlinable
     public subscript(index: Int) -> UInt64 {
         get {

@@ -1,2 +1,2 @@
-// because an author imports one module: the wire's types are part of what a reactor is made of
+// Re-exported, so that an author imports one module: reactors are made of the wire's types.
 @_exported public import ReactorWire

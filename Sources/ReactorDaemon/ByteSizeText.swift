@@ -1,4 +1,4 @@
-/// How people write a number of bytes: `1MiB`, `64KiB`, `500kB`, or a plain number of bytes.
+/// Sizes in bytes as text: `1MiB`, `64KiB`, `500kB`, or a plain number of bytes.
 enum ByteSizeText {
     /// The units with their size in bytes, largest first.
     private static let units: [(name: String, bytes: Int)] = [
@@ -6,10 +6,10 @@ enum ByteSizeText {
         ("KiB", 1 << 10), ("kB", 1_000), ("B", 1), ("", 1),
     ]
 
-    /// What a reader is told to write.
+    /// The part of an error text that names the expected form.
     static let expectation = "a byte size such as 1MiB, 64KiB, 500kB or a number of bytes"
 
-    /// The number of bytes that `text` states, or nil if it states none.
+    /// Returns the number of bytes that `text` states, or nil.
     ///
     /// Units are exact in letter case, because `mb` means a bit to some and a byte to others.
     static func parse(_ text: String) -> Int? {

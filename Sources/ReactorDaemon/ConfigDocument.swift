@@ -1,118 +1,91 @@
-import Yams
+import ReactorYAML
 
-/// A configuration file's YAML as a tree with places, within bounds.
+/// The nodes of a YAML configuration file, with their places, within bounds.
 ///
 /// *Place*: takes the text of ``ConfigFile``; ``ConfigSection`` and ``ConfigValue`` read its nodes.
 struct ConfigDocument {
-    /// Most nodes after aliases are followed; one reactor without options takes four.
+    /// Maximum number of nodes after aliases are resolved; a reactor without options has four.
     static let nodesMax = 1 << 20
-    /// Deepest nesting of mappings and lists.
+    /// Maximum nesting of mappings and lists.
     static let depthMax = 64
-    /// Most uses of anchors.
+    /// Maximum number of aliases.
     static let aliasesMax = 256
+    /// The problem of a mapping or list below ``depthMax``.
+    static let deepNesting = "nested deeper than \(depthMax) levels"
 
     let file: String
-    let root: Node
+    let root: YAMLNode
 
     /// Parses one YAML document.
     ///
-    /// *Throws*: the parser's complaint with its place; a file without content; one that grows
-    /// beyond the bounds when its aliases are followed.
+    /// *Throws*: a syntax error with its location, an empty file, or a document that exceeds the
+    /// bounds once its aliases are resolved.
     init(text: String, file: String) throws(ConfigError) {
         self.file = file
-        if text.utf8.contains(UInt8(ascii: "*")), text.utf8.contains(UInt8(ascii: "&")) {
-            try Self.checkAliases(in: text, file: file)
-        }
         guard let root = try Self.compose(text, file: file) else {
             throw ConfigError(
                 ConfigProblem(
                     "empty; expected at least `reactors:` with one reactor",
-                    at: ConfigPlace(file: file)))
+                    at: ConfigLocation(file: file)))
         }
         self.root = root
         var nodes = 0
-        try Self.walk(root, file: file, nodes: &nodes) { (_, _) throws(ConfigError) in }
+        try check(root, depth: 0, nodes: &nodes)
     }
 
-    /// Where a node stands.
-    func place(of node: Node) -> ConfigPlace { Self.place(of: node, file: file) }
+    /// The location of a node in the file.
+    func location(of node: YAMLNode) -> ConfigLocation { location(of: node.mark) }
 
-    private static func place(of node: Node, file: String) -> ConfigPlace {
-        ConfigPlace(file: file, line: node.mark?.line ?? 0, column: node.mark?.column ?? 0)
+    /// The same location in this file.
+    func location(of mark: YAMLMark) -> ConfigLocation {
+        ConfigLocation(file: file, line: mark.line, column: mark.column)
     }
 
-    // Scalars stay text (`basic`), because YAML 1.1 would make `no` a boolean and `12:30` a number.
-    private static func compose(_ text: String, file: String) throws(ConfigError) -> Node? {
-        do {
-            return try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
-        } catch {
+    private static func compose(
+        _ text: String, file: String
+    ) throws(ConfigError) -> YAMLNode? {
+        let limits = YAMLLimits(depthMax: depthMax, aliasesMax: aliasesMax)
+        do throws(YAMLError) { return try YAMLComposer.document(text, within: limits) } catch {
             throw ConfigError(ConfigSyntax.problem(for: error, in: text, file: file))
         }
     }
 
-    /// Refuses aliases that would make the parser itself grow without bound.
-    ///
-    /// The parser hashes every key, and a key that is or holds an alias may stand for a tree of any
-    /// size. So the text is parsed once with every `*` masked, which leaves each alias a short
-    /// plain scalar at the same place, and keys are checked there.
-    private static func checkAliases(in text: String, file: String) throws(ConfigError) {
-        let mask: Unicode.Scalar = "\u{E000}"
-        let masked = String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0 == "*" ? mask : $0 }))
-        guard let root = try compose(masked, file: file) else { return }
-        var nodes = 0
-        var aliases = 0
-        try walk(root, file: file, nodes: &nodes) { (node, isKey) throws(ConfigError) in
-            guard case .scalar(let scalar) = node, scalar.style == .plain,
-                scalar.string.unicodeScalars.first == mask
-            else { return }
-            aliases += 1
-            guard !isKey, aliases <= aliasesMax else {
-                throw ConfigError(
-                    ConfigProblem(
-                        isKey
-                            ? "an alias cannot be a key, write the name itself"
-                            : "more than \(aliasesMax) aliases, write the values themselves",
-                        at: place(of: node, file: file)))
+    /// Visits every node, including keys, and throws at the bounds.
+    private func check(
+        _ node: YAMLNode, depth: Int, nodes: inout Int
+    ) throws(ConfigError) {
+        try count(node.mark, &nodes)
+        switch node.content {
+        case .scalar: return
+        case .sequence(let elements):
+            try checkDepth(depth, node.mark)
+            for element in elements { try check(element, depth: depth + 1, nodes: &nodes) }
+        case .mapping(let pairs):
+            try checkDepth(depth, node.mark)
+            for pair in pairs {
+                try count(pair.keyMark, &nodes)
+                guard !pair.key.isPlain || pair.key.text != "<<" else {
+                    throw refusal(
+                        "merge keys are not supported, use an alias for a whole value",
+                        pair.keyMark)
+                }
+                try check(pair.value, depth: depth + 1, nodes: &nodes)
             }
         }
     }
 
-    /// Visits every node, keys too, and stops at the bounds.
-    private static func walk(
-        _ node: Node, file: String, depth: Int = 0, isKey: Bool = false, nodes: inout Int,
-        visit: (_ node: Node, _ isKey: Bool) throws(ConfigError) -> Void
-    ) throws(ConfigError) {
+    private func count(_ mark: YAMLMark, _ nodes: inout Int) throws(ConfigError) {
         nodes += 1
-        let isScalar = node.scalar != nil
-        let broken: String? =
-            if nodes > nodesMax {
-                "more than \(nodesMax) values when aliases are followed"
-            } else if !isScalar && depth >= depthMax {
-                "nested deeper than \(depthMax) levels"
-            } else if isKey && !isScalar {
-                "expected a name as key, got a mapping or list"
-            } else if isKey, let key = node.scalar, key.style == .plain, key.string == "<<" {
-                "merge keys are not supported, use an alias for a whole value"
-            } else {
-                nil
-            }
-        if let broken {
-            throw ConfigError(ConfigProblem(broken, at: place(of: node, file: file)))
+        guard nodes <= Self.nodesMax else {
+            throw refusal("more than \(Self.nodesMax) values with aliases resolved", mark)
         }
-        try visit(node, isKey)
-        switch node {
-        case .mapping(let mapping):
-            for (key, value) in mapping {
-                try walk(
-                    key, file: file, depth: depth + 1, isKey: true, nodes: &nodes, visit: visit)
-                try walk(value, file: file, depth: depth + 1, nodes: &nodes, visit: visit)
-            }
-        case .sequence(let sequence):
-            for element in sequence {
-                try walk(element, file: file, depth: depth + 1, nodes: &nodes, visit: visit)
-            }
-        case .scalar, .alias: break
-        }
+    }
+
+    private func checkDepth(_ depth: Int, _ mark: YAMLMark) throws(ConfigError) {
+        guard depth < Self.depthMax else { throw refusal(Self.deepNesting, mark) }
+    }
+
+    private func refusal(_ reason: String, _ mark: YAMLMark) -> ConfigError {
+        ConfigError(ConfigProblem(reason, at: location(of: mark)))
     }
 }

@@ -1,29 +1,29 @@
 import ReactorWire
 
-/// One mistake in a configuration: where, under which key, and what was expected instead.
+/// One mistake in a configuration: its location, its key, and the expected value.
 public struct ConfigProblem: Error, Hashable, Sendable {
-    /// Where in the file it stands.
-    public var place: ConfigPlace
+    /// The location in the file.
+    public var location: ConfigLocation
     /// The key's path from the top of the file, such as `limits.frameBytesMax`; empty for the file.
     public var key: String
-    /// What is wrong, what was expected and found, and the remedy.
+    /// The problem, the expected and actual value, and the remedy.
     public var reason: String
 
-    /// A mistake at a place.
-    public init(_ reason: String, key: String = "", at place: ConfigPlace) {
-        self.place = place
+    /// Creates a problem from a text.
+    public init(_ reason: String, key: String = "", at location: ConfigLocation) {
+        self.location = location
         self.key = key
         self.reason = reason
     }
 
-    /// A value that is not what its key asks for.
-    public init(expected: String, got: String, key: String, at place: ConfigPlace) {
-        self.init("expected \(expected), got \(got)", key: key, at: place)
+    /// Creates a problem for a value that does not fit its key.
+    public init(expected: String, got: String, key: String, at location: ConfigLocation) {
+        self.init("expected \(expected), got \(got)", key: key, at: location)
     }
 
-    /// A name that is not among the known ones; offers the nearest, else all.
+    /// Creates a problem for an unknown name; suggests the nearest known name, or lists all.
     static func unknown(
-        _ noun: String, _ name: String, known: [String], key: String, at place: ConfigPlace
+        _ noun: String, _ name: String, known: [String], key: String, at location: ConfigLocation
     ) -> ConfigProblem {
         var reason = "unknown \(noun) \(quoted(name))"
         if let nearest = NearestName.of(name, among: known) {
@@ -33,7 +33,7 @@ public struct ConfigProblem: Error, Hashable, Sendable {
         } else {
             reason += ", expected one of \(known.joined(separator: ", "))"
         }
-        return ConfigProblem(reason, key: key, at: place)
+        return ConfigProblem(reason, key: key, at: location)
     }
 
     /// Text from the file, safe to show on a terminal and bounded in length.
@@ -43,7 +43,7 @@ public struct ConfigProblem: Error, Hashable, Sendable {
         return "\"\(escaped(String(text.unicodeScalars.prefix(shownMax))))\(isCut ? "…" : "")\""
     }
 
-    /// Text without anything that a terminal would obey.
+    /// Returns the text with control characters escaped, safe for a terminal.
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { $0.escaped(asASCII: false) }.joined()
     }
@@ -51,32 +51,32 @@ public struct ConfigProblem: Error, Hashable, Sendable {
 
 extension ConfigProblem: CustomStringConvertible {
     public var description: String {
-        key.isEmpty ? "\(place): \(reason)" : "\(place): \(Self.escaped(key)): \(reason)"
+        key.isEmpty ? "\(location): \(reason)" : "\(location): \(Self.escaped(key)): \(reason)"
     }
 }
 
-/// All that is wrong with a configuration, in the order of the file.
+/// All problems of a configuration, in the order of the file.
 ///
-/// All at once, because an operator who mends one mistake per start is an operator who waits.
+/// Reported together, so that the operator can correct them in one pass.
 public struct ConfigError: Error, Equatable, Sendable {
-    /// At least one.
+    /// Never empty.
     public var problems: [ConfigProblem]
 
-    /// Several mistakes, sorted by their places.
+    /// Creates an error from several problems, sorted by location.
     public init(_ problems: [ConfigProblem]) {
         precondition(!problems.isEmpty, "a ConfigError needs a problem")
         self.problems = problems.enumerated().sorted {
-            ($0.element.place.line, $0.element.place.column, $0.offset)
-                < ($1.element.place.line, $1.element.place.column, $1.offset)
+            ($0.element.location.line, $0.element.location.column, $0.offset)
+                < ($1.element.location.line, $1.element.location.column, $1.offset)
         }.map(\.element)
     }
 
-    /// A single mistake.
+    /// Creates an error from a single problem.
     public init(_ problem: ConfigProblem) { self.init([problem]) }
 }
 
 extension ConfigError: CustomStringConvertible {
-    /// One line per mistake.
+    /// One line per problem.
     public var description: String {
         problems.map(\.description).joined(separator: "\n")
     }

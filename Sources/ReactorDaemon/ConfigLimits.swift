@@ -2,16 +2,16 @@ import ReactorServer
 
 /// Reads the `limits:` section by the ``LimitTable``.
 struct ConfigLimits {
-    /// What the section says; what it does not name keeps its default.
+    /// The limits of the section; unnamed limits keep their defaults.
     private(set) var limits = ServerLimits()
-    /// What is wrong with it.
+    /// The problems found in the section.
     private(set) var problems: [ConfigProblem] = []
     private var written: [String: ConfigSection.Entry] = [:]
 
     /// Reads a section.
     ///
-    /// A default that would exceed a limit which encloses it shrinks to that limit; one that was
-    /// written and does so is a problem, because its writer expects it to hold.
+    /// A default that exceeds its enclosing limit is lowered to that limit. A written value that
+    /// exceeds it is a problem, because the operator expects it to apply.
     init(_ section: ConfigSection) {
         for entry in section.entries {
             do throws(ConfigProblem) {
@@ -47,7 +47,7 @@ struct ConfigLimits {
             problems.append(
                 ConfigProblem(
                     expected: "at most \(outer), which is \(limits[keyPath: outerPath])",
-                    got: "\(limits[keyPath: innerPath])", key: entry.key, at: entry.place))
+                    got: "\(limits[keyPath: innerPath])", key: entry.key, at: entry.location))
         } else {
             limits[keyPath: innerPath] = limits[keyPath: outerPath]
         }

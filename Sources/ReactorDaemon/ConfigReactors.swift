@@ -1,11 +1,10 @@
 import ReactorWire
-import Yams
 
 extension ReactorSpec {
-    /// Words under a reactor's name that are never options.
+    /// Keys under a reactor's name that are never options.
     private static let reserved = ["kind", "children"]
 
-    /// Reads the reactors that a `reactors:` or `children:` section names.
+    /// Reads the reactors of a `reactors:` or `children:` section.
     static func read(
         _ section: ConfigSection, problems: inout [ConfigProblem]
     ) -> [ReactorSpec] {
@@ -26,13 +25,13 @@ extension ReactorSpec {
         problems: inout [ConfigProblem]
     ) throws(ConfigProblem) {
         if let refusal = Self.refusal(ofName: entry.name) {
-            throw ConfigProblem(refusal, key: entry.key, at: entry.place)
+            throw ConfigProblem(refusal, key: entry.key, at: entry.location)
         }
         let section = try ConfigSection(
             entry, in: document, expected: "`kind:` with options, or `children:`")
         self.init(name: entry.name, kind: nil)
-        mark = entry.place
-        kindMark = entry.place
+        mark = entry.location
+        kindMark = entry.location
         key = entry.key
         for entry in section.entries {
             do throws(ConfigProblem) {
@@ -52,7 +51,7 @@ extension ReactorSpec {
         case "kind":
             kind = try ConfigScalar(entry, in: document).text(
                 expected: "the name of a kind such as counter")
-            kindMark = document.place(of: entry.value)
+            kindMark = document.location(of: entry.value)
         case "children":
             let section = try ConfigSection(
                 entry, in: document, expected: "a mapping of names to reactors")
@@ -60,7 +59,7 @@ extension ReactorSpec {
         default:
             options[entry.name] = try ConfigValue.value(
                 of: entry.value, key: entry.key, in: document)
-            optionMarks[entry.name] = entry.place
+            optionMarks[entry.name] = entry.location
         }
     }
 
@@ -70,7 +69,7 @@ extension ReactorSpec {
         if names.contains("kind"), let children {
             throw ConfigProblem(
                 "expected `kind:` or `children:`, got both; a kind brings its own children",
-                key: key, at: children.place)
+                key: key, at: children.location)
         }
         guard kind == nil, !names.contains("kind") else { return }
         guard names.contains("children") else {
@@ -84,7 +83,7 @@ extension ReactorSpec {
         }
         if let option = section.entries.first(where: { options[$0.name] != nil }) {
             throw .unknown(
-                "key", option.name, known: Self.reserved, key: key, at: option.place)
+                "key", option.name, known: Self.reserved, key: key, at: option.location)
         }
     }
 }

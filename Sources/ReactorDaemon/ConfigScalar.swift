@@ -1,19 +1,20 @@
 import ReactorWire
-import Yams
+import ReactorYAML
 
-/// A single value under a key, read as what the key asks for.
+/// The scalar value of a key, converted to the type that the key requires.
 struct ConfigScalar {
     private let entry: ConfigSection.Entry
-    private let place: ConfigPlace
+    private let location: ConfigLocation
 
-    /// The value of an entry.
+    /// Reads the value of an entry.
     init(_ entry: ConfigSection.Entry, in document: ConfigDocument) {
         self.entry = entry
-        // because nothing has no place of its own that would help
-        place = ConfigValue.isNothing(entry.value) ? entry.place : document.place(of: entry.value)
+        // A missing value has no useful location of its own, so its key's location is reported.
+        location =
+            ConfigValue.isNothing(entry.value) ? entry.location : document.location(of: entry.value)
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     func count(in range: ClosedRange<Int>) throws(ConfigProblem) -> Int {
         guard let count = Int(try text(expected: "a whole number")) else {
             throw problem(expected: "a whole number")
@@ -24,7 +25,7 @@ struct ConfigScalar {
         return count
     }
 
-    /// A number of bytes, with or without a unit.
+    /// Returns a number of bytes, written with or without a unit.
     func byteSize(in range: ClosedRange<Int>) throws(ConfigProblem) -> Int {
         let expectation = ByteSizeText.expectation
         guard let bytes = ByteSizeText.parse(try text(expected: expectation)) else {
@@ -38,7 +39,7 @@ struct ConfigScalar {
         return bytes
     }
 
-    /// A duration with its unit.
+    /// Returns a duration, written with its unit.
     func duration(in range: ClosedRange<Duration>) throws(ConfigProblem) -> Duration {
         let expectation = DurationText.expectation
         guard let duration = DurationText.parse(try text(expected: expectation)) else {
@@ -52,24 +53,28 @@ struct ConfigScalar {
         return duration
     }
 
-    /// Some text.
+    /// Returns the text of the scalar.
     func text(expected: String) throws(ConfigProblem) -> String {
-        guard case .scalar(let scalar) = entry.value, !ConfigValue.isNothing(entry.value) else {
+        guard let scalar = entry.value.scalar, !ConfigValue.isNothing(entry.value) else {
             throw problem(expected: expected)
         }
-        try ConfigValue.checkTag(of: entry.value, key: entry.key, at: place)
-        return scalar.string
+        try ConfigValue.checkTag(of: entry.value, key: entry.key, at: location)
+        guard entry.value.tag != YAMLTag.binary else {
+            throw ConfigProblem(
+                expected: expected, got: "!!binary data", key: entry.key, at: location)
+        }
+        return scalar.text
     }
 
-    /// The value is not what the key asks for.
+    /// Creates a problem for a value that does not fit the key.
     func problem(expected: String) -> ConfigProblem {
         ConfigProblem(
             expected: expected, got: ConfigValue.summary(of: entry.value), key: entry.key,
-            at: place)
+            at: location)
     }
 
-    /// The value is of the right kind and yet cannot be used.
+    /// Creates a problem for a value of the right type that cannot be used.
     func problem(_ reason: String) -> ConfigProblem {
-        ConfigProblem(reason, key: entry.key, at: place)
+        ConfigProblem(reason, key: entry.key, at: location)
     }
 }

@@ -1,87 +1,84 @@
-import Foundation
 import ReactorWire
-import Yams
+import ReactorYAML
 
-/// Turns YAML nodes into values, by the core schema of YAML 1.2.
+/// Converts YAML nodes into values, by the core schema of YAML 1.2.
 ///
-/// Plain `true`, `false`, `null`, `~`, integers (`10`, `0x1f`, `0o17`) and floats are what they
-/// look like; everything else, `yes` and `no` included, and everything in quotes is text.
+/// Plain `true`, `false`, `null`, `~`, integers (`10`, `0x1f`, `0o17`) and floats become values
+/// of that type. Everything else is text, including `yes`, `no` and everything in quotes.
 enum ConfigValue {
-    /// The value of any node.
+    /// Returns the value of a node.
     ///
-    /// *Throws*: an integer beyond 64 bits, bad base64 under `!!binary`, a tag without a meaning
-    /// here.
+    /// *Throws*: for an integer beyond 64 bits, invalid base64 under `!!binary`, and an
+    /// unsupported tag.
     static func value(
-        of node: Node, key: String, in document: ConfigDocument
+        of node: YAMLNode, key: String, in document: ConfigDocument
     ) throws(ConfigProblem) -> WireValue {
-        let place = document.place(of: node)
-        try checkTag(of: node, key: key, at: place)
-        switch node {
+        let location = document.location(of: node)
+        try checkTag(of: node, key: key, at: location)
+        switch node.content {
         case .scalar(let scalar):
-            return try value(of: scalar, key: key, at: place)
-        case .sequence(let sequence):
+            return try value(of: scalar, tag: node.tag, key: key, at: location)
+        case .sequence(let nodes):
             var elements: [WireValue] = []
-            for element in sequence {
+            for element in nodes {
                 elements.append(
                     try value(of: element, key: "\(key)[\(elements.count)]", in: document))
             }
             return .array(elements)
-        case .mapping(let mapping):
-            return try map(mapping, key: key, in: document)
-        case .alias:
-            throw ConfigProblem("an alias without its anchor", key: key, at: place)
+        case .mapping(let pairs):
+            return try map(pairs, key: key, at: location, in: document)
         }
     }
 
     private static func map(
-        _ mapping: Node.Mapping, key: String, in document: ConfigDocument
+        _ nodes: [YAMLPair], key: String, at location: ConfigLocation, in document: ConfigDocument
     ) throws(ConfigProblem) -> WireValue {
         var pairs: [WireMap.Pair] = []
-        for pair in mapping {
-            guard case .scalar(let name) = pair.key else { continue }
-            let value = try value(of: pair.value, key: "\(key).\(name.string)", in: document)
-            pairs.append(WireMap.Pair(key: WireKey(name.string), value: value))
+        for node in nodes {
+            let name = node.key.text
+            let value = try value(of: node.value, key: "\(key).\(name)", in: document)
+            pairs.append(WireMap.Pair(key: WireKey(name), value: value))
         }
         do throws(WireMap.DuplicateKey) {
             return .map(try WireMap(pairs))
         } catch {
-            throw ConfigProblem(
-                error.description, key: key, at: document.place(of: .mapping(mapping)))
+            throw ConfigProblem(error.description, key: key, at: location)
         }
     }
 
     private static func value(
-        of scalar: Node.Scalar, key: String, at place: ConfigPlace
+        of scalar: YAMLScalar, tag: String, key: String, at location: ConfigLocation
     ) throws(ConfigProblem) -> WireValue {
-        if scalar.tag.rawValue == Tag.Name.binary.rawValue {
-            guard let data = Data(base64Encoded: scalar.string.filter { !$0.isWhitespace }) else {
+        let text = scalar.text
+        if tag == YAMLTag.binary {
+            guard let bytes = Base64.bytes(Array(text.filter { !$0.isWhitespace }.utf8)) else {
                 throw ConfigProblem(
-                    expected: "base64 after !!binary", got: ConfigProblem.quoted(scalar.string),
-                    key: key, at: place)
+                    expected: "base64 after !!binary", got: ConfigProblem.quoted(text),
+                    key: key, at: location)
             }
-            return .bytes(Array(data))
+            return .bytes(bytes)
         }
-        guard isPlain(scalar) else { return .text(scalar.string) }
-        switch scalar.string {
+        guard scalar.isPlain, tag.isEmpty else { return .text(text) }
+        switch text {
         case "", "~", "null", "Null", "NULL": return .null
         case "true", "True", "TRUE": return .bool(true)
         case "false", "False", "FALSE": return .bool(false)
         case ".nan", ".NaN", ".NAN": return .float(.nan)
         case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF": return .float(.infinity)
         case "-.inf", "-.Inf", "-.INF": return .float(-.infinity)
-        default: return try number(scalar.string, key: key, at: place) ?? .text(scalar.string)
+        default: return try number(text, key: key, at: location) ?? .text(text)
         }
     }
 
     private static func number(
-        _ text: String, key: String, at place: ConfigPlace
+        _ text: String, key: String, at location: ConfigLocation
     ) throws(ConfigProblem) -> WireValue? {
         if let (digits, radix) = integerDigits(of: text) {
             guard let integer = Int128(digits, radix: radix).flatMap(WireInteger.init(exactly:))
             else {
                 throw ConfigProblem(
                     expected: "an integer of 64 bits", got: "\(text); quote it if it is text",
-                    key: key, at: place)
+                    key: key, at: location)
             }
             return .integer(integer)
         }
@@ -97,45 +94,39 @@ enum ConfigValue {
         return text.wholeMatch(of: /0o[0-7]+/) != nil ? (text.dropFirst(2), 8) : nil
     }
 
-    /// Whether a scalar's look decides what it is: neither quoted nor tagged.
-    static func isPlain(_ scalar: Node.Scalar) -> Bool {
-        scalar.style == .plain && scalar.tag.rawValue == Tag.Name.implicit.rawValue
+    /// Whether a key has no value.
+    static func isNothing(_ node: YAMLNode) -> Bool {
+        guard let scalar = node.scalar, scalar.isPlain, node.tag.isEmpty else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(scalar.text)
     }
 
-    /// Whether nothing stands after the key.
-    static func isNothing(_ node: Node) -> Bool {
-        guard case .scalar(let scalar) = node, isPlain(scalar) else { return false }
-        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
-    }
-
-    /// Refuses tags without a meaning here, such as `!!set` or `!Local`.
-    static func checkTag(of node: Node, key: String, at place: ConfigPlace) throws(ConfigProblem) {
-        let (tag, known): (Tag, [Tag.Name]) =
-            switch node {
-            case .scalar(let scalar): (scalar.tag, [.str, .binary])
-            case .sequence(let sequence): (sequence.tag, [.seq])
-            case .mapping(let mapping): (mapping.tag, [.map])
-            case .alias(let alias): (alias.tag, [])
+    /// Refuses unsupported tags, such as `!!set` or `!Local`.
+    static func checkTag(
+        of node: YAMLNode, key: String, at location: ConfigLocation
+    ) throws(ConfigProblem) {
+        let known =
+            switch node.content {
+            case .scalar: [YAMLTag.text, YAMLTag.binary]
+            case .sequence: [YAMLTag.sequence]
+            case .mapping: [YAMLTag.mapping]
             }
-        let name = tag.rawValue
-        guard name.isEmpty || name == "!" || known.contains(where: { $0.rawValue == name }) else {
+        guard node.tag.isEmpty || node.tag == "!" || known.contains(node.tag) else {
             throw ConfigProblem(
-                "tag \(ConfigProblem.quoted(name)) has no meaning here, remove it", key: key,
-                at: place)
+                "tag \(ConfigProblem.quoted(node.tag)) has no meaning here, remove it", key: key,
+                at: location)
         }
     }
 
-    /// What a node is, for the second half of an error.
-    static func summary(of node: Node) -> String {
-        switch node {
+    /// Describes a node, for the second half of an error text.
+    static func summary(of node: YAMLNode) -> String {
+        switch node.content {
         case .scalar(let scalar):
-            isNothing(node) ? "nothing" : ConfigProblem.quoted(scalar.string)
+            isNothing(node) ? "nothing" : ConfigProblem.quoted(scalar.text)
         case .sequence: "a list"
         case .mapping: "a mapping"
-        case .alias: "an alias"
         }
     }
-    /// What a value is, for the second half of an error and for the summary.
+    /// Describes a value, for the second half of an error text and for the summary.
     static func summary(of value: WireValue) -> String {
         switch value {
         case .null: "nothing"

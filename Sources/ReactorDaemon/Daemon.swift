@@ -3,60 +3,60 @@ public import ReactorCore
 import ReactorLoop
 import ReactorServer
 
-/// A running `reactord`: a tree served at a socket that is its own, until a signal ends it.
+/// A running `reactord`: serves a tree at its own socket until a signal ends it.
 ///
 ///     let daemon = try Daemon(root: App(), config: config)
 ///     try daemon.run()
 ///
-/// *Owner*: the thread that made it, which ``run()`` then uses until the daemon has drained.
+/// *Owner*: the thread that created it; ``run()`` occupies that thread until the daemon has
+/// drained.
 public final class Daemon {
     private let loop: EventLoop
     private let shell: ServerShell
     private var server: Server { shell.server }
-    private let home: SocketHome
+    private let boundSocket: BoundSocket
     private let logger: Logger
     private let supervisor: Supervisor?
     private var ticker: LoopTimer?
-    /// When the server was told the time last, in nanoseconds.
+    /// The time passed to the server's last tick, in nanoseconds.
     private var lastTick: UInt64 = 0
     private var signals: [SignalSource] = []
-    /// Keeps signals from ending the process between the socket's first client and the loop's
-    /// first turn.
+    /// Holds signals back between the socket's first client and the loop's first turn.
     private let heldSignals: HeldSignals
     private var drainDeadline: LoopTimer?
-    /// What of effects and sagas was told to end.
-    private var rollCall: EffectRollCall?
-    /// How often the listener had been parked when that was logged last, and when that was.
-    private var toldParkings = 0
-    private var lastParkingTold: UInt64?
-    private var toldShortenings: UInt64 = 0
-    /// What was logged last about the socket's file, and when.
-    private var lastSocketTold: (text: String, time: UInt64)?
+    /// The effects and sagas that were cancelled for the shutdown; nil before that.
+    private var dismissed: EffectRollCall?
+    /// The listener's park count when it was last logged, and the time of that log line.
+    private var loggedParkCount = 0
+    private var lastParkLogTime: UInt64?
+    private var loggedShortenedCount: UInt64 = 0
+    /// The last log line about the socket's file, and its time.
+    private var lastSocketLog: (text: String, time: UInt64)?
     private let whenOpen: (Tree) throws -> Void
-    /// How many lines the log has dropped so far.
+    /// The number of lines the log has dropped so far.
     private let droppedLogLines: @Sendable () -> UInt64
-    /// Whether the loop has turned for the last time.
+    /// True once the loop has stopped for the shutdown.
     private var isOver = false
-    /// Whether somebody wants it to end at once.
-    private var isHurried = false
-    /// What ended the daemon, if no signal did.
+    /// True after a second signal: the daemon ends at once, without a last snapshot.
+    private var skipsSnapshot = false
+    /// The error that ended the daemon, nil if a signal did.
     private var failure: DaemonError?
-    private var lastShorteningTold: UInt64?
+    private var lastShortenedLogTime: UInt64?
 
     /// The socket's path.
-    public var socketPath: String { home.address.path }
+    public var socketPath: String { boundSocket.address.path }
 
-    /// Opens the socket and mounts `root`; nothing is served before ``run()``. `name` is what
-    /// clients are told that they talk to. `whenOpen` is called once the reactors have begun, and
-    /// says who looks on and what comes in besides clients' actions: see `LiveReactor`. `roots`
-    /// makes `root` once more, on any thread, for clients who ask how the past was; without it
-    /// they are refused. `droppedLogLines` answers how many lines `logger` has dropped, for
+    /// Opens the socket and mounts `root`; clients are served from ``run()`` on. `name` is the
+    /// daemon's name in its answer to HELLO. `whenOpen` is called once the reactors have started,
+    /// to add observers and inputs besides clients' actions: see `LiveReactor`. `roots` creates
+    /// `root` a second time, on any thread, to answer queries about the past; without it these
+    /// are refused. `droppedLogLines` returns the number of lines that `logger` has dropped, for
     /// `reactorctl stats`.
     ///
-    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; one that comes while history is
-    /// replayed ends that.
+    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; a signal during the replay of
+    /// the history ends the replay.
     ///
-    /// *Throws*: ``DaemonError`` with what is in the way and the remedy, or
+    /// *Throws*: ``DaemonError`` with the obstacle and the remedy, or
     /// ``DaemonError/interrupted(_:)``.
     public init(
         root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
@@ -80,7 +80,7 @@ public final class Daemon {
             throw .loop(error)
         }
         do throws(DaemonError) {
-            home = try Self.open(config, environment, uid, on: loop)
+            boundSocket = try Self.open(config, environment, uid, on: loop)
         } catch {
             loop.close()
             throw error
@@ -101,11 +101,11 @@ public final class Daemon {
                     random: random)
             }
         } catch {
-            home.close()
+            boundSocket.close()
             loop.close()
             throw error
         }
-        tell(shell.server.lastDeath)
+        log(shell.server.lastDeath)
         do {
             try whenOpen(shell.server.tree)
         } catch {
@@ -114,56 +114,57 @@ public final class Daemon {
     }
 
     deinit {
-        // because what journal and clients met last is told while the loop closes, when there is no
-        // daemon any more that could hear it
+        // While the loop closes, the journal and the connections still report; these closures
+        // must not reach a released daemon.
         if shell.keeper?.reserve.isMissing ?? false {
             logger.warning(
-                "no room for data.reserveBytes: on a full disk nothing can be made smaller")
+                "no room for data.reserveBytes: a full disk will block actions that make states smaller"
+            )
         }
         shell.keeper?.onFull = { _ in }
         shell.keeper?.onBroken = { _ in }
         shell.onEvent = { _ in }
-        shell.onTurnEnd = {}
-        home.close()
-        shell.close(isHurried: true)
+        shell.onTurnEnd = nil
+        boundSocket.close()
+        shell.close(skipsSnapshot: true)
         loop.close()
     }
 
-    private func tell(_ death: ActionWatch.Death?) {
+    private func log(_ death: ActionWatch.Death?) {
         guard let death else { return }
         logger.critical(
-            "the daemon ended while it carried out an action: at the second time that is refused",
+            "the daemon ended while it ran an action: the action is refused after a second time",
             metadata: ["ordinal": "\(death.ordinal)", "times": "\(death.count)"])
     }
 
     /// The daemon's version.
     public static let version = "0.1.0"
-    /// How long a draining daemon waits for its clients to take their outcomes.
+    /// How long a draining daemon waits for its clients to read their outcomes.
     static let drainDurationMax = Duration.seconds(3)
-    /// How long it waits after that for effects that were cancelled; those which end neither by then
-    /// are named in the log, and end with the process.
+    /// How long it then waits for cancelled effects. Effects that run longer are named in the
+    /// log, and end with the process.
     static let dismissalDurationMax = Duration.seconds(1)
-    /// Most effects that are named there; of the others only the number is told.
+    /// Maximum number of effects named in the log; the number of all is logged too.
     static let abandonedNamesMax = 16
-    /// Between two ticks there is a second; where there is more than this, in nanoseconds, the process
-    /// was stopped.
+    /// Nanoseconds between two ticks above which the process is assumed to have been stopped.
+    /// Ticks are one second apart.
     private static let tickDelayMax: UInt64 = 1_500_000_000
-    /// Signals that end the daemon in an orderly way; SIGHUP not where it is ignored, as after
-    /// `nohup`.
+    /// Signals that start a drain; without SIGHUP if it is ignored, as after `nohup`.
     private static var endingSignals: [Signal] {
         [.terminate, .interrupt] + (Signal.hangUp.isIgnored ? [] : [.hangUp])
     }
-    // because files, signals and the loop itself need descriptors of their own
+    // Descriptors for files, signals and the loop.
     private static let ownDescriptors = 64
 
-    /// Makes room for the clients that are allowed, or allows no more than there is room for.
+    /// Raises the descriptor limit for the allowed connections, or lowers `connectionsMax` to fit
+    /// it.
     private static func fit(
         _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
     ) {
-        // because those who are turned away have a socket until they are told
+        // Refused clients hold a socket until they have received the refusal.
         let others =
             ownDescriptors + limits.handshakesMax
-            + (keepsHistory ? HistoryDesk.descriptorsMax : 0)
+            + (keepsHistory ? HistoryRouter.descriptorsMax : 0)
         let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + others)
         let room = max(descriptors - others, 16)
         guard room < limits.connectionsMax else { return }
@@ -177,48 +178,51 @@ public final class Daemon {
     private static func open(
         _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
         on loop: EventLoop
-    ) throws(DaemonError) -> SocketHome {
+    ) throws(DaemonError) -> BoundSocket {
         let path: (path: String, makesDirectory: Bool)
         do throws(SocketPathError) {
-            path = try SocketHome.choose(config.socket, environment: environment, uid: uid)
+            path = try BoundSocket.choose(config.socket, environment: environment, uid: uid)
         } catch {
             throw .socketPath(error)
         }
         do throws(LoopError) {
-            return try SocketHome(path.path, makesDirectory: path.makesDirectory, on: loop)
+            return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
         } catch {
             throw .loop(error)
         }
     }
 
-    /// Serves until a signal ends it; every client has been told and given its outcomes then.
+    /// Serves until a signal ends the daemon, after a drain in which clients receive their
+    /// outcomes.
     ///
-    /// *Throws*: ``DaemonError`` where it ends by itself: everybody is cut. Where that was while it
-    /// served, signals are still taken for as long as the daemon is held, so that none ends the
-    /// process in another way before it has said why.
+    /// *Throws*: ``DaemonError`` if the daemon ends by itself, for example because the disk
+    /// failed; all connections are then closed at once. Signals are still caught until the daemon
+    /// is released, so that a signal cannot end the process before the caller has reported the
+    /// error.
     public func run() throws(DaemonError) {
         do throws(LoopError) {
             try prepare()
         } catch {
-            home.close()
+            boundSocket.close()
             throw .loop(error)
         }
         supervisor?.tell("READY=1")
         logger.notice(
-            "ready", metadata: ["socket": "\(home.address.path)", "pid": "\(Self.processID)"])
+            "ready",
+            metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(Self.processID)"])
         loop.run()
-        tellOfAbandoned()
+        logAbandonedEffects()
         loop.onTurnEnd = nil
         if let failure {
-            home.close()
+            boundSocket.close()
             shell.cut()
             throw failure
         }
         isOver = true
-        // because what is still to be done may take long: a further signal ends the process
+        // Closing may take long; a further signal now ends the process.
         for signal in signals { signal.close() }
-        shell.close(isHurried: isHurried)
-        // because what the journal met at its end is told to the loop, which runs that now
+        shell.close(skipsSnapshot: skipsSnapshot)
+        // The journal's last reports are posted to the loop, which runs them here.
         loop.close()
         if let failure { throw failure }
         logger.notice("stopped")
@@ -232,10 +236,7 @@ public final class Daemon {
             loop.stop()
         }
         shell.onEvent = { [unowned self] in log($0) }
-        shell.onTurnEnd = { [unowned self] in
-            if server.isDraining, shell.isAlone { finish() }
-        }
-        home.listener.onAccept = { [shell] in shell.accept($0) }
+        boundSocket.listener.onAccept = { [shell] in shell.accept($0) }
         for signal in Self.endingSignals {
             let source = try SignalSource(signal, on: loop)
             source.onSignal = { [unowned self] in terminate(signal) }
@@ -247,7 +248,7 @@ public final class Daemon {
         ticker.onFire = { [unowned self] in tick() }
         ticker.start(after: .seconds(1), every: .seconds(1))
         self.ticker = ticker
-        home.listener.resumeAccepting()
+        boundSocket.listener.resumeAccepting()
         shell.begin()
     }
 
@@ -255,7 +256,7 @@ public final class Daemon {
         server.noteLog(linesDropped: droppedLogLines())
         shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
         lastTick = loop.now
-        goOnIfThereIsRoom()
+        resumeIfThereIsRoom()
         warnOfParking()
         warnOfJobs()
         keepSocket()
@@ -264,38 +265,38 @@ public final class Daemon {
 
 // MARK: - The socket's file
 extension Daemon {
-    /// Binds the socket again where its file has gone.
+    /// Binds the socket again if its file was removed.
     private func keepSocket() {
         guard !server.isDraining else { return }
         do throws(LoopError) {
-            guard try home.rebindIfLost() else { return }
-            logSocket(.warning, "the socket's file was gone, bound it anew")
+            guard try boundSocket.rebindIfLost() else { return }
+            logSocket(.warning, "the socket's file was removed, bound it again")
         } catch {
-            logSocket(.error, "the socket's file is gone and cannot be bound anew: \(error)")
+            logSocket(.error, "the socket's file was removed and cannot be bound again: \(error)")
         }
     }
 
-    /// Logs what happened to the socket's file; the same again only now and then.
+    /// Logs an event of the socket's file; the same text again only after `logInterval`.
     private func logSocket(_ level: Logger.Level, _ text: String) {
-        if let told = lastSocketTold, told.text == text,
-            loop.now - told.time < server.limits.logInterval
+        if let last = lastSocketLog, last.text == text,
+            loop.now - last.time < server.limits.logInterval
         {
             return
         }
-        lastSocketTold = (text, loop.now)
+        lastSocketLog = (text, loop.now)
         logger.log(
-            level: level, "\(text)", metadata: ["socket": "\(home.address.path)"])
+            level: level, "\(text)", metadata: ["socket": "\(boundSocket.address.path)"])
     }
 }
 
 // MARK: - A full disk
 extension Daemon {
-    /// Goes back to what was kept, and shows it.
+    /// Returns to the last durable state and serves it read-only.
     private func becomeReadOnly(_ message: String) {
         logger.critical(
-            "the disk is full: read-only until there is room, what was not acknowledged is refused",
+            "the disk is full: read-only until there is room, actions without an outcome are refused",
             metadata: ["reason": "\(message)"])
-        // because nobody is there any more to whom anything is shown
+        // After the last turn no clients are left.
         guard !isOver else { return }
         do throws(DaemonError) {
             try shell.rebuild()
@@ -305,22 +306,23 @@ extension Daemon {
         }
     }
 
-    /// Changes things again as soon as they can be kept; until then, makes them smaller at request.
-    private func goOnIfThereIsRoom() {
+    /// Accepts actions again once the disk has room. Until then, releases the reserve and accepts
+    /// actions that make states smaller.
+    private func resumeIfThereIsRoom() {
         guard !server.isDraining, let keeper = shell.keeper else { return }
         switch server.admission {
         case .all: keeper.reserve.tick()
         case .none where keeper.hasRoom:
-            logger.notice("there is room on the disk: going on")
+            logger.notice("the disk has room again: accepting all actions")
             goOn(.all)
         case .none where !keeper.isTrimming && keeper.reserve.release():
             logger.warning(
-                "the disk is full: the reserve is released for actions that make states smaller")
+                "the disk is full: released the reserve for actions that make states smaller")
             goOn(.shrinking)
         case .none: return
         case .shrinking:
             guard keeper.reserve.regain() else { return }
-            logger.notice("there is room on the disk, and for the reserve: going on")
+            logger.notice("the disk has room again, also for the reserve: accepting all actions")
             shell.admitAll()
         }
     }
@@ -338,38 +340,39 @@ extension Daemon {
 
 // MARK: - Descriptors
 extension Daemon {
-    /// Says that clients wait because the process may not open another file, now and then.
+    /// Warns that clients wait because of the descriptor limit, at most once per `logInterval`.
     private func warnOfParking() {
-        let count = home.listener.parkCount
-        // because a listener that was bound anew counts from zero
-        toldParkings = min(toldParkings, count)
-        guard count > toldParkings,
-            lastParkingTold.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
+        let count = boundSocket.listener.parkCount
+        // The listener of a socket that was bound again counts from zero.
+        loggedParkCount = min(loggedParkCount, count)
+        guard count > loggedParkCount,
+            lastParkLogTime.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
         else { return }
         logger.warning(
             "out of file descriptors, clients wait to be accepted: raise RLIMIT_NOFILE",
-            metadata: ["times": "\(count - toldParkings)"])
-        toldParkings = count
-        lastParkingTold = loop.now
+            metadata: ["times": "\(count - loggedParkCount)"])
+        loggedParkCount = count
+        lastParkLogTime = loop.now
     }
 }
 
 // MARK: - Effects
 extension Daemon {
-    /// Says that effects and sagas ask for more than a turn does, now and then.
+    /// Warns that effects and sagas post more jobs than a turn runs, at most once per
+    /// `logInterval`.
     private func warnOfJobs() {
         let count = shell.jobs.shortenedCount
-        guard count > toldShortenings,
-            lastShorteningTold.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
+        guard count > loggedShortenedCount,
+            lastShortenedLogTime.map({ loop.now - $0 >= server.limits.logInterval }) ?? true
         else { return }
         logger.warning(
-            "effects and sagas ask for more than a turn does: look for a chain that feeds itself",
+            "effects and sagas post more jobs than a turn runs: check for a chain that repeats itself",
             metadata: [
-                "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - toldShortenings)",
+                "perTurn": "\(TreeJobs.perTurnMax)", "turns": "\(count - loggedShortenedCount)",
                 "waiting": "\(shell.jobs.waitingCount)",
             ])
-        toldShortenings = count
-        lastShorteningTold = loop.now
+        loggedShortenedCount = count
+        lastShortenedLogTime = loop.now
     }
 }
 
@@ -393,7 +396,7 @@ extension Daemon {
             leftOut = count
         case .contradicted(let peer, let claim):
             return logger.critical(
-                "the history has lost its tail, or an older copy stands in its place: a new epoch begins",
+                "the history has lost its tail or was replaced by an older copy: a new epoch begins",
                 metadata: [
                     "reason": "\(claim)", "uid": "\(peer.uid)", "pid": "\(peer.pid)",
                 ])
@@ -402,18 +405,18 @@ extension Daemon {
             leftOut = count
         }
         if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
-        // What a client said is a part of the text.
+        // The text may contain what a client sent.
         logger.warning("\(text.terminalSafe)", metadata: metadata)
     }
 }
 
-// MARK: - The end
+// MARK: - Shutdown
 extension Daemon {
-    /// Ends in an orderly way at the first signal, at once at the second.
+    /// Drains at the first signal, stops at once at the second.
     private func terminate(_ signal: Signal) {
         guard !server.isDraining else {
             logger.notice("second signal, stopping at once: the next start replays")
-            isHurried = true
+            skipsSnapshot = true
             loop.stop()
             return
         }
@@ -421,44 +424,49 @@ extension Daemon {
         logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
         if signal == .hangUp {
             logger.notice(
-                "SIGHUP ends the daemon as SIGTERM does: it cannot read its configuration again")
+                "SIGHUP ends the daemon as SIGTERM does: it does not read its configuration again")
         }
-        home.close()
+        boundSocket.close()
         server.drain()
-        // because a stopped client must not keep the daemon from ending
+        shell.onTurnEnd = { [unowned self] in
+            if shell.isAlone { finish() }
+        }
+        // A deadline: a client that does not read must not keep the daemon running.
         if let timer = try? LoopTimer(on: loop) {
             timer.onFire = { [unowned self] in
-                if rollCall == nil { finish() } else { loop.stop() }
+                if dismissed == nil { finish() } else { loop.stop() }
             }
             timer.start(after: Self.drainDurationMax)
             drainDeadline = timer
         }
     }
 
-    /// The clients are gone, or had their time: stops as soon as the effects are, too.
+    /// Called when the clients have gone or the deadline passed; stops once the effects have
+    /// ended too.
     private func finish() {
-        let rollCall = rollCall ?? dismissEffects()
-        if rollCall.missing(in: server.tree).isEmpty { loop.stop() }
+        let dismissed = dismissed ?? dismissEffects()
+        if dismissed.missing(in: server.tree).isEmpty { loop.stop() }
     }
 
     @discardableResult
     private func dismissEffects() -> EffectRollCall {
         let call = server.tree.dismissEffects()
-        rollCall = call
-        // because they have their time from when they were told, whoever else took some before
+        dismissed = call
+        // The effects get their full time from their cancellation on, however long the clients
+        // took.
         drainDeadline?.start(after: Self.dismissalDurationMax)
         return call
     }
 
-    /// Names the effects that end with the process, because they did not end by themselves.
-    private func tellOfAbandoned() {
-        let missing = (rollCall ?? dismissEffects()).missing(in: server.tree)
+    /// Logs the effects that did not end after their cancellation; they end with the process.
+    private func logAbandonedEffects() {
+        let missing = (dismissed ?? dismissEffects()).missing(in: server.tree)
         guard !missing.isEmpty else { return }
         let names = missing.prefix(Self.abandonedNamesMax).map { effect in
             effect.cancelID.map { "\(effect.path) \($0)" } ?? "\(effect.path)"
         }
         logger.warning(
-            "abandoned effects and sagas that do not end: have them end when they are cancelled",
+            "abandoned effects and sagas that did not end: make them end when they are cancelled",
             metadata: ["count": "\(missing.count)", "of": "\(names.joined(separator: ", "))"])
     }
 }

@@ -1,18 +1,25 @@
 import Logging
+import ReactorLoop
 import ReactorServer
 import ReactorWire
 
 extension DaemonConfig {
-    /// What a daemon with this configuration does, for `reactord --check`: one fact per line.
-    public var summary: String {
+    /// Describes a daemon with this configuration for `reactord --check`, one fact per line.
+    /// Paths that the configuration does not name are followed by the environment variable that
+    /// determines them.
+    ///
+    /// *Throws*: if the environment determines no usable path.
+    public func summary(
+        environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> String {
         var lines = [
             row("config", file),
-            row("socket", socket.map(ConfigProblem.escaped) ?? "chosen by the environment"),
+            row("socket", try socketText(environment, uid)),
             row("log", logLevel.rawValue),
             row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
         ]
         lines.append("data")
-        for (name, value) in data?.rows ?? [("kept", "in memory: gone when the daemon ends")] {
+        for (name, value) in try dataRows(environment, uid) {
             lines.append("  " + row(name, value, width: 32))
         }
         lines.append("limits")
@@ -25,6 +32,29 @@ extension DaemonConfig {
         if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
         for spec in reactors { append(spec, under: .root, to: &lines) }
         return lines.joined(separator: "\n")
+    }
+
+    private func socketText(
+        _ environment: [String: String], _ uid: UInt32
+    ) throws(DaemonError) -> String {
+        if let socket { return ConfigProblem.escaped(socket) }
+        do throws(SocketPathError) {
+            let candidate = try BoundSocket.candidate(environment: environment, uid: uid)
+            return ConfigProblem.escaped("\(candidate)")
+        } catch {
+            throw .socketPath(error)
+        }
+    }
+
+    private func dataRows(
+        _ environment: [String: String], _ uid: UInt32
+    ) throws(DaemonError) -> [(String, String)] {
+        guard let data else { return [("kept", "in memory, until the daemon ends")] }
+        if let directory = data.directory { return data.rows(directory: directory) }
+        guard let fallback = DefaultDataDirectory(environment, uid: uid) else {
+            throw .noDataDirectory
+        }
+        return data.rows(directory: "\(fallback.path) (\(fallback.origin))")
     }
 
     private func append(_ spec: ReactorSpec, under parent: SlicePath, to lines: inout [String]) {

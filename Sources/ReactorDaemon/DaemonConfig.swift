@@ -3,53 +3,53 @@ import ReactorLoop
 public import ReactorServer
 import ReactorWire
 
-/// What the operator wants of the daemon: socket, log, limits, loop and the tree of reactors.
+/// The daemon's configuration: socket, log, limits, loop and the tree of reactors.
 ///
-/// *Place*: read once at start from a YAML file; ``ReactorCatalog`` makes the tree of it, the shell
-/// takes the rest. `Config/reactord.yaml` shows every key.
+/// *Place*: read once at the start from a YAML file. ``ReactorCatalog`` creates the reactors; the
+/// shell uses the rest. `Config/reactord.yaml` shows every key.
 public struct DaemonConfig: Equatable, Sendable {
     /// The file's name as the operator gave it.
     public var file: String
     /// The socket's path; nil lets ``SocketCandidates`` choose.
     public var socket: String?
-    /// What is worth a line in the log.
+    /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
-    /// What one client, and all together, may take.
+    /// Limits for each client and for all clients together.
     public var limits = ServerLimits()
-    /// Where and how what happens is kept; nil keeps it in memory, until the daemon ends.
+    /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
     public var data: DataConfig?
-    /// How long the loop polls for more traffic after some came, before it sleeps; 0 never polls.
+    /// How long the loop polls for further traffic before it sleeps; 0 never polls.
     public var spin = Duration.microseconds(50)
-    /// The reactors below the root, in the order of the file; none if they stand in code.
+    /// The reactors below the root, in the order of the file; empty if they are defined in code.
     public var reactors: [ReactorSpec] = []
 
-    /// Where the tree of reactors is described.
-    public enum ReactorsPlace: Sendable {
+    /// Where the tree of reactors is defined.
+    public enum ReactorsSource: Sendable {
         /// In the file: `reactors:` names at least one.
         case inFile
-        /// In the daemon's code: `reactors:` in the file is a mistake.
+        /// In the daemon's code: `reactors:` in the file is an error.
         case inCode
     }
 
-    /// Longest time that the loop may be told to poll.
+    /// Maximum for ``spin``.
     static let spinMax = Duration.milliseconds(10)
     private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]
 
-    /// The defaults, for a daemon without a file whose reactors stand in its code.
+    /// The defaults, for a daemon without a file whose reactors are defined in code.
     public init() { file = "none" }
 
     /// Reads the configuration in the file at a path.
     ///
     /// *Throws*: ``ConfigError`` with every mistake in the file, each with its line and column.
-    public init(file: String, reactors place: ReactorsPlace = .inFile) throws(ConfigError) {
-        try self.init(yaml: try ConfigFile.text(at: file), file: file, reactors: place)
+    public init(file: String, reactors source: ReactorsSource = .inFile) throws(ConfigError) {
+        try self.init(yaml: try ConfigFile.text(at: file), file: file, reactors: source)
     }
 
-    /// Reads a configuration from YAML text; `file` is the name that errors give it.
+    /// Reads a configuration from YAML text; `file` is the name used in errors.
     ///
     /// *Throws*: as ``init(file:)``.
     public init(
-        yaml text: String, file: String, reactors place: ReactorsPlace = .inFile
+        yaml text: String, file: String, reactors source: ReactorsSource = .inFile
     ) throws(ConfigError) {
         self.file = file
         let document = try ConfigDocument(text: text, file: file)
@@ -68,18 +68,18 @@ public struct DaemonConfig: Equatable, Sendable {
             }
         }
         let entry = top.entries.first { $0.name == "reactors" }
-        switch place {
+        switch source {
         case .inFile where reactors.isEmpty && problems.isEmpty:
             problems.append(
                 ConfigProblem(
                     "expected at least one reactor, such as `visits: { kind: counter }`",
-                    key: "reactors", at: entry?.place ?? ConfigPlace(file: file)))
+                    key: "reactors", at: entry?.location ?? ConfigLocation(file: file)))
         case .inCode:
             guard let entry else { break }
             problems.append(
                 ConfigProblem(
-                    "the reactors of this daemon stand in its code: take the section out",
-                    key: "reactors", at: entry.place))
+                    "the reactors of this daemon are defined in its code: remove the section",
+                    key: "reactors", at: entry.location))
         case .inFile: break
         }
         guard problems.isEmpty else { throw ConfigError(problems) }
@@ -123,7 +123,7 @@ public struct DaemonConfig: Equatable, Sendable {
         }
     }
 
-    /// Reads a section that knows a single key.
+    /// Reads a section with a single key.
     private mutating func read(
         _ section: ConfigSection, _ name: String, problems: inout [ConfigProblem],
         set: (inout DaemonConfig, ConfigScalar) throws(ConfigProblem) -> Void

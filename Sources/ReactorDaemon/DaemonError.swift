@@ -3,29 +3,29 @@ public import ReactorCore
 public import ReactorJournal
 public import ReactorLoop
 
-/// Why a daemon cannot start, in words for the operator.
+/// The reason why a daemon cannot start or go on, with a text for the operator.
 public enum DaemonError: Error, Sendable {
     /// The configuration cannot be used.
     case config(ConfigError)
-    /// The configured path can be no socket's.
+    /// The configured path cannot be a socket's.
     case socketPath(SocketPathError)
-    /// The system refused something.
+    /// A system call failed.
     case loop(LoopError)
-    /// Nothing says where the data are to be kept.
-    case noDataPlace
-    /// The data directory cannot be used, or not any further.
+    /// Neither the configuration nor the environment names a data directory.
+    case noDataDirectory
+    /// The data directory cannot be used, or can no longer be used.
     case journal(JournalError)
-    /// What the data directory holds is no history of these reactors.
+    /// The content of the data directory does not fit the daemon's reactors.
     case recovery(RecoveryError, place: String)
-    /// The disk failed while the daemon ran; what clients were told is kept.
+    /// The disk failed while the daemon ran; everything acknowledged to clients is durable.
     case diskFailed(String)
-    /// What is to be done with the open tree, by the daemon's author, was not done.
+    /// The `whenOpen` closure of the daemon's author threw.
     case opening(String)
-    /// What was asked of the past is not there.
+    /// A query about the past cannot be answered.
     case past(String)
-    /// A signal ended the start, before anything was served.
+    /// A signal ended the start, before clients were served.
     case interrupted(Signal)
-    /// A file of states cannot be taken over.
+    /// A file of states cannot be imported.
     case unusableImport(String)
 }
 
@@ -35,31 +35,32 @@ extension DaemonError: CustomStringConvertible {
         case .config(let error): "\(error)"
         case .socketPath(let error): "\(error)"
         case .loop(let error): "\(error)"
-        case .noDataPlace:
-            "nothing says where the data are to be kept: set `data: directory:`, $XDG_STATE_HOME or "
-                + "$HOME"
+        case .noDataDirectory:
+            "no data directory is configured: set `data: directory:`, $XDG_STATE_HOME or $HOME"
         case .journal(let error): "\(error)"
         case .recovery(let error, let place): "\(place): \(error)"
-        case .diskFailed(let text): "\(text); what clients were told is kept, start anew"
+        case .diskFailed(let text):
+            "\(text); all acknowledged actions are durable: start the daemon again"
         case .opening(let text): "opening the tree: \(text)"
-        case .interrupted(let signal): "stopped by \(signal) before anything was served"
+        case .interrupted(let signal): "stopped by \(signal) before clients were served"
         case .past(let text), .unusableImport(let text): text
         }
     }
 }
 
 extension DaemonError {
-    /// With what the process ends: a code of `sysexits.h`.
+    /// The exit status of the process, a code of `sysexits.h`.
     public var exitCode: Int32 {
         switch self {
         case .interrupted: EX_OK
         case .config, .past, .unusableImport: EX_DATAERR
-        case .socketPath, .loop, .opening, .noDataPlace: EX_UNAVAILABLE
+        case .socketPath, .loop, .opening, .noDataDirectory: EX_UNAVAILABLE
         case .recovery: EX_CONFIG
         case .diskFailed: EX_IOERR
         case .journal(let error):
             switch error {
             case .damage, .foreign, .missing, .newerFormat, .trimmed, .absent: EX_CONFIG
+            case .unusableDirectory(_, .isTaken): EX_CANTCREAT
             case .unusableDirectory, .inUse: EX_UNAVAILABLE
             case .moved, .system, .database: EX_IOERR
             }

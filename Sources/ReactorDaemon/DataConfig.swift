@@ -1,34 +1,36 @@
 public import ReactorJournal
 public import ReactorWire
 
-/// Where and how a daemon keeps what it was told: the `data:` section.
+/// Where and how a daemon stores its history: the `data:` section.
 public struct DataConfig: Equatable, Sendable {
-    /// The directory; nil lets the environment choose: see ``DataDirectoryChoice``.
+    /// The directory; nil for the default of the environment: see `DefaultDataDirectory`.
     public var directory: String?
-    /// What is durable when a client is told.
+    /// When outcomes are acknowledged: once they survive a power cut, or once they survive a
+    /// crash of the process.
     public var durability = JournalDurability.strict
-    /// Bytes of journal behind the newest snapshot from which on another is taken.
+    /// Bytes of journal after the newest snapshot that trigger the next.
     public var snapshotBytes = 64 << 20
-    /// The longest time that changes stand in the journal alone.
+    /// Longest time before changes in the journal are covered by a snapshot.
     public var snapshotInterval = Duration.seconds(3_600)
-    /// For how long history is kept that snapshots stand for, at most.
+    /// How long history older than the snapshots is kept, at most.
     public var keepDuration = Duration.seconds(24 * 3_600)
-    /// How many bytes of it are kept, at most.
+    /// Maximum bytes of history older than the snapshots.
     public var keepBytes = 1 << 30
-    /// Bytes of the disk that are kept free for actions that make states smaller, where it is full.
+    /// Disk space in bytes reserved for actions that make states smaller when the disk is full.
     public var reserveBytes = 64 << 20
-    /// Paths at or below which reactors of the history may be missing; their states are lost.
+    /// Paths at or below which reactors of the history may be missing; their states are
+    /// discarded.
     public var dropped: [SlicePath] = []
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }
 
 extension DataConfig {
     /// The settings, for `reactord --check`.
-    var rows: [(String, String)] {
+    func rows(directory: String) -> [(String, String)] {
         [
-            ("directory", directory ?? "chosen by the environment"),
+            ("directory", ConfigProblem.escaped(directory)),
             ("durability", durability == .strict ? "strict" : "relaxed"),
             ("snapshotBytes", ByteSizeText.format(snapshotBytes)),
             ("snapshotInterval", DurationText.format(snapshotInterval)),
@@ -42,9 +44,9 @@ extension DataConfig {
 
 /// Reads the `data:` section.
 struct ConfigData {
-    /// What the section says; what it does not name keeps its default.
+    /// The settings of the section; unnamed keys keep their defaults.
     private(set) var data = DataConfig()
-    /// What is wrong with it.
+    /// The problems found in the section.
     private(set) var problems: [ConfigProblem] = []
 
     private static let keys = [
@@ -104,7 +106,7 @@ struct ConfigData {
         }
     }
 
-    // because such a list is short, and a line says it
+    // Such a list is short, so it is written on one line with spaces.
     private static func paths(_ scalar: ConfigScalar) throws(ConfigProblem) -> [SlicePath] {
         let text = try scalar.text(expected: "paths with spaces between them, such as `/old /a/b`")
         var paths: [SlicePath] = []
@@ -115,9 +117,9 @@ struct ConfigData {
             } catch {
                 throw scalar.problem("\(error)")
             }
-            // because that is above every reactor, and none would ever be missed
+            // The root is above every reactor, so any missing reactor would be accepted.
             guard !path.components.isEmpty else {
-                throw scalar.problem(expected: "paths of reactors that are gone, not that of all")
+                throw scalar.problem(expected: "paths of removed reactors, not the root")
             }
             paths.append(path)
         }

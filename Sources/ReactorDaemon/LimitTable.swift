@@ -1,21 +1,21 @@
 import ReactorServer
 import ReactorWire
 
-/// The limits that an operator may set: name, meaning and range of each.
+/// The limits that an operator can set: name, meaning and range.
 ///
-/// *Place*: ``ConfigLimits`` reads `limits:` by it, the summary shows it; the values and their
-/// defaults are those of `ServerLimits`, whose stored properties it names one for one.
+/// *Place*: ``ConfigLimits`` reads `limits:` by this table and the summary prints it. The values
+/// and defaults are those of `ServerLimits`; every entry names one of its stored properties.
 enum LimitTable {
     /// One limit.
     struct Entry: Sendable {
-        /// The key under `limits:`, which is the property's name.
+        /// The key under `limits:`, the name of the property.
         let name: String
-        /// What is limited and what happens at the limit, in one line.
+        /// One line: what is limited, and what happens at the limit.
         let summary: String
         let slot: Slot
     }
 
-    /// Where a limit's value lies, its unit and its range.
+    /// The property that holds a limit's value, its unit and its range.
     enum Slot: Sendable {
         case count(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
         case bytes(any WritableKeyPath<ServerLimits, Int> & Sendable, ClosedRange<Int>)
@@ -24,18 +24,18 @@ enum LimitTable {
             any WritableKeyPath<ServerLimits, UInt64> & Sendable, ClosedRange<Duration>)
     }
 
-    /// Every limit, in the order in which they are shown.
+    /// Every limit, in display order.
     static let entries: [Entry] = connections + clients + memory
 
-    /// Pairs of which the first never exceeds the second.
+    /// Pairs of limits: the first must not exceed the second.
     static let nested: [(inner: String, outer: String)] = [
         ("connectionsPerUIDMax", "connectionsMax"), ("handshakesMax", "connectionsMax"),
     ]
 
-    /// The entry with a name.
+    /// The limit with this name; nil if there is none.
     static func entry(named name: String) -> Entry? { entries.first { $0.name == name } }
 
-    /// A limit's value as it is written in the file.
+    /// A limit's value in the notation of the file.
     static func text(of entry: Entry, in limits: ServerLimits) -> String {
         switch entry.slot {
         case .count(let path, _): "\(limits[keyPath: path])"
@@ -48,30 +48,31 @@ enum LimitTable {
     private static let connections: [Entry] = [
         Entry(
             name: "frameBytesMax",
-            summary: "largest frame body; a larger one costs its sender the connection",
+            summary: "largest frame body; a larger one closes the sender's connection",
             slot: .bytes(\.frameBytesMax, 4 << 10...64 << 20)),
         Entry(
-            name: "connectionsMax", summary: "connections at one time; more are told BUSY",
+            name: "connectionsMax",
+            summary: "simultaneous connections; further ones are refused with BUSY",
             slot: .count(\.connectionsMax, 1...1_000_000)),
         Entry(
             name: "connectionsPerUIDMax",
-            summary: "connections of one user at one time; more are told BUSY",
+            summary: "simultaneous connections of one user; further ones are refused with BUSY",
             slot: .count(\.connectionsPerUIDMax, 1...1_000_000)),
         Entry(
             name: "ownerConnectionsReserved",
-            summary: "connections that only the daemon's own user may take, to look after it",
+            summary: "connections reserved for the daemon's own user, for its administration",
             slot: .count(\.ownerConnectionsReserved, 0...1_000)),
         Entry(
             name: "handshakesMax",
-            summary: "connections that have not said hello yet; for one more the oldest goes",
+            summary: "connections that have not sent HELLO yet; above this, the oldest is closed",
             slot: .count(\.handshakesMax, 1...65_536)),
         Entry(
             name: "handshakeDeadline",
-            summary: "time to say hello; a connection that takes longer is closed",
+            summary: "time to send HELLO; a connection that takes longer is closed",
             slot: .duration(\.handshakeDeadline, .milliseconds(10) ... .seconds(3_600))),
         Entry(
             name: "closeDeadline",
-            summary: "time for a client that is closed to take what it is still told",
+            summary: "time for a client that is being closed to read its remaining frames",
             slot: .duration(\.closeDeadline, .milliseconds(10) ... .seconds(3_600))),
         Entry(
             name: "partialFrameDeadline",
@@ -94,7 +95,7 @@ enum LimitTable {
             slot: .count(\.nodesPerConnectionMax, 1...1_000_000)),
         Entry(
             name: "sessionsMax",
-            summary: "sessions kept for resending; the longest disconnected one makes room",
+            summary: "sessions kept for resent actions; the longest disconnected one makes room",
             slot: .count(\.sessionsMax, 1...1_000_000)),
         Entry(
             name: "sessionsPerUIDMax",
@@ -102,11 +103,11 @@ enum LimitTable {
             slot: .count(\.sessionsPerUIDMax, 1...1_000_000)),
         Entry(
             name: "outcomeBytesMax",
-            summary: "outcomes kept of all who are disconnected; who has the most makes room",
+            summary: "outcomes kept for disconnected clients; the session with the most makes room",
             slot: .bytes(\.outcomeBytesMax, 4 << 10...64 << 30)),
         Entry(
             name: "outcomeBytesPerSessionMax",
-            summary: "outcomes with a text or a reply kept per session; the oldest go",
+            summary: "outcomes with a text or a reply kept per session; the oldest are removed",
             slot: .bytes(\.outcomeBytesPerSessionMax, 4 << 10...1 << 30)),
         Entry(
             name: "messageBytesMax",
@@ -114,38 +115,39 @@ enum LimitTable {
             slot: .bytes(\.messageBytesMax, 64...64 << 10)),
         Entry(
             name: "outcomesPerSessionMax",
-            summary: "outcomes kept of one session until its client confirms them",
+            summary: "outcomes kept for one session until its client confirms them",
             slot: .count(\.outcomesPerSessionMax, 1...16 << 20)),
         Entry(
             name: "refusedBytesMax",
-            summary: "bytes of a refused action that are kept; of a larger one a checksum is",
+            summary: "largest refused action that is stored; of a larger one, only its checksum is",
             slot: .bytes(\.refusedBytesMax, 0...64 << 20)),
         Entry(
             name: "inFlightMax",
-            summary: "actions without an outcome that a client is told to have at most",
+            summary: "actions without an outcome that one client may have",
             slot: .count(\.inFlightMax, 1...1_000_000)),
         Entry(
             name: "inFlightBytesMax",
-            summary: "bytes of one client's actions without an outcome; then it waits",
+            summary:
+                "bytes of one client's actions without an outcome; above this, its input is not read",
             slot: .bytes(\.inFlightBytesMax, 4 << 10...1 << 30)),
         Entry(
             name: "unreleasedBytesMax",
-            summary: "bytes that wait for the journal; then all clients wait",
+            summary: "bytes that wait for the journal; above this, no client's input is read",
             slot: .bytes(\.unreleasedBytesMax, 64 << 10...16 << 30)),
         Entry(
             name: "framesPerTurnMax",
-            summary: "frames of one client, apart from actions, that are handled at a time",
+            summary: "frames of one client, except actions, handled before those of other clients",
             slot: .count(\.framesPerTurnMax, 1...1_000_000)),
         Entry(
             name: "batchActionsMax", summary: "actions of one transaction; more are refused",
             slot: .count(\.batchActionsMax, 1...1_000_000)),
         Entry(
             name: "effectsMax",
-            summary: "effects that run at one time; actions that ask for more are told BUSY",
+            summary: "simultaneous effects; actions that request more are refused with BUSY",
             slot: .count(\.effectsMax, 1...16 << 20)),
         Entry(
             name: "logInterval",
-            summary: "time for which a process's fault of one kind is not logged again",
+            summary: "time in which the same fault of one process is logged once",
             slot: .duration(\.logInterval, .milliseconds(10) ... .seconds(3_600))),
         Entry(
             name: "loggedFaultsMax",
@@ -156,19 +158,19 @@ enum LimitTable {
     private static let memory: [Entry] = [
         Entry(
             name: "queueBytesMax",
-            summary: "outgoing deltas of one connection; then one snapshot replaces them",
+            summary: "outgoing deltas of one connection; above this, one snapshot replaces them",
             slot: .bytes(\.queueBytesMax, 4 << 10...1 << 30)),
         Entry(
             name: "undrainedBytesMax",
-            summary: "waiting outcomes of one connection; then it is not read from",
+            summary: "waiting outcomes of one connection; above this, its input is not read",
             slot: .bytes(\.undrainedBytesMax, 1 << 10...1 << 30)),
         Entry(
             name: "parkedRequestsMax",
-            summary: "subscriptions that wait for what the journal has of their nodes",
+            summary: "subscriptions that wait for deltas from the journal",
             slot: .count(\.parkedRequestsMax, 0...65_536)),
         Entry(
             name: "resumeBytesMax",
-            summary: "recent deltas sent to one slice of a client that comes back",
+            summary: "recent deltas sent for one slice of a reconnected client",
             slot: .bytes(\.resumeBytesMax, 0...1 << 30)),
         Entry(
             name: "ringBytesMax",
@@ -176,26 +178,29 @@ enum LimitTable {
             slot: .bytes(\.ringBytesMax, 0...16 << 30)),
         Entry(
             name: "snapshotCacheBytesMax",
-            summary: "encoded snapshots kept for the next client that asks",
+            summary: "encoded snapshots kept for the next client that requests them",
             slot: .bytes(\.snapshotCacheBytesMax, 0...16 << 30)),
         Entry(
             name: "answersBytesMax",
-            summary: "large answers under way, each counted once; then the next wait",
+            summary: "large answers in progress, each counted once; further ones wait",
             slot: .bytes(\.answersBytesMax, 64 << 10...64 << 30)),
         Entry(
             name: "answerBytesPerTurnMax",
-            summary: "answers encoded before others are looked at; what is larger is made aside",
+            summary:
+                "answers encoded between other work; a larger one is encoded on another thread",
             slot: .bytes(\.answerBytesPerTurnMax, 4 << 10...16 << 20)),
         Entry(
             name: "answerDeadline",
-            summary: "time for an answer to be taken while others wait; then it is ended",
+            summary:
+                "time for a client to read an answer while others wait; then the answer is ended",
             slot: .duration(\.answerDeadline, .milliseconds(10) ... .seconds(3_600))),
         Entry(
             name: "questionsPerConnectionMax",
-            summary: "questions of one connection that wait; then it is not read from",
+            summary: "waiting queries of one connection; above this, its input is not read",
             slot: .count(\.questionsPerConnectionMax, 1...65_536)),
         Entry(
-            name: "writeBytesMax", summary: "bytes handed to one connection's socket in one write",
+            name: "writeBytesMax",
+            summary: "bytes written to one connection's socket in one system call",
             slot: .bytes(\.writeBytesMax, 4 << 10...64 << 20)),
     ]
 }

@@ -1,15 +1,15 @@
-/// The kinds of reactors that a daemon can make from its configuration.
+/// The kinds of reactors that a daemon can create from its configuration.
 ///
-/// *Place*: `reactord` fills it with the ready-made kinds, an author's own daemon with further
-/// ones; it turns the ``ReactorSpec`` tree into reactors, and reports what it cannot make with the
-/// place in the file. `Product` is whatever a factory makes.
+/// *Place*: `reactord` registers the ready-made kinds, an author's daemon its own. The catalog
+/// creates reactors from the ``ReactorSpec`` tree and reports every problem with its location in the
+/// file. `Product` is the type that the factories return.
 public struct ReactorCatalog<Product> {
-    /// Makes a reactor from its options.
+    /// Creates a reactor from its options.
     public typealias Factory = (inout ReactorOptions) throws(ConfigProblem) -> Product
 
     private var factories: [String: Factory] = [:]
 
-    /// A catalog without kinds.
+    /// Creates an empty catalog.
     public init() {}
 
     /// The names of all kinds, sorted.
@@ -17,15 +17,15 @@ public struct ReactorCatalog<Product> {
 
     /// Adds a kind.
     ///
-    /// *Traps*: where the kind is there already, because which one wins would be chance.
+    /// *Traps*: if the kind is registered already.
     public mutating func register(_ kind: String, _ factory: @escaping Factory) {
         precondition(factories[kind] == nil, "kind \(kind) is registered twice")
         factories[kind] = factory
     }
 
-    /// Makes the whole tree.
+    /// Creates the reactors of the whole tree.
     ///
-    /// *Throws*: every unknown kind, unknown option and refused value at once.
+    /// *Throws*: every unknown kind, unknown option and invalid value, together.
     public func make(_ specs: [ReactorSpec]) throws(ConfigError) -> [MadeReactor<Product>] {
         var problems: [ConfigProblem] = []
         let made = specs.map { make($0, problems: &problems) }
@@ -62,11 +62,11 @@ public struct ReactorCatalog<Product> {
     }
 }
 
-/// A node of the tree that a ``ReactorCatalog`` made.
+/// A node of the tree that a ``ReactorCatalog`` created.
 public struct MadeReactor<Product> {
     /// Its name among its siblings.
     public let name: String
-    /// Nil for a mere group.
+    /// Nil for a group.
     public let reactor: Product?
     /// In the order of the file.
     public let children: [MadeReactor<Product>]

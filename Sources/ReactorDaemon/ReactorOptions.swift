@@ -2,8 +2,8 @@ public import ReactorWire
 
 /// The options of one reactor in the configuration, read one by one by the factory of its kind.
 ///
-/// What is not read is unknown: the factory names every option by reading it, and
-/// ``ReactorCatalog`` refuses the rest with the nearest name that was read.
+/// The factory makes an option known by reading it. ``ReactorCatalog`` refuses options that were
+/// not read, and suggests the nearest name that was.
 ///
 /// ```swift
 /// catalog.register("list") { options throws(ConfigProblem) in
@@ -11,15 +11,15 @@ public import ReactorWire
 /// }
 /// ```
 public struct ReactorOptions {
-    /// What the configuration says about the reactor.
+    /// The reactor's part of the configuration.
     public let spec: ReactorSpec
     /// Names in the order in which the factory read them.
     private var asked: [String] = []
 
-    /// The options of a node.
+    /// Creates the options of one reactor.
     public init(_ spec: ReactorSpec) { self.spec = spec }
 
-    /// A whole number, or its default where the option is absent.
+    /// Returns a whole number, or the default if the option is absent.
     public mutating func integer(
         _ name: String, default fallback: Int, in range: ClosedRange<Int> = .min ... .max
     ) throws(ConfigProblem) -> Int {
@@ -34,7 +34,7 @@ public struct ReactorOptions {
         return number
     }
 
-    /// A number with or without a fraction, or its default where the option is absent.
+    /// Returns a number with or without a fraction, or the default if the option is absent.
     public mutating func number(
         _ name: String, default fallback: Double,
         in range: ClosedRange<Double> = -.infinity ... .infinity
@@ -53,7 +53,7 @@ public struct ReactorOptions {
         return number
     }
 
-    /// `true` or `false`, or the default where the option is absent.
+    /// Returns `true` or `false`, or the default if the option is absent.
     public mutating func bool(
         _ name: String, default fallback: Bool
     ) throws(ConfigProblem) -> Bool {
@@ -64,7 +64,8 @@ public struct ReactorOptions {
         return bool
     }
 
-    /// Text, or the default where the option is absent; of the given choices, if any are given.
+    /// Returns text, or the default if the option is absent. If `choices` are given, the text
+    /// must be one of them.
     public mutating func text(
         _ name: String, default fallback: String, oneOf choices: [String] = []
     ) throws(ConfigProblem) -> String {
@@ -73,12 +74,12 @@ public struct ReactorOptions {
             throw wrong(name, expected: "text, in quotes if it looks otherwise", got: value)
         }
         guard choices.isEmpty || choices.contains(text) else {
-            throw .unknown("value", text, known: choices, key: key(name), at: place(name))
+            throw .unknown("value", text, known: choices, key: key(name), at: location(name))
         }
         return text
     }
 
-    /// A duration such as `5s`, or its default where the option is absent.
+    /// Returns a duration such as `5s`, or the default if the option is absent.
     public mutating func duration(
         _ name: String, default fallback: Duration,
         in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400)
@@ -102,7 +103,7 @@ public struct ReactorOptions {
         return duration
     }
 
-    /// A number of bytes such as `1MiB`, or its default where the option is absent.
+    /// Returns a number of bytes such as `1MiB`, or the default if the option is absent.
     public mutating func byteSize(
         _ name: String, default fallback: Int, in range: ClosedRange<Int> = 0 ... .max
     ) throws(ConfigProblem) -> Int {
@@ -125,34 +126,35 @@ public struct ReactorOptions {
         return bytes
     }
 
-    /// An option of any shape, or nil where it is absent.
+    /// Returns the option's value of any type, or nil if it is absent.
     public mutating func value(_ name: String) -> WireValue? {
         if !asked.contains(name) { asked.append(name) }
         return spec.options[name]
     }
 
-    /// A problem that only the reactor can see, at the option's place or the reactor's.
+    /// Creates a problem that the factory found, at the option's location or the reactor's.
     public func problem(_ reason: String, option name: String? = nil) -> ConfigProblem {
         guard let name else { return ConfigProblem(reason, key: spec.key, at: spec.mark) }
-        return ConfigProblem(reason, key: key(name), at: place(name))
+        return ConfigProblem(reason, key: key(name), at: location(name))
     }
 
-    /// The options that the factory never read.
+    /// Creates a problem for each option that the factory did not read.
     func unread() -> [ConfigProblem] {
         spec.options.keys.filter { !asked.contains($0) }.map { name in
             .unknown(
                 "option of kind \(spec.kind ?? "none")", name, known: asked, key: spec.key,
-                at: place(name))
+                at: location(name))
         }
     }
 
     private func key(_ name: String) -> String { "\(spec.key).\(name)" }
 
-    private func place(_ name: String) -> ConfigPlace { spec.optionMarks[name] ?? spec.mark }
+    private func location(_ name: String) -> ConfigLocation { spec.optionMarks[name] ?? spec.mark }
 
     private func wrong(_ name: String, expected: String, got value: WireValue) -> ConfigProblem {
         ConfigProblem(
-            expected: expected, got: ConfigValue.summary(of: value), key: key(name), at: place(name)
+            expected: expected, got: ConfigValue.summary(of: value), key: key(name),
+            at: location(name)
         )
     }
 }

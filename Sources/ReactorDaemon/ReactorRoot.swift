@@ -1,9 +1,9 @@
 public import ReactorCore
 
 extension DaemonConfig {
-    /// The tree that the configuration describes, as one root reactor.
+    /// Creates the configured tree as one root reactor.
     ///
-    /// *Throws*: every unknown kind and refused option, with its place.
+    /// *Throws*: every unknown kind and invalid option, with its place.
     public func root(
         from catalog: ReactorCatalog<any Reactor>
     ) throws(ConfigError) -> Group {

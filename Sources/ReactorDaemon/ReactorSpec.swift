@@ -1,28 +1,28 @@
 public import ReactorWire
 
-/// What the configuration says about one node of the tree, before any reactor is made of it.
+/// The configuration of one node of the tree.
 ///
-/// *Place*: ``DaemonConfig`` reads it, ``ReactorCatalog`` makes the reactor. A node without a kind
-/// only groups its children.
+/// *Place*: ``DaemonConfig`` reads it, ``ReactorCatalog`` creates the reactor. A node without a
+/// kind is a group of its children.
 public struct ReactorSpec: Equatable, Sendable {
     /// The node's name under its parent.
     public var name: String
-    /// Which ready-made or own reactor; nil for a mere group.
+    /// The name of the reactor's kind; nil for a group.
     public var kind: String?
-    /// Everything beside `kind:` and `children:`, for the reactor of that kind to read.
+    /// All keys besides `kind:` and `children:`, for the kind's factory.
     public var options: [String: WireValue]
     /// In the order of the file; names are distinct.
     public var children: [ReactorSpec]
-    /// Where the node's name stands.
-    public var mark: ConfigPlace
-    /// Where the kind stands, and each option by its name.
-    public var kindMark: ConfigPlace
-    /// Where each option stands, by its name.
-    public var optionMarks: [String: ConfigPlace]
+    /// The location of the node's name.
+    public var mark: ConfigLocation
+    /// The location of the kind.
+    public var kindMark: ConfigLocation
+    /// The location of each option, by its name.
+    public var optionMarks: [String: ConfigLocation]
     /// The path of the node's key in the file, such as `reactors.team.children.lock`.
     public var key: String
 
-    /// A node that no file says anything about, for tests and embedded daemons.
+    /// Creates a node without a file, for tests and embedded daemons.
     public init(
         name: String, kind: String?, options: [String: WireValue] = [:],
         children: [ReactorSpec] = []
@@ -31,7 +31,7 @@ public struct ReactorSpec: Equatable, Sendable {
         self.kind = kind
         self.options = options
         self.children = children
-        mark = ConfigPlace(file: "code")
+        mark = ConfigLocation(file: "code")
         kindMark = mark
         optionMarks = [:]
         key = name
@@ -39,18 +39,18 @@ public struct ReactorSpec: Equatable, Sendable {
 }
 
 extension ReactorSpec {
-    /// Longest name of a node in bytes, as for a file.
+    /// Maximum length of a node's name in bytes, as for a file.
     public static let nameBytesMax = 255
 
-    /// Why a text cannot name a node, or nil if it can.
+    /// Returns the reason why a text cannot name a node, or nil if it can.
     static func refusal(ofName name: String) -> String? {
-        if name.isEmpty { return "a name is empty" }
-        if name == "." || name == ".." { return "\"\(name)\" would be a step in a path" }
+        if name.isEmpty { return "the name is empty" }
+        if name == "." || name == ".." { return "\"\(name)\" is a step in a path, not a name" }
         if name.utf8.contains(UInt8(ascii: "/")) {
-            return "name \(ConfigProblem.quoted(name)) holds /, nest it with `children:`"
+            return "name \(ConfigProblem.quoted(name)) contains /, nest it with `children:`"
         }
         if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            return "name \(ConfigProblem.quoted(name)) holds a control character"
+            return "name \(ConfigProblem.quoted(name)) contains a control character"
         }
         let bytes = name.utf8.count
         return bytes > nameBytesMax

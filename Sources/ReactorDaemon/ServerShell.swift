@@ -5,34 +5,44 @@ package import ReactorLoop
 package import ReactorServer
 import ReactorThreads
 
-/// A tree served on a libuv loop: the server's outputs carried out, and what effects post brought in.
+/// Serves a tree on a libuv loop: carries out the server's outputs and runs the jobs that effects
+/// post.
 ///
-/// *Place*: inside ``Daemon``, which adds the socket's guard, signals and the log; tests put other
-/// listeners in front of it. *Owner*: the loop's thread.
+/// *Place*: inside ``Daemon``, which adds the socket's guard, signals and the log; tests use it
+/// with other listeners. *Owner*: the loop's thread.
 package final class ServerShell {
     package let loop: EventLoop
-    package private(set) var server: Server
+    package var server: Server { current }
+    // Private, so that the accesses of each turn need no exclusivity check at run time.
+    private var current: Server
     let jobs: TreeJobs
     private let journal: any Journal
-    /// Who sees to snapshots and to the journal's length, where history is kept.
+    /// Takes snapshots and bounds the journal's size; nil without a data directory.
     let keeper: HistoryKeeper?
-    /// Makes the server again of what was kept.
+    /// Makes a new server from the durable history; nil without a data directory.
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
-    /// Who answers questions about the past, where there is one.
-    private let desk: HistoryDesk?
-    private var links: [ConnectionID: Connection] = [:]
+    /// Answers queries about the past; nil without a data directory.
+    private let router: HistoryRouter?
+    private var links = LinkTable<Connection>()
     private var lastConnection: UInt64 = 0
-    // because a look at the clock for each write of a turn is one too many
-    /// When the turn at hand ended, in nanoseconds.
+    /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
+    /// writes of a turn.
     private var turnTime: UInt64 = 0
     private var isClosed = false
-    /// Told what the operator may want to know.
+    /// An empty buffer, whose memory serves the outputs of the next turn.
+    private var outputs: [ServerOutput] = []
+    /// Called with events for the operator's log.
     var onEvent: (ServerEvent) -> Void = { _ in }
-    /// Told that a turn has ended and its outputs have left, as far as they may.
-    package var onTurnEnd: () -> Void = {}
+    /// Called when a turn has ended and its outputs that need not wait for the journal have been
+    /// carried out.
+    package var onTurnEnd: (() -> Void)? {
+        get { turnEnd }
+        set { turnEnd = newValue }
+    }
+    private var turnEnd: (() -> Void)?
 
-    /// Mounts `root`; `random` yields random 64-bit numbers. Nothing is served before
-    /// ``begin()``.
+    /// Mounts `root`; `random` returns random 64-bit numbers. Clients are served from ``begin()``
+    /// on.
     package init(
         _ root: some Reactor, on loop: EventLoop, epoch: UInt64, limits: ServerLimits,
         name: String, ownerUID: UInt32? = nil, journal: any Journal = MemoryJournal(),
@@ -42,17 +52,17 @@ package final class ServerShell {
         self.journal = journal
         keeper = nil
         recover = nil
-        desk = nil
+        router = nil
         let inbox = TreeInbox(waking: loop.handle)
         jobs = TreeJobs { inbox.take() }
         let tree = Tree(
             root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
-        server = Server(
+        current = Server(
             tree, limits: limits, daemonName: name, ownerUID: ownerUID, random: random)
     }
 
-    /// Mounts `root` and puts it back to where `history` ends; what happens from here on is kept
-    /// there. `roots` makes the reactors once more, for who asks how the past was.
+    /// Mounts `root`, restores it to the end of `history`, and appends further turns to that
+    /// history. `roots` creates the reactors a second time, to answer queries about the past.
     init(
         _ root: some Reactor, on loop: EventLoop, history: History, limits: ServerLimits,
         name: String, ownerUID: UInt32?, roots: (@Sendable () throws -> any Reactor)? = nil,
@@ -67,7 +77,7 @@ package final class ServerShell {
                 root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
             return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
         }
-        server = Server(
+        current = Server(
             try history.recover(recovery(), epoch: epoch), watching: history.words,
             daemonName: name, ownerUID: ownerUID, random: random)
         recover = { (former) throws(DaemonError) in
@@ -77,130 +87,141 @@ package final class ServerShell {
                 try history.recover(recovery, epoch: epoch), watching: history.words,
                 isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
         }
-        lastConnection = server.highestConnection
-        let keeper = try HistoryKeeper(history, of: server, on: loop.handle)
+        lastConnection = current.highestConnection
+        let keeper = try HistoryKeeper(history, of: current, on: loop.handle)
         self.keeper = keeper
         journal = keeper.journal
-        desk = try HistoryDesk(history, keeper, of: server, on: loop, roots: roots)
+        router = try HistoryRouter(history, keeper, of: current, on: loop, roots: roots)
         keeper.onMissed = { [unowned self] number, frames in
             server.answer(number, with: frames, at: loop.now)
         }
     }
 
-    /// Ends what looks into the past, and lets the journal's files go; once.
-    func close(isHurried: Bool = false) {
+    /// Stops the queries about the past and closes the journal; the second call does nothing.
+    func close(skipsSnapshot: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
-        // because what looks into the past may take its time, and the last snapshot is not to wait
-        desk?.stop()
-        keeper?.close(isHurried: isHurried)
-        desk?.close()
+        // The threads for queries may take a while to end; the last snapshot does not wait for
+        // them.
+        router?.stop()
+        keeper?.close(skipsSnapshot: skipsSnapshot)
+        router?.close()
     }
 
-    /// Goes back to what was kept, because what came after it cannot be: everybody is cut, and comes
-    /// back to a server that changes nothing until ``goOn()``.
+    /// Returns to the durable state, because later turns cannot be made durable. Closes every
+    /// connection; clients reconnect to a server that refuses changes until ``goOn(_:)``.
     func rebuild() throws(DaemonError) {
         guard let recover else { return }
         _ = server.tree.dismissEffects()
-        let former = links
-        links = [:]
+        let former = links.all
+        links = LinkTable()
         let formerServer = server
-        server = try recover(formerServer)
+        current = try recover(formerServer)
         server.succeed(formerServer)
         keeper?.serve(server)
-        desk?.serve(server)
+        router?.serve(server)
         lastConnection = max(lastConnection, server.highestConnection)
-        for link in former.values { link.close() }
+        for link in former { link.close() }
     }
 
-    /// Lets the server change things again, or make them smaller.
+    /// Resumes the journal and makes the server accept actions, by default all.
     func goOn(_ admission: Admission = .all) {
         journal.resume()
         server.goOn(admission)
         loop.turnAgain()
     }
 
-    /// Lets the server carry out every action again, and what effects have posted.
+    /// Makes the server accept every action again, and run the jobs that effects have posted.
     func admitAll() {
         server.admitAll()
         loop.turnAgain()
     }
 
-    /// Whether nobody is connected.
+    /// True if no client is connected.
     var isAlone: Bool { links.isEmpty }
 
-    /// Takes the loop's turns over, and ends the first.
+    /// Takes over the loop's turns and ends the first.
     package func begin() {
-        journal.onAppended = { [unowned self] turn in
-            server.appended(turn, at: loop.now)
-            keeper?.noteAppended(turn)
-            desk?.noteAppended()
-        }
+        journal.onAppended = { [unowned self] turn in appended(turn) }
         loop.onTurnEnd = { [unowned self] in endTurn() }
-        // because what the reactors begin with is a part of the first turn, and nobody has come yet
+        // The changes of starting reactors belong to the first turn, before any client connects.
         endTurn()
     }
 
     /// Closes every connection at once.
-    package func cut() { for link in links.values { link.close() } }
+    package func cut() { for link in links.all { link.close() } }
 
-    /// Tells the time, once a second: see ``Server/tick(at:isLate:)``.
+    /// Passes the time, once a second: see ``Server/tick(at:isLate:)``.
     func tick(isLate: Bool) {
-        // because the end of a client that had half-closed comes without a read that could tell
-        for link in links.values where link.isEnded && link.isHungUp { link.close() }
+        // No read reports that a half-closed client has closed the rest, so it is polled here.
+        for link in links.all where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
-        desk?.tick(at: loop.now)
+        router?.tick(at: loop.now)
     }
 
     /// Serves a connection that a listener accepted.
     package func accept(_ link: Connection) {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
-        links[id] = link
+        links.insert(link, at: id)
         server.connect(
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
-        link.onBytes = { [unowned self] bytes in server.receive(id, bytes, at: loop.now) }
+        link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
         link.onEnd = { [unowned self] in
             server.endInput(id)
-            desk?.endInput(id)
+            router?.endInput(id)
         }
         link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
-            links[id] = nil
+            links.remove(at: id)
             server.disconnect(id, at: loop.now)
-            desk?.forget(id)
+            router?.forget(id)
         }
         link.resumeReading()
+    }
+
+    // The closure calls one function: each use of an unowned reference in it is counted.
+    private func received(_ bytes: Span<UInt8>, from id: ConnectionID) {
+        server.receive(id, bytes, at: loop.now)
+    }
+
+    private func appended(_ turn: UInt64) {
+        server.appended(turn, at: loop.now)
+        keeper?.appended(turn)
+        router?.appended()
     }
 }
 
 // MARK: - Turns
 extension ServerShell {
-    /// Ends the turn: everything that arrived has been received.
+    /// Ends the turn, after all arrived bytes were received.
     private func endTurn() {
         if server.admission == .all { for job in jobs.take() { server.perform(job) } }
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
             carryOut()
-            keeper?.look(at: turnTime)
+            keeper?.advance(at: turnTime)
         } while server.needsTurn && !server.isSharing && !server.hasHeldInput
             && !server.isCrowded
-        // because the others are looked at before one that sends much is read on
+        // Other sockets are polled before more is read from a client that sends much.
         if server.isSharing || server.hasHeldInput || server.isCrowded
             || jobs.hasMore && server.admission == .all || keeper?.isGathering ?? false
         {
             loop.turnAgain()
         }
-        onTurnEnd()
+        turnEnd?()
     }
 
     private func carryOut() {
+        var taken: [ServerOutput] = []
+        swap(&taken, &outputs)
         while true {
-            let outputs = server.takeOutputs()
-            if outputs.isEmpty { return }
-            for output in outputs { carryOut(output) }
+            server.takeOutputs(into: &taken)
+            if taken.isEmpty { break }
+            for output in taken { carryOut(output) }
         }
+        swap(&taken, &outputs)
     }
 
     private func carryOut(_ output: ServerOutput) {
@@ -211,7 +232,7 @@ extension ServerShell {
         case .close(let id): links[id]?.finish()
         case .cut(let id): links[id]?.close()
         case .append(let batch):
-            keeper?.noteHanded(batch, at: turnTime)
+            keeper?.countAppended(batch, at: turnTime)
             journal.append(
                 JournalBatch(
                     turn: batch.turn, epoch: batch.epoch, after: batch.after,
@@ -228,14 +249,16 @@ extension ServerShell {
         case .encode(let capture): encode(capture)
         case .log(let event): onEvent(event)
         case .cutConnections:
-            for link in links.values { link.close() }
+            for link in links.all { link.close() }
             loop.turnAgain()
-        case .inquire(let inquiry): desk?.take(inquiry)
+        case .inquire(let inquiry):
+            // A connection that has gone in the same turn is forgotten already.
+            if links[inquiry.connection] != nil { router?.take(inquiry) }
         }
     }
 
-    // because a state may be large, and the loop is not to wait for it; because the next one comes only
-    // when the sums are there, no more than one thread is ever at it
+    // Sums on a separate thread, since a state may be large. The server asks for the next sum
+    // only after the result, so at most one such thread runs.
     private func sum(_ probe: StateProbe) {
         let (server, loop) = (Confined(server), loop.handle)
         _ = try? WorkThread(name: "probe") {
@@ -244,15 +267,15 @@ extension ServerShell {
         }
     }
 
-    // because an answer may be large, and the loop is not to wait for it; because the next one comes
-    // only when this is there, no more than one thread is ever at it
+    // Encodes on a separate thread, since an answer may be large. The server asks for the next
+    // one only after the result, so at most one such thread runs.
     private func encode(_ capture: SliceCapture) {
         let (server, loop) = (Confined(server), loop.handle)
         let work = { @Sendable in
             let encoding = capture.encode()
             _ = loop.post { server.open().encoded(encoding) }
         }
-        // because a machine that has no thread to spare still answers
+        // Without a thread, the loop's thread encodes.
         if (try? WorkThread(name: "answers", work)) == nil { work() }
     }
 

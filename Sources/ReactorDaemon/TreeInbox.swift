@@ -3,12 +3,12 @@ import ReactorJournal
 import ReactorLoop
 import ReactorThreads
 
-/// What effects post, on its way to the loop.
+/// Carries jobs that effects post from any thread to the loop's thread.
 ///
-/// Posting wakes the loop; the jobs run at the end of that turn, inside its batch.
+/// Posting wakes the loop; the jobs run at the end of that turn and become part of its batch.
 final class TreeInbox: Sendable {
     private let mailbox: Mailbox<@Sendable (Tree) -> Void>
-    // because most turns find nothing, and a look at a flag is cheaper than a lock
+    // Most turns find no jobs, and testing a flag is cheaper than taking a lock.
     private let flag = Flag()
 
     init(waking loop: LoopHandle) {
@@ -18,7 +18,7 @@ final class TreeInbox: Sendable {
         })
     }
 
-    /// What a tree needs of the world, for effects.
+    /// The tree's environment: posts jobs to this inbox and reads the wall clock.
     var environment: TreeEnvironment {
         TreeEnvironment(
             post: { [mailbox] in mailbox.post($0) }, wallClock: { WallClock.milliseconds() })

@@ -1,32 +1,32 @@
 import ReactorCore
 
-/// What effects and sagas posted, some of it each turn.
+/// Runs the jobs that effects and sagas posted, a bounded number each turn.
 ///
-/// *Place*: between the inbox, which any thread fills, and the turn's end. A chain of sagas that put
-/// to each other, or an effect that emits without end, leaves every turn room for the clients.
-/// *Owner*: the loop's thread.
+/// *Place*: between the inbox, which any thread fills, and the turn's end. A chain of sagas that
+/// post to each other, or an effect that emits without end, thus leaves time for clients in every
+/// turn. *Owner*: the loop's thread.
 final class TreeJobs {
     typealias Job = @Sendable (Tree) -> Void
 
     private let posted: () -> [Job]
     private var waiting: [Job] = []
     private var next = 0
-    /// Turns that left jobs to the next one.
+    /// Number of turns that left jobs to the next turn.
     private(set) var shortenedCount: UInt64 = 0
 
-    /// Most jobs that are run in one turn; the others wait, in their order, for the next.
+    /// Maximum number of jobs that run in one turn; the others wait in order for the next.
     static let perTurnMax = 1_024
 
-    /// Shares out what `posted` takes from an inbox.
+    /// Takes jobs from an inbox through `posted`.
     init(_ posted: @escaping () -> [Job]) { self.posted = posted }
 
-    /// Whether jobs wait for the next turn.
-    var hasMore: Bool { next < waiting.count }
+    /// Whether jobs wait for the next turn: ``next`` is below the count of ``waiting``.
+    private(set) var hasMore = false
 
-    /// How many wait.
+    /// Number of waiting jobs.
     var waitingCount: Int { waiting.count - next }
 
-    /// Takes this turn's share.
+    /// Returns the jobs of this turn.
     func take() -> ArraySlice<Job> {
         let posted = posted()
         if hasMore {
@@ -39,6 +39,7 @@ final class TreeJobs {
         let end = min(waiting.count, next + Self.perTurnMax)
         let share = waiting[next..<end]
         next = end
+        hasMore = next < waiting.count
         if hasMore {
             shortenedCount &+= 1
             compact()
@@ -49,7 +50,7 @@ final class TreeJobs {
         return share
     }
 
-    // because moving the rest in every turn would cost as much as there waits
+    // Compacts only when more than half is consumed, so that the cost per job stays constant.
     private func compact() {
         guard next > waiting.count / 2 else { return }
         waiting.removeFirst(next)

@@ -5,7 +5,7 @@ import ReactorCore
 import ReactorDaemon
 import ReactorLoop
 
-/// The command line of a daemon, and what becomes of it.
+/// The command line of a daemon, and the program's run.
 struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
@@ -16,15 +16,17 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
                 \(Program.name) <subcommand>
                 """,
             discussion: """
-                Without a subcommand it serves, until a signal ends it. Clients are `reactorctl` \
-                and every program that uses the ReactorClient library or speaks the documented \
-                wire. The subcommands look after the data of a daemon that does not run.
+                Without a subcommand it serves clients until a signal ends it. Clients are \
+                `reactorctl` and every program that uses the ReactorClient library or speaks the \
+                documented wire format. The subcommands manage the data of a daemon that is not \
+                running.
 
                 Exit codes: 0 ended by a signal (within 5 s; effects that do not end by then are \
-                named in the log, and abandoned), or all is well with --check; 64 wrong usage; \
-                65 the configuration cannot be used; 69 the socket, the data directory, or what \
-                else is needed of the system, cannot be had; 74 the disk failed, and what was told \
-                is kept; 78 the data directory holds something that cannot be gone on from.
+                named in the log and abandoned), or --check found no problem; 64 wrong usage; 65 \
+                the configuration cannot be used; 69 the socket, the data directory or another \
+                resource of the system is not available; 73 the directory to be created exists; 74 \
+                the disk failed, and all acknowledged actions are durable; 78 the daemon cannot \
+                continue from the content of the data directory.
                 """,
             version: Program.version,
             subcommands: [
@@ -40,7 +42,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
         if options.config == nil, reactors.needsConfig {
             throw ValidationError("Missing expected argument '--config <file>'")
         }
-        try DaemonVoice<Program>.run {
+        try DaemonOutput<Program>.run {
             var settings = try reactors.config(at: options.config)
             if let socket = options.socket { settings.socket = socket }
             let root = try reactors.root(for: settings)
@@ -50,27 +52,29 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     }
 
     private static func check(_ settings: DaemonConfig, _ root: any Reactor) throws {
-        try DaemonVoice<Program>.say([settings.summary])
+        let summary = try settings.summary(
+            environment: ProcessPlace.environment, uid: geteuid())
+        try DaemonOutput<Program>.write([summary])
         guard settings.data != nil else { return }
         let history = try OfflineHistory(
             of: settings, environment: ProcessPlace.environment, uid: geteuid())
-        try DaemonVoice<Program>.say(["start"] + history.forecast(of: root).map { "  " + $0 })
+        try DaemonOutput<Program>.write(["start"] + history.forecast(of: root).map { "  " + $0 })
     }
 
     private static func serve(_ settings: DaemonConfig, _ root: any Reactor) throws {
         let daemon = try Daemon(
             root: root, config: settings, name: "\(Program.name) \(Program.version)",
             environment: ProcessPlace.environment, uid: geteuid(),
-            logger: DaemonVoice<Program>.logger(settings.logLevel),
+            logger: DaemonOutput<Program>.logger(settings.logLevel),
             roots: { [settings] in try Program.reactors.root(for: settings) },
             droppedLogLines: { DaemonLog.droppedCount }, whenOpen: Program.whenOpen)
         do throws(DaemonError) {
             try daemon.run()
         } catch {
-            // because a signal in between would end the process as if nothing had failed, where it
-            // failed while it served
+            // Keeps the daemon's signal handlers until the error is printed: a signal in between
+            // would end the process with another status.
             withExtendedLifetime(daemon) {
-                let code = DaemonVoice<Program>.exit(error.exitCode, "\(error)")
+                let code = DaemonOutput<Program>.exit(error.exitCode, "\(error)")
                 DaemonLog.flush()
                 Self.exit(withError: code)
             }
@@ -78,21 +82,22 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     }
 }
 
-/// What a daemon that serves is told.
+/// The options of a daemon that serves.
 struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Where to listen, instead of the configured place.", valueName: "path"))
+        help: ArgumentHelp(
+            "The socket to listen on, instead of the configured one.", valueName: "path"))
     var socket: String?
 
     @Flag(
         name: .long,
         help: """
-            Read the configuration, say what it asks for and what a start would do with the data, \
-            and end.
+            Read the configuration, print its settings and what a start would do with the data, and \
+            exit.
             """)
     var check = false
 }

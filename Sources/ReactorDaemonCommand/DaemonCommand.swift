@@ -1,17 +1,16 @@
 import ArgumentParser
-import Foundation
 public import ReactorCore
 import ReactorDaemon
 
-/// A daemon as a program, which takes every option of `reactord`.
+/// A daemon as a program, with every option of `reactord`.
 ///
 ///     @main
 ///     struct TrackerDaemon: DaemonCommand {
 ///         static var reactors: DaemonReactors { .root(Tracker()) }
 ///     }
 ///
-/// With kinds of one's own beside the ready-made ones, the configuration's `reactors:` say what
-/// stands where:
+/// To add your own kinds to the ready-made ones, register them; the configuration's `reactors:`
+/// then select them:
 ///
 ///     @main
 ///     struct TeamDaemon: DaemonCommand {
@@ -22,7 +21,7 @@ import ReactorDaemon
 ///         }
 ///     }
 ///
-/// Who looks on, and what comes in besides clients' actions, is said once the tree is open:
+/// Use `whenOpen` to add observers and further inputs once the tree is open:
 ///
 ///     static func whenOpen(_ tree: Tree) throws {
 ///         let tracker = try tree.reactor(Tracker.self)
@@ -30,38 +29,40 @@ import ReactorDaemon
 ///         tracker.connect(orders).keep()
 ///     }
 public protocol DaemonCommand: SendableMetatype {
-    /// Which reactors it serves. Read at start, and on another thread whenever somebody asks how the
-    /// past was: makes them anew each time.
+    /// The reactors to serve. Read at the start, and on another thread for queries about the
+    /// past: return new reactors each time.
     static var reactors: DaemonReactors { get }
 
-    /// Called once the reactors have begun, on the tree's isolation and before anybody is served; what
-    /// it throws ends the daemon.
+    /// Called once the reactors have started, on the tree's isolation and before clients are
+    /// served; an error ends the daemon.
     ///
-    /// From here on, what other tasks are to do goes through a ``ReactorCore/LiveReactor/handle``.
+    /// Other tasks reach the reactors through a ``ReactorCore/LiveReactor/handle``.
     static func whenOpen(_ tree: Tree) throws
 
-    /// What it is called in its help and its log, and what its clients are told.
+    /// The program's name in its help, its log, and its answer to HELLO.
     static var name: String { get }
 
-    /// What it is for, in a sentence.
+    /// The program's purpose, in one sentence.
     static var abstract: String { get }
 
-    /// What `--version` prints.
+    /// The text that `--version` prints.
     static var version: String { get }
 }
 
 extension DaemonCommand {
-    /// Leaves the tree as it is.
+    /// Does nothing.
     public static func whenOpen(_ tree: Tree) throws {}
 
     /// The name of its executable.
-    public static var name: String { ProcessInfo.processInfo.processName }
+    public static var name: String {
+        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? ""
+    }
 
     public static var abstract: String { "Serves reactors over a Unix-domain socket." }
 
-    /// That of the library.
+    /// The version of the library.
     public static var version: String { Daemon.version }
 
-    /// Reads the command line, and serves until a signal ends it.
+    /// Parses the command line, and serves until a signal ends the daemon.
     public static func main() { DaemonArguments<Self>.main() }
 }

@@ -2,32 +2,33 @@ import Glibc
 import Logging
 import ReactorThreads
 
-/// A daemon's log: lines to standard error that never wait for its reader.
+/// A daemon's log: lines to standard error, written without waiting for the reader.
 ///
-/// *Place*: behind the program's `Logger`, and for its last words. *Owner*: any thread.
+/// *Place*: behind the program's `Logger`, and for its error messages. *Owner*: any thread.
 enum DaemonLog {
-    /// How long the end of the process waits for the reader of what is left.
+    /// Maximum time that the process waits at its end for the reader to take the remaining lines,
+    /// in milliseconds.
     static let flushMillisecondsMax: UInt32 = 500
 
     private static let label = Guarded("")
     private static let writer = try? LineWriter(to: STDERR_FILENO) { dropped(count: $0) }
 
-    /// A handler of the common form.
+    /// Creates a handler with the common line format.
     static func handler(label: String) -> StreamLogHandler {
         self.label.withLock { $0 = label }
         return StreamLogHandler(label: label, stream: LogStream())
     }
 
-    /// Writes whole lines; where the system has no thread for them, at once.
+    /// Queues whole lines for the log's thread; without a thread, writes them immediately.
     static func write(_ text: String) {
         if let writer { return writer.write(text) }
         StandardError.write(line: String(text.dropLast()))
     }
 
-    /// Lines that were dropped since the start.
+    /// Number of lines dropped since the start.
     static var droppedCount: UInt64 { writer?.droppedCount ?? 0 }
 
-    /// Waits until what was written has left, but not for ever.
+    /// Waits until the queued lines are written, for at most ``flushMillisecondsMax``.
     static func flush() { writer?.flush(milliseconds: flushMillisecondsMax) }
 
     private static func dropped(count: UInt64) -> String {
@@ -41,12 +42,12 @@ enum DaemonLog {
     }
 }
 
-/// Hands a handler's lines to the log.
+/// Passes a handler's lines to the log.
 private struct LogStream: TextOutputStream {
     mutating func write(_ text: String) { DaemonLog.write(text) }
 }
 
-/// Keeps a handler's line.
+/// Captures a handler's line.
 private struct CapturedText: TextOutputStream, Sendable {
     let text: Guarded<String>
 

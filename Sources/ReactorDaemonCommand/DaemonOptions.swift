@@ -5,17 +5,18 @@ import ReactorCore
 import ReactorDaemon
 import ReactorLoop
 
-/// What a daemon's subcommands have in common: whose daemon it is, and what ends them.
+/// The common options of a daemon's subcommands.
 struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String?
 
-    /// The configuration, and the root of the tree that it describes; `parent` is the program's own
-    /// command line.
+    /// Returns the configuration, and the root of its tree; `parent` is the program's own command
+    /// line.
     func read(
         _ parent: DaemonArguments<Program>
     ) throws -> (settings: DaemonConfig, root: any Reactor) {
-        // because an option that the program has as well is taken for its own, wherever it stands
+        // If the program and the subcommand have the same option, ArgumentParser assigns it to
+        // the program, wherever it is on the command line.
         let config = parent.options.config ?? config
         let reactors = Program.reactors
         if config == nil, reactors.needsConfig {
@@ -25,8 +26,8 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
         return (settings, try reactors.root(for: settings))
     }
 
-    /// The history of the daemon, which must not run; `directory` names another place than the
-    /// configured one.
+    /// Opens the history of the daemon, which must not be running; `directory` overrides the
+    /// configured place.
     func history(
         of settings: DaemonConfig, in directory: String? = nil
     ) throws(DaemonError) -> OfflineHistory {
@@ -36,9 +37,10 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
     }
 }
 
-/// How a daemon's program speaks.
-enum DaemonVoice<Program: DaemonCommand> {
-    /// Runs `body`; where it fails, says why on standard error and ends with the error's code.
+/// The output of a daemon's program.
+enum DaemonOutput<Program: DaemonCommand> {
+    /// Runs `body`; if it throws, prints the error to standard error and ends with the error's
+    /// code.
     static func run(_ body: () throws -> Void) throws {
         defer { DaemonLog.flush() }
         do {
@@ -50,8 +52,8 @@ enum DaemonVoice<Program: DaemonCommand> {
         }
     }
 
-    /// Writes lines to standard output.
-    static func say(_ lines: [String]) throws {
+    /// Writes lines to standard output, safe for a terminal.
+    static func write(_ lines: [String]) throws {
         let text = lines.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
             .map { String($0).terminalSafe + "\n" }.joined()
         do throws(CallFailure) {
@@ -61,7 +63,7 @@ enum DaemonVoice<Program: DaemonCommand> {
         }
     }
 
-    /// A logger to standard error, which waits for no reader: see ``DaemonLog``.
+    /// Creates a logger to standard error that does not wait for the reader: see ``DaemonLog``.
     static func logger(_ level: Logger.Level) -> Logger {
         LoggingSystem.bootstrap { DaemonLog.handler(label: $0) }
         var logger = Logger(label: Program.name)
@@ -69,7 +71,7 @@ enum DaemonVoice<Program: DaemonCommand> {
         return logger
     }
 
-    /// Says why on standard error, in the form `reactord: …`, and yields the exit code.
+    /// Prints an error to standard error, in the form `reactord: …`, and returns the exit code.
     static func exit(_ code: Int32, _ text: String) -> ExitCode {
         for line in text.split(separator: "\n") {
             DaemonLog.write("\(Program.name): \(String(line).terminalSafe)\n")

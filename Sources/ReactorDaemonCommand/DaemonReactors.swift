@@ -1,18 +1,18 @@
 public import ReactorCore
 public import ReactorDaemon
 
-/// Where a daemon's reactors come from.
+/// The source of a daemon's reactors.
 public enum DaemonReactors {
-    /// From the daemon's code: this one stands at `/`, its children below it. A ``Group`` holds
-    /// several. A configuration is optional then, and must not have `reactors:`.
+    /// From the daemon's code: the reactor at `/`, with its children below it. Use a ``Group``
+    /// for several. A configuration file is optional then, and must not have `reactors:`.
     case root(any Reactor)
-    /// From the configuration's `reactors:`, which this catalog makes; ``ReactorCatalog/stock`` has
-    /// the ready-made kinds. A configuration is needed then.
+    /// From the configuration's `reactors:`, created with this catalog; ``ReactorCatalog/stock``
+    /// has the ready-made kinds. A configuration file is required then.
     case configured(ReactorCatalog<any Reactor>)
 }
 
 extension DaemonReactors {
-    /// What the file at `path` says; without a file, the defaults.
+    /// Reads the configuration file at `path`; without a path, returns the defaults.
     ///
     /// *Throws*: every mistake in the file.
     func config(at path: String?) throws(ConfigError) -> DaemonConfig {
@@ -23,9 +23,9 @@ extension DaemonReactors {
         }
     }
 
-    /// The root of the tree.
+    /// Creates the root of the tree.
     ///
-    /// *Throws*: every unknown kind and refused option in the file.
+    /// *Throws*: every unknown kind and invalid option in the file.
     func root(for config: DaemonConfig) throws(ConfigError) -> any Reactor {
         switch self {
         case .root(let root): root
@@ -33,7 +33,7 @@ extension DaemonReactors {
         }
     }
 
-    /// Whether nothing can be served without a configuration.
+    /// Whether a configuration file is required.
     var needsConfig: Bool {
         switch self {
         case .root: false

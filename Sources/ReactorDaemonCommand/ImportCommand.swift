@@ -1,58 +1,55 @@
 import ArgumentParser
-import Foundation
 import ReactorDaemon
+import ReactorLoop
 
-/// `reactord import`: puts states in the place of those of a history's end.
+/// `reactord import`: replaces states at the end of a history.
 struct ImportCommand<Program: DaemonCommand>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "import",
-            abstract: "Replace states by those that `reactorctl export` wrote.",
+            abstract: "Replace states with those that `reactorctl export` wrote.",
             discussion: """
-                Each line is {"path":"/visits","state":{"count":5}}. All of them are taken over, \
+                Each line is {"path":"/visits","state":{"count":5}}. Either all lines are imported \
                 or none: a state that its reactor cannot read is refused with its line. Reactors \
-                that no line names keep their states; children of collections come as named. The \
-                daemon must not run; the import is in its log, as a revision of a new epoch. \
-                Nobody owns what is imported: a lock that a line shows as held stays so until it \
-                is released by its token, and `reactorctl export` shows none.
+                without a line keep their states; named children of collections are created. The \
+                daemon must not be running; `reactorctl log` shows the import as a revision of a \
+                new epoch. Imported objects have no owner: a lock that a line shows as held stays \
+                held until it is released by its token. `reactorctl export` shows no held locks.
                 """)
     }
 
     @ParentCommand var parent: DaemonArguments<Program>
     @OptionGroup var options: DaemonOptions<Program>
 
-    @Flag(name: .long, help: "Begin a history where there is none yet.")
+    @Flag(name: .long, help: "Begin a new history if the directory has none.")
     var new = false
 
-    @Argument(help: "The file of states; - is standard input.")
+    @Argument(help: "The file of states, or - for standard input.")
     var file: String
 
     mutating func run() throws {
-        try DaemonVoice<Program>.run {
+        try DaemonOutput<Program>.run {
             let (settings, root) = try options.read(parent)
-            let logger = DaemonVoice<Program>.logger(settings.logLevel)
+            let logger = DaemonOutput<Program>.logger(settings.logLevel)
             let text = try read()
             let history = try options.history(of: settings)
             let (count, revision) = try history.importStates(
                 text.split(separator: "\n", omittingEmptySubsequences: false), into: root,
                 beginsNew: new, logger)
-            try DaemonVoice<Program>.say([
-                "took over \(count) states into \(history.directory), at revision \(revision)"
+            try DaemonOutput<Program>.write([
+                "imported \(count) states into \(history.directory), at revision \(revision)"
             ])
         }
     }
 
     private func read() throws -> String {
-        let data: Data
-        do {
-            data =
-                file == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data()
-                : try Data(contentsOf: URL(filePath: file))
+        let bytes: [UInt8]
+        do throws(CallFailure) {
+            bytes = try file == "-" ? FileSystem.bytesOfInput() : FileSystem.bytes(at: file)
         } catch {
-            throw DaemonError.unusableImport("\(file) cannot be read: \(error)")
+            throw DaemonError.unusableImport("\(file) cannot be read: \(error.message)")
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DaemonError.unusableImport("\(file) is not UTF-8 text")
         }
         return text

@@ -3,7 +3,7 @@ public import ReactorDaemon
 import StockReactors
 
 extension ReactorCatalog<any Reactor> {
-    /// The ready-made kinds, with their options; register kinds of your own beside them.
+    /// The ready-made kinds with their options; register your own kinds in addition.
     public static var stock: ReactorCatalog<any Reactor> {
         var catalog = ReactorCatalog<any Reactor>()
         for kind in StockKind.allCases {

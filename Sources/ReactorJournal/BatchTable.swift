@@ -1,11 +1,9 @@
-import GRDB
-
-/// The rows of a journal, over one connection.
+/// The table of a journal's rows, over one connection.
 struct BatchTable {
-    let db: Database
+    let db: SQLiteConnection
     let file: String
 
-    init(_ db: Database, in file: String) {
+    init(_ db: SQLiteConnection, in file: String) {
         self.db = db
         self.file = file
     }
@@ -15,9 +13,9 @@ struct BatchTable {
     private static let insertion =
         "INSERT INTO batch(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-    /// Appends a row behind those that are there.
+    /// Appends a row after the existing rows.
     func append(_ row: StoredRow) throws {
-        let insert = try BatchStatement(db, Self.insertion)
+        let insert = try db.statement(Self.insertion)
         insert.bind(row.position.number, at: 1)
         insert.bind(row.position.epoch, at: 2)
         insert.bind(row.after, at: 3)
@@ -31,16 +29,16 @@ struct BatchTable {
             row.facts.bytes.span.extracting(row.facts.range), at: 7)
     }
 
-    /// The rows behind the one numbered `number`, in order: at least one if there is any, then as
-    /// many as fit into `rowsMax` and `bytesMax`.
+    /// Returns the rows after row `number`, in order: at least one if any exists, then as many as
+    /// fit into `rowsMax` and `bytesMax`.
     func rows(
         behind number: UInt64, rowsMax: Int, bytesMax: Int
     ) throws -> (rows: [JournalRow], damage: JournalError?) {
         var rows: [JournalRow] = []
         var bytes = 0
         do {
-            let select = try BatchStatement(
-                db, "SELECT \(Self.columns) FROM batch WHERE number > ? ORDER BY number")
+            let select = try db.statement(
+                "SELECT \(Self.columns) FROM batch WHERE number > ? ORDER BY number")
             defer { select.end() }
             select.bind(number, at: 1)
             while rows.count < rowsMax, bytes < bytesMax, try select.step() {
@@ -55,11 +53,11 @@ struct BatchTable {
         return (rows, nil)
     }
 
-    /// Where the row behind the one numbered `number` stands, by what the row itself says; nil if
-    /// there is no such row.
+    /// Returns the position after row `number`, from the row's own columns; nil if the row does not
+    /// exist.
     func position(of number: UInt64) throws -> JournalPosition? {
-        let select = try BatchStatement(
-            db, "SELECT number, epoch, sequence, time, chain FROM batch WHERE number = ?")
+        let select = try db.statement(
+            "SELECT number, epoch, sequence, time, chain FROM batch WHERE number = ?")
         defer { select.end() }
         select.bind(number, at: 1)
         guard try select.step() else { return nil }
@@ -69,12 +67,12 @@ struct BatchTable {
         return position
     }
 
-    /// Which transactions the row numbered `number` holds, by what it says itself.
+    /// Returns the epoch and the range of sequences of row `number`, from the row's own columns.
     func transactions(
         of number: UInt64
     ) throws -> (epoch: UInt64, after: UInt64, sequence: UInt64) {
-        let select = try BatchStatement(
-            db, "SELECT epoch, after, sequence FROM batch WHERE number = ?")
+        let select = try db.statement(
+            "SELECT epoch, after, sequence FROM batch WHERE number = ?")
         defer { select.end() }
         select.bind(number, at: 1)
         guard try select.step() else {
@@ -86,15 +84,15 @@ struct BatchTable {
         return (epoch, after, sequence)
     }
 
-    /// The greatest number of a row; nil if there is none.
+    /// Returns the highest row number; nil if there are no rows.
     func lastNumber() throws -> UInt64? {
-        let select = try BatchStatement(db, "SELECT max(number) FROM batch")
+        let select = try db.statement("SELECT max(number) FROM batch")
         defer { select.end() }
         return try select.step() ? select.word(0) : nil
     }
 
     private func decode(
-        _ select: BatchStatement, expected: UInt64
+        _ select: SQLiteStatement, expected: UInt64
     ) throws -> JournalRow {
         guard let number = select.word(0), let epoch = select.word(1),
             let after = select.word(2), let sequence = select.word(3), let time = select.word(4),

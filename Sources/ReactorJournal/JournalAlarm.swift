@@ -1,24 +1,24 @@
-/// What is in a journal's way, and loses nothing: told when it begins, and again only when it has
-/// been gone in between.
+/// An obstacle that loses no data. Reported when it begins, and again only if it was gone in
+/// between.
 public enum JournalAlarm: Equatable, Sendable {
-    /// Another process holds the lock of the file, and commits wait for it.
+    /// Another process holds the file's lock, and commits wait for it.
     case isLocked(file: String)
-    /// A checkpoint has no room: rows stay in the log, which fills up.
+    /// The disk has no room for a checkpoint: rows stay in the write-ahead log, which grows.
     case checkpointFull(message: String)
-    /// Another process reads, so that the log of so many bytes cannot begin anew.
+    /// Another process reads, so the write-ahead log of this size cannot be restarted.
     case logIsRead(byteCount: Int)
 }
 
 extension JournalAlarm: CustomStringConvertible {
-    /// What is in the way, and the next step.
+    /// The obstacle and the next step.
     public var description: String {
         switch self {
         case .isLocked(let file):
-            "\(file) is locked by another process; nothing is kept until that ends"
+            "\(file) is locked by another process; commits wait until that ends"
         case .checkpointFull(let message):
-            "the journal's log cannot be emptied for want of room: \(message); free some"
+            "the disk has no room for a checkpoint of the journal's log: \(message); free some"
         case .logIsRead(let byteCount):
-            "the journal's log of \(byteCount) bytes cannot begin anew while another process reads"
+            "the journal's log of \(byteCount) bytes cannot be restarted while another process reads"
         }
     }
 }

@@ -1,25 +1,23 @@
-import GRDB
-
-/// A copy of a history that is a data directory itself, made while a journal goes on.
+/// A copy of a history, itself a data directory, made while the journal is being written.
 ///
 ///     let backup = try JournalBackup(of: directory, into: "/backup/monday")
 ///
-/// *Place*: `reactorctl backup`. Holds the newest good snapshot and all rows that are kept, up to
-/// one moment; every checksum of it was verified once it stood there. Behind its last row there is
-/// one more, of epoch 0: whoever starts from it begins another epoch, because what has happened
-/// since the copy was made is no part of it. *Owner*: any one thread, while the journal is written
-/// by another. *Cost*: reads and writes the whole history once, and reads the copy once.
+/// *Place*: `reactorctl backup`. Contains the newest good snapshot and all rows in the journal at
+/// one moment; every checksum of the copy has been verified. An additional last row has epoch 0, so
+/// that a daemon that starts from the copy begins a new epoch: changes made after the copy are not
+/// part of it. *Owner*: any one thread, also while another writes the journal. *Cost*: reads and
+/// writes the whole history once, and reads the copy once.
 public struct JournalBackup: Equatable, Sendable {
-    /// Where the copy ends, before the row of epoch 0.
+    /// The position at which the copy ends, before the row of epoch 0.
     public let end: JournalPosition
-    /// The row of the snapshot in it, if there is one.
+    /// The row number of the snapshot in the copy, nil without one.
     public let snapshot: UInt64?
 
-    /// Makes the directory `path`, which has that name only once it is whole; nothing is left of it
-    /// where that fails, or `isCancelled`, which is asked often, says that nobody wants it any more.
+    /// Creates the directory `path`. It gets that name only when it is complete; after a failure,
+    /// nothing remains. Calls `isCancelled` often, and fails once that returns true.
     ///
-    /// *Throws*: where something stands at `path`, or `path` is in the directory that is copied, and
-    /// what reading or writing meets.
+    /// *Throws*: if `path` exists or is inside the copied directory, and for every read or write
+    /// error.
     public init(
         of directory: DataDirectory, into path: String,
         isCancelled: @escaping () -> Bool = { false }
@@ -27,7 +25,7 @@ public struct JournalBackup: Equatable, Sendable {
         (snapshot, end) = try DataDirectory.fill(path, from: directory) {
             other throws(JournalError) in
             do throws(JournalError) {
-                // because a snapshot that is chosen before joins every later end of the journal
+                // A snapshot chosen first fits every later end of the journal.
                 let snapshot = try Self.copySnapshot(of: directory, into: other, isCancelled)
                 let end = try Self.copyRows(of: directory, into: other, isCancelled)
                 try Self.verify(other, snapshot, end, isCancelled)
@@ -38,8 +36,8 @@ public struct JournalBackup: Equatable, Sendable {
         }
     }
 
-    // because a daemon that takes one after another removes what was chosen
-    /// Most times that a snapshot is chosen.
+    /// Maximum number of attempts to choose a snapshot. A daemon that takes many snapshots may
+    /// remove the chosen one during the copy.
     private static let choicesMax = 3
 
     private static func copySnapshot(
@@ -49,7 +47,7 @@ public struct JournalBackup: Equatable, Sendable {
         while true {
             count += 1
             do throws(JournalError) {
-                let choice = try SnapshotShelf(directory).choose(isCancelled: isCancelled)
+                let choice = try SnapshotStore(directory).choose(isCancelled: isCancelled)
                 guard let number = choice.snapshot?.header.position.number else { return nil }
                 let name = SnapshotHeader.name(number)
                 try directory.copy(name, into: other, isCancelled: isCancelled)
@@ -70,12 +68,12 @@ public struct JournalBackup: Equatable, Sendable {
         try other.makeFile(partialName)
         let source = try JournalFile.reader(in: directory)
         try source.run("copying") { db in
-            try db.whileWanted(isCancelled) {
-                try db.execute(sql: "VACUUM INTO ?", arguments: [file])
+            try db.withCancellation(isCancelled) {
+                try db.run("VACUUM INTO ?", [.text(file)])
             }
         }
         let copy = try JournalDatabase(file, isReadOnly: false) { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute("PRAGMA journal_mode = WAL")
         }
         let end = try copy.commit("marking") { db in
             let meta = MetaTable(db, in: file)
@@ -90,12 +88,12 @@ public struct JournalBackup: Equatable, Sendable {
             let row = try StoredRow(mark, behind: end, at: end.time, in: file)
             try table.append(row)
             try meta.setFloor(row.position.number, of: instance)
-            // because what it was copied from is being written, and has a log that this has not
+            // The source is open for writing and has a write-ahead log; the copy is not and has
+            // none.
             try meta.setMark(.new)
             return end
         }
-        // because closing leaves one file that holds everything only if nothing fails on the way, and
-        // does not say whether
+        // Closing also moves the log into the file, but does not report an error in doing so.
         try copy.checkpoint(.truncate)
         try copy.close()
         try other.synchronize(partialName)
@@ -103,7 +101,7 @@ public struct JournalBackup: Equatable, Sendable {
         return end
     }
 
-    // because one that ends where the journal did would go on in its epoch
+    // Without the row of epoch 0, a daemon would continue in the journal's epoch.
     private static func verify(
         _ directory: DataDirectory, _ snapshot: UInt64?, _ end: JournalPosition,
         _ isCancelled: () -> Bool
@@ -113,16 +111,16 @@ public struct JournalBackup: Equatable, Sendable {
             throw .damage(
                 JournalDamage(
                     file: directory.path(JournalFile.name), row: end.number + 1,
-                    expected: "a row of no epoch at the end", got: "\(found)"))
+                    expected: "a row of epoch 0 at the end", got: "\(found)"))
         }
-        let choice = try SnapshotShelf(directory).choose(isCancelled: isCancelled)
+        let choice = try SnapshotStore(directory).choose(isCancelled: isCancelled)
         guard let error = choice.passedOver.first else { return }
         throw error
     }
 }
 
 extension JournalError {
-    /// The same of the file that was copied, because nobody can look into a copy that is gone.
+    /// The same damage, located in the file that was copied, since the copy has been removed.
     fileprivate func located(
         in directory: DataDirectory, insteadOf copy: DataDirectory
     ) -> JournalError {

@@ -1,19 +1,18 @@
-import GRDB
 import ReactorThreads
 
-/// Commits batches, all that wait as one transaction.
+/// Commits batches; all waiting batches form one transaction.
 ///
-/// *Owner*: the journal's thread, but for ``mailbox``, and for ``commitAtOnce(_:)``, which is the
-/// owner's of the journal.
+/// *Owner*: the journal's thread, except ``mailbox`` and ``commitAtOnce(_:)``, which belong to the
+/// journal's owner.
 final class JournalCommitter: Sendable {
-    /// What the journal's thread is asked for.
+    /// A request to the journal's thread.
     enum Order: Sendable {
         case batch(JournalBatch)
         case resume
         case stop
     }
 
-    /// Orders, in order; any thread posts.
+    /// Requests in their order; any thread posts.
     let mailbox: Mailbox<Order>
     private let bell = Bell()
     private let directory: DataDirectory
@@ -21,24 +20,24 @@ final class JournalCommitter: Sendable {
     private let log: JournalLog
     private let tuning: JournalTuning
     private let upkeep: JournalUpkeep
-    private let voice: JournalVoice
-    /// *Owner*: whoever commits; orders are taken out of ``mailbox`` inside its lock, so that nobody
-    /// overtakes them.
+    private let notifier: JournalNotifier
+    /// *Owner*: the thread that commits. It takes orders out of ``mailbox`` inside this lock, so
+    /// that no other thread commits a later batch first.
     private let state: Guarded<State>
     private let instance: JournalInstance
     private let files: [(name: String, identity: FileIdentity?)]
-    /// Whether a commit is durable when it has returned.
+    /// Whether a commit is durable when it returns.
     private let isStrict: Bool
 
     init(
         _ directory: DataDirectory, durability: JournalDurability,
         after position: JournalPosition, tuning: JournalTuning, upkeep: JournalUpkeep,
-        voice: JournalVoice
+        notifier: JournalNotifier
     ) throws(JournalError) {
         self.directory = directory
         self.tuning = tuning
         self.upkeep = upkeep
-        self.voice = voice
+        self.notifier = notifier
         mailbox = Mailbox { [bell] in bell.ring() }
         isStrict = durability == .strict
         let identity = directory.identity(of: JournalFile.name)
@@ -57,11 +56,11 @@ final class JournalCommitter: Sendable {
         } catch {
             guard error.isFull || error.isLocked else { throw error }
         }
-        // because later on there may be no descriptor to be had
+        // Opened now, since no descriptor may be available later.
         if state.isBegun, !isStrict {
             state.logFile = try Self.openLog(in: directory, tuning)
         }
-        // A full disk has no room for a new file; the rows themselves are what counts.
+        // A full disk has no room for a new file; only the rows are essential.
         state.released = try? ReleasedRowFile(
             in: directory, of: instance, at: position, durability: durability,
             boot: tuning.boot())
@@ -70,12 +69,12 @@ final class JournalCommitter: Sendable {
             (JournalFile.name, identity),
             (JournalFile.logName, directory.identity(of: JournalFile.logName)),
         ]
-        try checkPlace()
+        try checkIdentities()
     }
 
-    /// Whether batches are taken, and if not why.
-    private enum Mood {
-        case well
+    /// Whether batches are accepted, and otherwise the reason.
+    private enum Status {
+        case accepting
         case full
         case broken
     }
@@ -83,18 +82,18 @@ final class JournalCommitter: Sendable {
     private struct State {
         var position: JournalPosition
         var clock: JournalClock
-        var mood = Mood.well
+        var status = Status.accepting
         var isBegun = false
         var isWaiting = false
-        /// The log, to be made durable at request.
+        /// The write-ahead log, to be made durable for batches that require it.
         var logFile: OpenFile?
-        /// Where the last row that may be spoken of is noted.
+        /// Records the last row whose outputs may leave.
         var released: ReleasedRowFile?
-        /// When names in the directory had changed last when they were looked at.
-        var placeTime: Int64?
+        /// The directory's change time at the last check of its file names.
+        var directoryTime: Int64?
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until the stop request.
     func run() {
         var orders: [Order] = []
         var isRunning = true
@@ -105,7 +104,7 @@ final class JournalCommitter: Sendable {
         state.withLock { close($0) }
     }
 
-    /// Does what is asked for; answers false where that is to stop.
+    /// Carries out the requests; returns false after the stop request.
     private func carryOut(_ orders: inout [Order], _ state: inout State) -> Bool {
         mailbox.drain(into: &orders)
         var isRunning = true
@@ -117,7 +116,7 @@ final class JournalCommitter: Sendable {
                 continue
             case .resume:
                 commit(&waiting, &state)
-                if state.mood == .full { state.mood = .well }
+                if state.status == .full { state.status = .accepting }
                 upkeep.mailbox.post(.checkpoint)
             case .stop: isRunning = false
             }
@@ -127,17 +126,19 @@ final class JournalCommitter: Sendable {
         return isRunning
     }
 
-    /// Commits a batch on the calling thread, if that takes less than to hand it over: whether it is
-    /// kept. Answers nil if it is to be handed over.
+    /// Commits a batch on the calling thread, if that is cheaper than waking another thread.
+    /// Returns whether the batch is stored, or nil if it must be posted to the mailbox.
     ///
-    /// *Because* a commit that waits for no disk takes 20 µs, as long as to wake another thread. What
-    /// may wait is the journal's thread's: the disk, somebody else's lock, a checkpoint, many pages.
+    /// A commit that does not wait for the disk takes 20 µs, as long as waking a thread. Commits
+    /// that may wait go to the journal's thread: for the disk, another process's lock, a
+    /// checkpoint, or many pages.
     func commitAtOnce(_ batch: JournalBatch) -> Bool? {
         guard !isStrict, !batch.isDurable, tuning.faults.commit == nil,
             batch.range.count + batch.facts.count <= tuning.atOnceByteCount
         else { return nil }
         let result: Bool?? = state.withLockIfFree { state in
-            guard state.mood == .well, state.isBegun, !state.isWaiting, mailbox.isEmpty else {
+            guard state.status == .accepting, state.isBegun, !state.isWaiting, mailbox.isEmpty
+            else {
                 return nil
             }
             let result: Bool?? = upkeep.gate.commitIfFree { commitAtOnce(batch, &state) }
@@ -151,10 +152,10 @@ final class JournalCommitter: Sendable {
             let rows = try rows(of: [batch], &state)
             guard upkeep.pace.admit(rows[0].byteCount) else { return nil }
             let isDue = upkeep.isDue(behind: rows[0].byteCount)
-            try insert(rows, &state, notesFloor: isDue, waitsForOthers: false)
-            try checkPlace(&state)
+            try insert(rows, &state, setsFloor: isDue, waitsForOthers: false)
+            try checkIdentities(&state)
             state.position = rows[0].position
-            state.released?.note(state.position)
+            state.released?.record(state.position)
             if isDue { upkeep.mailbox.post(.checkpoint) }
             return true
         } catch {
@@ -164,31 +165,32 @@ final class JournalCommitter: Sendable {
         }
     }
 
-    // because what cannot be noted is found out by those who read
+    // Errors are ignored where the next start detects the consequence.
     private func close(_ state: State) {
         guard directory.health.isGood else { return database.abandon() }
         let end = Result { () throws(JournalError) in
-            guard state.mood == .well, state.isBegun else { return false }
-            try checkPlace()
+            guard state.status == .accepting, state.isBegun else { return false }
+            try checkIdentities()
             try upkeep.gate.commit { () throws(JournalError) in
                 try log.end(at: state.position.number, of: instance)
             }
-            // A machine that is switched off after this finds the last row, not one before it.
+            // After this, a power cut leaves the record of the last row, and not of an earlier one.
             if state.released != nil { try directory.synchronize(ReleasedRow.fileName) }
             return true
         }
         if case .success(true) = end { upkeep.isClosedCleanly.raise() }
         if case .failure(let error) = end, error.isOfDisk {
-            _ = directory.health.breaks(by: error)
+            _ = directory.health.recordFailure(error)
             return database.abandon()
         }
         try? database.close()
     }
 
-    // because what is not kept is dropped, `waiting` is empty afterwards in any case
+    // Batches that cannot be stored are dropped, so `waiting` is empty afterwards in any case.
     private func commit(_ waiting: inout [JournalBatch], _ state: inout State) {
         defer { waiting.removeAll(keepingCapacity: true) }
-        guard state.mood == .well, let first = waiting.first?.turn, let last = waiting.last?.turn
+        guard state.status == .accepting, let first = waiting.first?.turn,
+            let last = waiting.last?.turn
         else { return }
         do throws(JournalError) {
             try tuning.faults.commit?(last)
@@ -196,14 +198,14 @@ final class JournalCommitter: Sendable {
             let byteCount = rows.reduce(0) { $0 + $1.byteCount }
             upkeep.pace.wait(for: byteCount)
             let isDue = upkeep.isDue(behind: byteCount)
-            try write(rows, &state, notesFloor: isDue)
+            try write(rows, &state, setsFloor: isDue)
             if !isStrict, waiting.contains(where: \.isDurable) {
                 try logFile(&state).synchronize()
             }
-            try checkPlace(&state)
+            try checkIdentities(&state)
             if let position = rows.last?.position { state.position = position }
-            state.released?.note(state.position)
-            voice.appended(last)
+            state.released?.record(state.position)
+            notifier.appended(last)
             if isDue { upkeep.mailbox.post(.checkpoint) }
         } catch {
             fail(error, first, &state)
@@ -225,18 +227,18 @@ final class JournalCommitter: Sendable {
 
     private func fail(_ error: JournalError, _ turn: UInt64, _ state: inout State) {
         guard !error.isFull else {
-            state.mood = .full
+            state.status = .full
             upkeep.mailbox.post(.checkpoint)
-            voice.failed(.full(turn: turn, message: "\(error)"), kept: state.position)
+            notifier.failed(.full(turn: turn, message: "\(error)"), kept: state.position)
             return
         }
-        state.mood = .broken
-        // because it has been told where another thread found out
-        guard directory.health.breaks(by: error) else { return }
-        voice.failed(.broken(turn: turn, message: "\(error)"), kept: state.position)
+        state.status = .broken
+        // The thread that detected the failure first has reported it.
+        guard directory.health.recordFailure(error) else { return }
+        notifier.failed(.broken(turn: turn, message: "\(error)"), kept: state.position)
     }
 
-    // because nobody else waits for the gate while rows are packed
+    // Packs rows outside the gate, so that no other thread waits for it.
     private func rows(
         of batches: [JournalBatch], _ state: inout State
     ) throws(JournalError) -> [StoredRow] {
@@ -252,27 +254,27 @@ final class JournalCommitter: Sendable {
         return rows
     }
 
-    /// Writes, however long another process holds the lock: nothing is written before it is ours.
+    /// Writes the rows, waiting as long as another process holds the lock.
     private func write(
-        _ rows: [StoredRow], _ state: inout State, notesFloor: Bool
+        _ rows: [StoredRow], _ state: inout State, setsFloor: Bool
     ) throws(JournalError) {
         while true {
             do throws(JournalError) {
                 try upkeep.gate.commit { () throws(JournalError) in
-                    try insert(rows, &state, notesFloor: notesFloor, waitsForOthers: true)
+                    try insert(rows, &state, setsFloor: setsFloor, waitsForOthers: true)
                 }
                 state.isWaiting = false
                 return
             } catch {
                 guard error.isLocked, !upkeep.isStopping.isUp else { throw error }
-                if !state.isWaiting { voice.alarm(.isLocked(file: database.file)) }
+                if !state.isWaiting { notifier.alarm(.isLocked(file: database.file)) }
                 state.isWaiting = true
             }
         }
     }
 
     private func insert(
-        _ rows: [StoredRow], _ state: inout State, notesFloor: Bool, waitsForOthers: Bool
+        _ rows: [StoredRow], _ state: inout State, setsFloor: Bool, waitsForOthers: Bool
     ) throws(JournalError) {
         try directory.health.check()
         if !state.isBegun {
@@ -282,7 +284,7 @@ final class JournalCommitter: Sendable {
         try database.commit(
             "appending to", pageCount: log.pageCount(of: rows), waitsForOthers: waitsForOthers
         ) { db in
-            try append(rows, notesFloor, db)
+            try append(rows, setsFloor, db)
             if state.clock.isUnwritten {
                 try MetaTable(db, in: database.file).set(
                     ClockSteps.key, to: state.clock.steps.words, behind: instance.seed)
@@ -291,34 +293,35 @@ final class JournalCommitter: Sendable {
         state.clock.isUnwritten = false
     }
 
-    private func append(_ rows: [StoredRow], _ notesFloor: Bool, _ db: Database) throws {
+    private func append(_ rows: [StoredRow], _ setsFloor: Bool, _ db: SQLiteConnection) throws {
         let table = BatchTable(db, in: database.file)
         for row in rows { try table.append(row) }
-        // because a checkpoint behind this takes the log's rows, and a chain has no end
-        if notesFloor, let last = rows.last {
+        // After the next checkpoint, a missing tail of rows could not be detected from the log, and
+        // the chain of checksums does not mark its end. The floor does.
+        if setsFloor, let last = rows.last {
             try MetaTable(db, in: database.file).setFloor(last.position.number, of: instance)
         }
     }
 
-    // because asking for one time costs less than asking for four names, it is asked first
-    private func checkPlace(_ state: inout State) throws(JournalError) {
+    // One change time is cheaper to read than four names, so it is compared first.
+    private func checkIdentities(_ state: inout State) throws(JournalError) {
         guard let time = directory.changeTime else { throw .moved(path: directory.path) }
-        guard time != state.placeTime else { return }
-        try checkPlace()
-        // because two changes within a tick of the file system's clock may have the same time
+        guard time != state.directoryTime else { return }
+        try checkIdentities()
+        // Two changes within one tick of the file system's clock may have the same time.
         let isOver = WallClock.milliseconds() - time / 1_000_000 > 100
-        state.placeTime = isOver ? time : nil
+        state.directoryTime = isOver ? time : nil
     }
 
-    /// Refuses where the path leads to files by now that are not those that are written to.
-    private func checkPlace() throws(JournalError) {
+    /// Throws if a path leads to another file than the open one.
+    private func checkIdentities() throws(JournalError) {
         guard directory.isInPlace else { throw .moved(path: directory.path) }
         for file in files where directory.identity(of: file.name) != file.identity {
             throw .moved(path: directory.path(file.name))
         }
     }
 
-    // because a row that recovery has not seen, or one that is gone, would fork the history
+    // A row that recovery has not replayed, or a missing row, would fork the history.
     private static func check(
         _ position: JournalPosition, in database: JournalDatabase
     ) throws(JournalError) -> (instance: JournalInstance, steps: ClockSteps) {

@@ -1,47 +1,48 @@
-/// Says what is wrong with a data directory, and writes what is good of it elsewhere.
+/// Examines a data directory, and copies its undamaged part elsewhere.
 ///
-/// *Place*: `reactord doctor`. The source is opened to be read and locked so that no daemon runs
-/// in it; of its files only SQLite's `-shm`, which holds nothing, may change.
+/// *Place*: `reactord doctor`. The directory is opened for reading and locked against daemons. Of
+/// its files only SQLite's `-shm` may change, which contains no data.
 public struct JournalDoctor {
     private let directory: DataDirectory
 
-    /// Looks at the directory at `path`. *Throws*: where it is none, or in use.
+    /// Opens the directory at `path`. *Throws*: if it is missing, unusable or in use.
     public init(at path: String) throws(JournalError) {
         directory = try DataDirectory(at: path, to: .examine)
     }
 
-    /// Everything that is wrong, and how far what is good reaches.
+    /// Returns all damage, and the extent of the undamaged part.
     public func examine() throws(JournalError) -> JournalReport {
         var report = JournalReport()
-        note(in: &report) { _ throws(JournalError) in try JournalFile.check(in: directory) }
+        collect(into: &report) { _ throws(JournalError) in try JournalFile.check(in: directory) }
         guard report.findings.isEmpty else { return report }
-        note(in: &report) { report throws(JournalError) in
+        collect(into: &report) { report throws(JournalError) in
             report.droppedByteCount = try JournalFile.checkLog(in: directory)
         }
-        note(in: &report) { _ throws(JournalError) in
+        collect(into: &report) { _ throws(JournalError) in
             try JournalFile.checkReleased(in: directory, JournalTuning())
         }
-        note(in: &report) { report throws(JournalError) in
+        collect(into: &report) { report throws(JournalError) in
             let reader = try JournalReader(directory)
             report.instance = reader.instance
             report.first = reader.anchor
             defer { report.last = reader.position }
             try reader.verifyRest()
         }
-        for number in try SnapshotShelf(directory).numbers() {
-            note(in: &report) { report throws(JournalError) in
+        for number in try SnapshotStore(directory).numbers() {
+            collect(into: &report) { report throws(JournalError) in
                 try SnapshotReader(directory, of: number).verifyRest()
                 report.snapshots.append(number)
             }
         }
-        note(in: &report) { _ throws(JournalError) in _ = try SnapshotShelf(directory).choose() }
+        collect(into: &report) { _ throws(JournalError) in _ = try SnapshotStore(directory).choose()
+        }
         return report
     }
 
-    /// Writes what is good into the new directory `path`: the run of rows that reaches furthest, from
-    /// the first row or from a good snapshot on, and the newest good snapshot that joins it.
+    /// Writes the undamaged part into the new directory `path`: the longest run of rows that begins
+    /// at the first row or at a good snapshot, and the newest good snapshot that fits it.
     ///
-    /// What a damaged log hides is not in it: see ``examine()``.
+    /// Rows hidden by a damaged log are not included: see ``examine()``.
     public func salvage(into path: String) throws(JournalError) -> JournalSalvage {
         try JournalFile.check(in: directory)
         return try DataDirectory.fill(path, from: directory) { other throws(JournalError) in
@@ -68,39 +69,39 @@ public struct JournalDoctor {
         return JournalSalvage(start: best.start, end: best.end, snapshot: best.snapshot)
     }
 
-    /// What can be begun from.
+    /// The possible starts of a run of rows.
     private struct Source {
         var instance: JournalInstance
-        /// The first row and every good snapshot, the earliest first.
+        /// The first row and every good snapshot, earliest first.
         var starts: [JournalPosition]
         var snapshots: [UInt64: JournalPosition]
     }
 
-    /// Good rows without a gap.
+    /// Undamaged rows without a gap.
     private struct Run {
         var start: JournalPosition
         var end: JournalPosition
-        /// The newest snapshot that says the same as they do.
+        /// The newest snapshot that agrees with the rows.
         var snapshot: UInt64?
     }
 
     private func source() throws(JournalError) -> Source {
         var snapshots: [SnapshotHeader] = []
-        for number in try SnapshotShelf(directory).numbers() {
+        for number in try SnapshotStore(directory).numbers() {
             guard let snapshot = try? SnapshotReader(directory, of: number),
                 (try? snapshot.verifyRest()) != nil
             else { continue }
             snapshots.append(snapshot.header)
         }
-        // because a snapshot says as well which journal it is of, where that cannot be read
+        // A snapshot names its journal too, in case the journal itself cannot be read.
         let reader = Result { () throws(JournalError) in try JournalReader(directory) }
         guard let instance = (try? reader.get().instance) ?? snapshots.first?.instance else {
             _ = try reader.get()
-            throw .missing(file: directory.path(JournalFile.name), reason: "it was to be read")
+            throw .missing(file: directory.path(JournalFile.name), reason: "it was expected")
         }
         snapshots.removeAll { $0.instance != instance }
         var starts = snapshots.map(\.position).sorted { $0.number < $1.number }
-        // because rows behind a gap are of use only behind a snapshot
+        // After a trim, the remaining rows are usable only with a snapshot.
         if case .success(let reader) = reader, reader.anchor.number == 0 {
             starts.insert(reader.anchor, at: 0)
         }
@@ -110,7 +111,7 @@ public struct JournalDoctor {
                 uniqueKeysWithValues: snapshots.map(\.position).map { ($0.number, $0) }))
     }
 
-    /// How far the good rows behind `start` reach; nowhere, if there are none.
+    /// Returns the run of undamaged rows after `start`; empty if there are none.
     private func reach(
         from start: JournalPosition, _ source: Source
     ) throws(JournalError) -> Run {
@@ -137,8 +138,8 @@ public struct JournalDoctor {
         let target = try JournalFile.writer(in: other, durability: .strict)
         if run.end.number > run.start.number { try copyRows(of: run, instance, to: target) }
         try target.commit("salvaging into") { db in
-            // because what came behind may have been seen: who goes on from here has a history of its
-            // own
+            // Clients may have seen rows that are lost, so a daemon that continues from here must
+            // begin a new epoch.
             let mark = JournalBatch(
                 turn: 0, epoch: 0, after: run.end.sequence, sequence: run.end.sequence, bytes: [],
                 range: 0..<0)
@@ -164,8 +165,8 @@ public struct JournalDoctor {
         }
     }
 
-    private func note(
-        in report: inout JournalReport, _ body: (inout JournalReport) throws(JournalError) -> Void
+    private func collect(
+        into report: inout JournalReport, _ body: (inout JournalReport) throws(JournalError) -> Void
     ) {
         do throws(JournalError) { try body(&report) } catch {
             if !report.findings.contains(error) { report.findings.append(error) }
@@ -173,28 +174,28 @@ public struct JournalDoctor {
     }
 }
 
-/// What a doctor has seen.
+/// The findings of a ``JournalDoctor``.
 public struct JournalReport: Equatable, Sendable {
-    /// Everything that is wrong; empty if a daemon would start.
+    /// All damage; empty if a daemon would start.
     public var findings: [JournalError] = []
-    /// Which journal it is, if that can be read.
+    /// The journal's identity, if it can be read.
     public var instance: JournalInstance?
-    /// Where the first row stands.
+    /// The position of the first row.
     public var first: JournalPosition?
-    /// Where the good rows end.
+    /// The end of the undamaged rows.
     public var last: JournalPosition?
-    /// The rows of the snapshots that are whole.
+    /// The row numbers of the undamaged snapshots.
     public var snapshots: [UInt64] = []
-    /// Bytes of a commit that was cut off, unacknowledged; not a fault.
+    /// Bytes of an unacknowledged commit that was cut off; not damage.
     public var droppedByteCount = 0
 }
 
-/// What was salvaged.
+/// The extent of a salvaged copy.
 public struct JournalSalvage: Equatable, Sendable {
-    /// Where the first row stands.
+    /// The position of its first row.
     public var start: JournalPosition
-    /// Where the last ends.
+    /// The end of its last row.
     public var end: JournalPosition
-    /// The row of the snapshot that was copied.
+    /// The row number of the copied snapshot.
     public var snapshot: UInt64?
 }

@@ -1,7 +1,8 @@
-/// What a batch has survived when the journal says that it is appended.
+/// The events that an appended batch survives.
 public enum JournalDurability: String, Sendable {
-    /// The end of the process and a power cut: it is on the disk.
+    /// The end of the process and a power cut: the batch is on the disk.
     case strict
-    /// The end of the process: the operating system has it. A power cut may take a tail.
+    /// The end of the process: the operating system has the batch. A power cut may lose the latest
+    /// batches.
     case relaxed
 }

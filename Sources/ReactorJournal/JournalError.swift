@@ -1,37 +1,37 @@
 import Glibc
 
-/// Why a data directory cannot be used, or not any further.
+/// The reason why a data directory cannot be used, or can no longer be used.
 public enum JournalError: Error, Equatable, Sendable {
-    /// The directory is not one to keep a history in.
+    /// The directory is not suitable for a history.
     case unusableDirectory(path: String, DirectoryFault)
-    /// Somebody else has locked the directory; nil where the lock does not say who.
+    /// Another process has locked the directory; `pid` is nil if the lock file does not name it.
     case inUse(path: String, pid: Int32?)
-    /// The path leads to another directory or file by now, or to none.
+    /// The path leads to another directory or file than the open one, or to none.
     case moved(path: String)
-    /// Rows were asked for that have been trimmed: those up to the one numbered so are gone.
+    /// The requested rows have been trimmed, up to row `upTo`.
     case trimmed(file: String, upTo: UInt64)
-    /// There is no such transaction in the journal, and there never was.
+    /// The journal has never contained this transaction.
     case absent(file: String, epoch: UInt64, sequence: UInt64)
-    /// There is no journal where one is expected.
+    /// The journal is missing although other files show that it existed.
     case missing(file: String, reason: String)
-    /// The file is some other program's.
+    /// The file belongs to another program.
     case foreign(file: String, found: String)
-    /// A newer version of the program wrote it; nothing of it was touched.
+    /// A newer version of the program wrote the file; it was not changed.
     case newerFormat(file: String, format: Int, known: Int)
-    /// What is there is not what was written.
+    /// The content is not what was written.
     case damage(JournalDamage)
     /// The operating system refused a call.
     case system(SystemFailure)
     /// SQLite refused a statement.
     case database(DatabaseFailure)
 
-    /// Whether somebody else holds a lock, which may pass.
+    /// Whether another connection holds a lock. A retry may succeed.
     var isLocked: Bool {
         guard case .database(let failure) = self else { return false }
         return [5, 6].contains(failure.code & 0xFF)
     }
 
-    /// Whether a disk failed to read or write, which no second try mends.
+    /// Whether the disk failed to read or write. A retry must not be trusted.
     var isOfDisk: Bool {
         switch self {
         case .database(let failure): failure.code & 0xFF == 10 && !failure.isFull
@@ -40,7 +40,7 @@ public enum JournalError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether there was no room, which may pass.
+    /// Whether there was no room. A retry may succeed later.
     public var isFull: Bool {
         switch self {
         case .system(let failure): failure.isFull
@@ -50,40 +50,42 @@ public enum JournalError: Error, Equatable, Sendable {
     }
 }
 
-/// Why a directory is not one to keep a history in.
+/// The reason why a directory is not suitable for a history.
 public enum DirectoryFault: Equatable, Sendable {
-    /// Nothing is there.
+    /// The directory does not exist.
     case isMissing
-    /// Nothing is there, nor the directory that it would be in.
+    /// Neither the directory nor its parent exists.
     case isWithoutParent
-    /// The system does not let this user make it there.
+    /// The system does not permit this user to open or create it.
     case isForbidden
-    /// It is a symbolic link.
+    /// The path is a symbolic link.
     case isSymbolicLink
-    /// It is something else.
+    /// The path is not a directory.
     case isNotADirectory
-    /// Somebody else owns it.
+    /// Another user owns it.
     case isOwnedBy(owner: UInt32, expected: UInt32)
-    /// Others may read it or write to it.
+    /// Other users may read it or write to it.
     case isOpenToOthers(mode: UInt32)
-    /// It lies on another machine, where locks do not hold.
+    /// It is on a network file system, where locks are not reliable.
     case isRemote(fileSystem: String)
-    /// It is to stand in a data directory, which holds a history of its own.
+    /// It would be inside a data directory, which has a history.
     case isInside(String)
+    /// The directory to be created exists already.
+    case isTaken
 }
 
-/// A place in a file at which something else was expected.
+/// A place in a file with unexpected content.
 public struct JournalDamage: Error, Equatable, Sendable {
     /// The file.
     public var file: String
-    /// The number of the row; nil where the damage is in no row.
+    /// The row number; nil if the damage is not in a row.
     public var row: UInt64?
-    /// What should have been there.
+    /// The expected content.
     public var expected: String
-    /// What was there.
+    /// The actual content.
     public var got: String
 
-    /// Describes a place in `file` at which something else was expected.
+    /// Creates a description of the damage.
     public init(file: String, row: UInt64?, expected: String, got: String) {
         self.file = file
         self.row = row
@@ -92,28 +94,28 @@ public struct JournalDamage: Error, Equatable, Sendable {
     }
 }
 
-/// One refused statement: in which file, what it was to do, and what SQLite answered.
+/// A statement that SQLite refused.
 public struct DatabaseFailure: Error, Equatable, Sendable {
     /// The file.
     public var file: String
-    /// What was being done.
+    /// The purpose of the statement, such as `appending to`.
     public var purpose: String
     /// SQLite's extended code.
     public var code: Int32
     /// The `errno` value behind it; 0 if there is none.
     public var systemCode: Int32
-    /// SQLite's words.
+    /// SQLite's error text.
     public var message: String
 
-    /// Whether there was no room: on the disk, in a quota, or below the largest size of a file.
+    /// Whether there was no room: on the disk, in a quota, or below the maximum size of a file.
     public var isFull: Bool {
-        // because SQLite says "full" for ENOSPC alone, and calls the others errors of a write
+        // SQLite reports only ENOSPC as "full", and the others as write errors.
         code & 0xFF == 13 || code == 778 && SystemFailure.fullCodes.contains(systemCode)
     }
 }
 
 extension JournalError: CustomStringConvertible {
-    /// What failed, on what, expected and got, and the next step.
+    /// The failure, its subject, the expected and actual state, and the next step.
     public var description: String {
         switch self {
         case .unusableDirectory(let path, let fault): "data directory \(path) \(fault)"
@@ -122,18 +124,18 @@ extension JournalError: CustomStringConvertible {
                 + (pid.map { "pid \($0)" } ?? "another process")
                 + "; stop that process, or use another directory"
         case .moved(let path):
-            "\(path) was removed or replaced while in use; nothing more is kept"
+            "\(path) was removed or replaced while in use; no further change is stored"
         case .trimmed(let file, let number):
-            "\(file) has been trimmed up to row \(number); begin from the present state"
+            "\(file) has been trimmed up to row \(number); continue from the current state"
         case .absent(let file, let epoch, let sequence):
-            "\(file) has no transaction \(sequence) of epoch \(epoch); begin from the present state"
+            "\(file) has no transaction \(sequence) of epoch \(epoch); continue from the current state"
         case .missing(let file, let reason):
-            "\(file) is missing, but \(reason); put it back, or move the directory away"
+            "\(file) is missing, but \(reason); restore it, or move the directory away"
         case .foreign(let file, let found):
-            "\(file) is no journal: \(found); use another directory"
+            "\(file) is not a journal: \(found); use another directory"
         case .newerFormat(let file, let format, let known):
-            "\(file) has format \(format), this program knows up to \(known); nothing was "
-                + "touched; run the newer program"
+            "\(file) has format \(format), this program reads up to \(known); the file was not "
+                + "changed; run the newer program"
         case .damage(let damage): "\(damage)"
         case .system(let failure): "\(failure)"
         case .database(let failure): "\(failure)"
@@ -142,14 +144,14 @@ extension JournalError: CustomStringConvertible {
 }
 
 extension DirectoryFault: CustomStringConvertible {
-    /// The fault and its remedy, to stand behind the path.
+    /// The fault and its remedy; follows the path in a sentence.
     public var description: String {
         switch self {
-        case .isMissing: "is missing; make it, with mode 0700"
+        case .isMissing: "is missing; create it with mode 0700"
         case .isWithoutParent:
-            "cannot be made: the directory that it is to be in is missing; make that"
+            "cannot be created: its parent directory is missing; create that"
         case .isForbidden:
-            "cannot be made by uid \(geteuid()); use another place, or chmod that one"
+            "cannot be opened or created by uid \(geteuid()); use another, or chmod this one"
         case .isSymbolicLink: "is a symbolic link; name the directory itself"
         case .isNotADirectory: "is not a directory; name another path"
         case .isOwnedBy(let owner, let expected):
@@ -157,22 +159,24 @@ extension DirectoryFault: CustomStringConvertible {
         case .isOpenToOthers(let mode):
             "has mode \(String(mode, radix: 8)), expected 700; chmod it"
         case .isRemote(let fileSystem):
-            "lies on \(fileSystem), where locks do not hold; use a disk of this machine"
-        case .isInside(let directory): "lies in the data directory \(directory); name another place"
+            "is on \(fileSystem), where locks are not reliable; use a local disk"
+        case .isInside(let directory):
+            "is inside the data directory \(directory); name another path"
+        case .isTaken: "exists already; name a new directory"
         }
     }
 }
 
 extension JournalDamage: CustomStringConvertible {
-    /// The file, the row, expected and got, and the next step.
+    /// The file, the row, the expected and actual content, and the next step.
     public var description: String {
         file + (row.map { ", row \($0)" } ?? "") + ": expected \(expected), got \(got); "
-            + "`reactord doctor` says more and salvages a copy"
+            + "`reactord doctor` examines it and salvages a copy"
     }
 }
 
 extension DatabaseFailure: CustomStringConvertible {
-    /// The purpose, the file, SQLite's words and the system's.
+    /// The purpose, the file, SQLite's error text and the system's.
     public var description: String {
         "\(purpose) \(file): \(message) (SQLite code \(code))"
             + (systemCode == 0 ? "" : ": \(SystemFailure.words(systemCode))")

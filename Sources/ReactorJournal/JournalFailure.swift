@@ -1,12 +1,12 @@
-/// Why batches that a journal took over were not kept.
+/// The reason why batches were not stored.
 public enum JournalFailure: Error, Equatable, Sendable {
-    /// There is no room: nothing of that turn and of later ones is kept.
+    /// The disk is full: the batches of this turn and of all later turns are not stored.
     ///
-    /// The journal drops what it is handed until ``Journal/resume()``, and goes on behind the last
-    /// batch that it kept.
+    /// The journal drops further batches until ``Journal/resume()``, and then continues after the
+    /// last stored batch.
     case full(turn: UInt64, message: String)
-    /// The disk failed, or is not the one it was: nothing of that turn and of later ones can be
-    /// relied on, and nothing is tried again. The process is to end.
-    /// The turn is 0 where it was not a commit that found out.
+    /// The disk failed, or is not the same any more: the batches of this turn and of all later
+    /// turns are lost, and no retry is made. The process must end. `turn` is 0 if the failure was
+    /// not detected by a commit.
     case broken(turn: UInt64, message: String)
 }

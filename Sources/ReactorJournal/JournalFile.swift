@@ -1,14 +1,11 @@
-import GRDB
-
-/// The file that holds the rows: making it, bringing it up to date, and connections to it.
+/// Creates, checks and migrates the file with the rows, and opens connections to it.
 enum JournalFile {
     static let name = "journal.sqlite"
     static let logName = "journal.sqlite-wal"
-    // because a file that is there is whole: it gets its name when it is
+    // The file gets its final name only when it is complete.
     private static let partialName = "journal.sqlite.partial"
 
-    /// Makes the journal of an empty directory, or checks and brings up to date the one that is
-    /// there.
+    /// Creates the journal of an empty directory, or checks and migrates the existing one.
     static func prepare(
         in directory: DataDirectory, tuning: JournalTuning
     ) throws(JournalError) -> JournalOpening {
@@ -40,7 +37,7 @@ enum JournalFile {
         }
     }
 
-    /// Refuses a journal that has lost rows whose outputs have left.
+    /// Throws if the journal has lost rows whose outputs have left the daemon.
     static func checkReleased(
         in directory: DataDirectory, _ tuning: JournalTuning
     ) throws(JournalError) {
@@ -49,16 +46,17 @@ enum JournalFile {
         try database.read("opening") { db in
             let meta = MetaTable(db, in: database.file)
             let instance = try meta.instance()
-            let place = JournalPlace(
+            let locator = RowLocator(
                 table: BatchTable(db, in: database.file), instance: instance,
                 anchor: try meta.anchor(of: instance))
-            try released.check(place, at: tuning.boot())
+            try released.check(locator, at: tuning.boot())
         }
     }
 
-    /// Looks at the log as it was left: how many bytes of a torn commit are in it.
+    /// Checks the log that the last process left; returns the number of bytes of a torn commit in
+    /// it.
     static func checkLog(in directory: DataDirectory) throws(JournalError) -> Int {
-        // because SQLite makes a log that is missing, it is looked for before
+        // Checked first, since SQLite creates a missing log.
         let isThere = try WriteAheadLog.isBegun(in: directory)
         let database = try reader(in: directory)
         let mark = try database.run("opening") { try MetaTable($0, in: database.file).mark() }
@@ -71,7 +69,7 @@ enum JournalFile {
         return try WriteAheadLog.check(in: directory, isStrict: mark.isLogStrict)
     }
 
-    /// Makes a journal that begins at `anchor`.
+    /// Creates a journal that begins at `anchor`.
     static func make(
         in directory: DataDirectory, instance: JournalInstance, anchor: JournalPosition?,
         tuning: JournalTuning
@@ -81,12 +79,12 @@ enum JournalFile {
         try directory.makeFile(partialName)
         let database = try JournalDatabase(file, isReadOnly: false) { db in
             try db.execute(
-                sql: """
-                    PRAGMA page_size = \(page); PRAGMA auto_vacuum = INCREMENTAL;
-                    PRAGMA journal_mode = WAL
-                    """)
+                """
+                PRAGMA page_size = \(page); PRAGMA auto_vacuum = INCREMENTAL;
+                PRAGMA journal_mode = WAL
+                """)
         }
-        try database.migrate(by: JournalSchema.migrator)
+        try database.migrate()
         try database.commit("making") { db in
             let meta = MetaTable(db, in: file)
             try meta.set("instance", to: instance.words)
@@ -94,47 +92,47 @@ enum JournalFile {
                 "anchor", to: (anchor ?? .beginning(seed: instance.seed)).words,
                 behind: instance.seed)
         }
-        // because closing leaves one file that holds everything only if nothing fails on the way, and does
-        // not say whether
+        // Closing also moves the log into the file, but does not report an error in doing so.
         _ = try database.run("checkpointing") { try $0.checkpoint(.truncate) }
         try database.close()
         try directory.synchronize(partialName)
         try directory.rename(partialName, to: name)
     }
 
-    /// Refuses a file that is not ours or newer than we are, and does not touch it. Only while the
-    /// process has no connection to it, because closing it again lets go of SQLite's locks.
+    /// Throws if the file belongs to another program or has a newer format; does not change it.
+    /// Call only while the process has no connection to the file: closing the descriptor releases
+    /// the locks of all of them.
     static func check(in directory: DataDirectory) throws(JournalError) {
         guard try directory.byteCount(of: name) != nil else {
-            throw .missing(file: directory.path(name), reason: "it was to be read")
+            throw .missing(file: directory.path(name), reason: "it was expected")
         }
         let file = directory.path(name)
         try JournalFormat(of: name, in: directory).check(JournalFormat.journalID, file: file)
     }
 
-    /// Opens a connection that only reads.
+    /// Opens a read-only connection.
     static func reader(in directory: DataDirectory) throws(JournalError) -> JournalDatabase {
         let file = directory.path(name)
         let database = try JournalDatabase(file, isReadOnly: true)
-        // because the log may hold a newer first page than the file does
+        // The log may contain a newer first page than the file.
         let format = try database.run("opening") { try JournalFormat($0) }
         try format.check(JournalFormat.journalID, file: file)
         return database
     }
 
-    /// Opens a connection that writes.
+    /// Opens a connection for writing.
     static func writer(
         in directory: DataDirectory, durability: JournalDurability, busyMilliseconds: Int = 5_000
     ) throws(JournalError) -> JournalDatabase {
-        // because SQLite would make a file that is missing
+        // SQLite would create a missing file.
         guard try directory.byteCount(of: name) != nil else {
-            throw .missing(file: directory.path(name), reason: "it was to be written to")
+            throw .missing(file: directory.path(name), reason: "it was expected")
         }
         let level = durability == .strict ? "FULL" : "NORMAL"
         return try JournalDatabase(
             directory.path(name), isReadOnly: false, busyMilliseconds: busyMilliseconds
         ) { db in
-            try db.execute(sql: "PRAGMA synchronous = \(level); PRAGMA cache_size = -4096")
+            try db.execute("PRAGMA synchronous = \(level); PRAGMA cache_size = -4096")
         }
     }
 
@@ -146,28 +144,28 @@ enum JournalFile {
     private static func migrate(in directory: DataDirectory) throws(JournalError) {
         let database = try writer(in: directory, durability: .strict)
         try database.run("migrating") { $0.setLogStays(true) }
-        try database.migrate(by: JournalSchema.migrator)
+        try database.migrate()
         try database.close()
     }
 
-    // because a journal that is gone must not be taken for one that never was
+    // A journal that has been lost must not be mistaken for one that never existed.
     private static func checkIsNew(_ directory: DataDirectory) throws(JournalError) {
         let names = try directory.names()
         let witness =
             names.first { $0.hasPrefix("journal.sqlite-") || $0.hasPrefix("snapshot-") }
             ?? names.first { $0 == ReleasedRow.fileName }
         guard let witness else { return }
-        throw .missing(file: directory.path(name), reason: "\(witness) is there")
+        throw .missing(file: directory.path(name), reason: "\(witness) exists")
     }
 }
 
-/// What was found when a journal was opened.
+/// The condition of a journal when it was opened.
 public struct JournalOpening: Equatable, Sendable {
-    /// Whether it was made just now.
+    /// Whether it was created by this call.
     public var isNew: Bool
-    /// Bytes of a commit that was cut off, unacknowledged, and is dropped.
+    /// Bytes of an unacknowledged commit that was cut off, and is dropped.
     public var droppedByteCount: Int
-    /// Whether a power cut may have taken rows that were acknowledged, which `relaxed` allows: what
-    /// others have seen of them is of no history that goes on, so a new epoch is to begin.
+    /// Whether a power cut may have taken acknowledged rows, as `relaxed` permits. A new epoch must
+    /// then begin, since clients may have seen those rows.
     public var mayHaveLostTail: Bool
 }

@@ -1,25 +1,23 @@
-import GRDB
-
-/// What a file of ours says about itself in its first bytes, read without SQLite.
+/// The format of a journal or snapshot file, read from its first bytes without SQLite.
 ///
-/// *Place*: asked before SQLite is let at a file, because SQLite may write where it only opens.
+/// *Place*: read before SQLite opens the file, since SQLite may write to it on opening.
 ///
 /// *Shape*: SQLite's file header of 100 bytes, big-endian: a text of 16 bytes, the user version at
 /// 60 (our format's number), the application id at 68.
 struct JournalFormat: Equatable {
-    /// The format that this program writes.
+    /// The format of files that this program writes.
     static var current: Int { JournalSchema.format }
-    /// Marks a journal: "rjrn".
+    /// The application id of a journal: "rjrn".
     static let journalID: Int32 = 0x726A_726E
-    /// Marks a snapshot: "rsnp".
+    /// The application id of a snapshot: "rsnp".
     static let snapshotID: Int32 = 0x7273_6E70
 
     /// The number of the format.
     var format: Int
-    /// Whose file it is.
+    /// The program that the file belongs to.
     var applicationID: Int32
 
-    /// Reads the head of the file `name`.
+    /// Reads the header of the file `name`.
     init(of name: String, in directory: DataDirectory) throws(JournalError) {
         let head = try directory.read(name, at: 0, count: 100)
         let file = directory.path(name)
@@ -38,13 +36,14 @@ struct JournalFormat: Equatable {
         applicationID = Int32(bitPattern: Self.word(head, at: 68))
     }
 
-    /// Asks the connection, which may know more than the file's first page.
-    init(_ db: Database) throws {
-        format = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        applicationID = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    /// Reads the format through a connection, whose log may be newer than the file's first page.
+    init(_ db: SQLiteConnection) throws {
+        format = Int(try db.integer("PRAGMA user_version") ?? 0)
+        applicationID = Int32(
+            truncatingIfNeeded: try db.integer("PRAGMA application_id") ?? 0)
     }
 
-    /// Refuses what is not ours, or newer than we are.
+    /// Throws if the file belongs to another program or has a newer format.
     func check(_ id: Int32, file: String) throws(JournalError) {
         guard applicationID == id else {
             throw .foreign(file: file, found: "its application id is \(applicationID)")
@@ -55,7 +54,7 @@ struct JournalFormat: Equatable {
         guard format > 0 else {
             throw .damage(
                 JournalDamage(
-                    file: file, row: nil, expected: "a format from 1 on", got: "\(format)"))
+                    file: file, row: nil, expected: "a format of at least 1", got: "\(format)"))
         }
     }
 

@@ -1,15 +1,15 @@
 import ReactorThreads
 
-/// Lets one connection write at a time, and lets upkeep in at the next opportunity.
+/// Admits one writing connection at a time, and gives waiting upkeep the next turn.
 ///
-/// *Place*: around each transaction of the committer and of the upkeep. A mutex alone lets a thread
-/// that unlocks and locks again in quick succession shut the other out: a writer without pause would
-/// outrun trimming. *Owner*: any thread.
+/// *Place*: around each transaction of the committer and of the upkeep. With a mutex alone, a
+/// committer that unlocks and locks again at once could keep the upkeep out, and trimming would
+/// fall behind. *Owner*: any thread.
 final class JournalGate: Sendable {
     private let next = Lock()
     private let inside = Lock()
 
-    /// Commits behind upkeep that waits already.
+    /// Runs a commit, after any upkeep that is waiting.
     func commit<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -17,7 +17,8 @@ final class JournalGate: Sendable {
         return try inside.withLock(body)
     }
 
-    /// Commits if nothing else is inside or waits; answers nil, and runs nothing, otherwise.
+    /// Runs a commit if no other thread is inside or waiting; otherwise returns nil without running
+    /// it.
     func commitIfFree<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -25,7 +26,7 @@ final class JournalGate: Sendable {
         return try inside.withLockIfFree(body)
     }
 
-    /// Runs upkeep behind the commit that is under way.
+    /// Runs upkeep after the commit in progress.
     func upkeep<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -33,31 +34,32 @@ final class JournalGate: Sendable {
     }
 }
 
-/// Makes a writer wait where trimming falls behind.
+/// Delays the writer when trimming falls behind.
 ///
-/// *Place*: between the committer, which writes, and the upkeep, which trims. While trims are asked
-/// for that are not done, the writer may write ``byteCountMax`` bytes more: so a journal never holds
-/// more than it is to keep and that. *Owner*: any thread; one thread waits.
+/// *Place*: between the committer, which writes, and the upkeep, which trims. During a trim, the
+/// writer may be ``byteCountMax`` bytes ahead of it: the journal grows by at most that, and a trim
+/// of a long journal does not stop the writer until its end. *Owner*: any thread; one thread waits.
 final class TrimPace: Sendable {
     private struct State {
-        /// Trims that were asked for and are not done.
+        /// Number of requested trims that have not ended.
         var trimCount = 0
-        /// Bytes that were written since the first of them was asked for.
+        /// Bytes written minus bytes deleted, since the first of these trims was requested; at
+        /// least 0.
         var byteCount = 0
         var isOver = false
     }
 
     private let state = Guarded(State())
     private let bell = Bell()
-    /// Bytes that may be written while trims are under way.
+    /// Bytes that may be written during a trim.
     private let byteCountMax: Int
 
     init(byteCountMax: Int) { self.byteCountMax = byteCountMax }
 
-    /// A trim is asked for.
+    /// Called when a trim is requested.
     func begin() { state.withLock { $0.trimCount += 1 } }
 
-    /// A trim is done, or was given up.
+    /// Called when a trim has ended or was abandoned.
     func end() {
         state.withLock { state in
             state.trimCount -= 1
@@ -66,7 +68,13 @@ final class TrimPace: Sendable {
         bell.ring()
     }
 
-    /// Counts bytes that are about to be written; false if they are to wait for trimming.
+    /// Counts bytes that a trim has deleted; the writer may write as many more.
+    func trimmed(_ byteCount: Int) {
+        state.withLock { $0.byteCount = max(0, $0.byteCount - byteCount) }
+        bell.ring()
+    }
+
+    /// Counts bytes that are about to be written; returns false if they must wait for trimming.
     func admit(_ byteCount: Int) -> Bool {
         state.withLock { state in
             guard state.trimCount > 0, !state.isOver else { return true }
@@ -79,7 +87,7 @@ final class TrimPace: Sendable {
     /// Waits until bytes are admitted.
     func wait(for byteCount: Int) { while !admit(byteCount) { bell.wait() } }
 
-    /// Lets every writer go on, for good.
+    /// Admits everything from now on.
     func stop() {
         state.withLock { $0.isOver = true }
         bell.ring()

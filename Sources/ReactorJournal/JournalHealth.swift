@@ -1,10 +1,10 @@
 import ReactorThreads
 
-/// Whether what is written into a data directory can be relied on, asked before every write.
+/// Whether writes to a data directory can be relied on; checked before every write.
 ///
-/// *Place*: shared by the threads that commit, make checkpoints and write snapshots. A disk that
-/// has failed one of them has failed all: what an `fsync` has refused once, a second one calls
-/// durable, and it is not. *Owner*: any thread.
+/// *Place*: shared by the threads that commit, checkpoint and write snapshots. A disk failure seen
+/// by one of them applies to all: after a refused `fsync`, a second one reports success although
+/// the data is lost. *Owner*: any thread.
 final class JournalHealth: Sendable {
     private struct State {
         var error: JournalError?
@@ -13,16 +13,16 @@ final class JournalHealth: Sendable {
 
     private let state = Guarded(State())
 
-    /// Refuses where the disk has failed before. *Throws*: what it failed by.
+    /// Throws the error with which the disk has failed, if it has.
     func check() throws(JournalError) {
         if let error = state.withLock({ $0.error }) { throw error }
     }
 
-    /// Whether nothing has failed yet.
+    /// Whether no failure has been recorded.
     var isGood: Bool { state.withLock { $0.error == nil } }
 
-    /// Notes that the disk has failed; whether it is the first to be noted, which is to be told.
-    func breaks(by error: JournalError) -> Bool {
+    /// Records that the disk has failed; returns whether this is the first failure.
+    func recordFailure(_ error: JournalError) -> Bool {
         state.withLock { state in
             guard state.error == nil else { return false }
             state.error = error
@@ -30,13 +30,13 @@ final class JournalHealth: Sendable {
         }
     }
 
-    /// Notes that the disk has failed, and tells who listens, if nobody has before.
+    /// Records that the disk has failed, and reports the first failure to the listener.
     func report(_ error: JournalError) {
-        guard breaks(by: error) else { return }
+        guard recordFailure(error) else { return }
         state.withLock { $0.onBroken }?(error)
     }
 
-    /// Names who is told, on the thread that found out; nil for nobody.
+    /// Sets the listener, which is called on the thread that detects a failure; nil removes it.
     func listen(_ onBroken: (@Sendable (JournalError) -> Void)?) {
         state.withLock { $0.onBroken = onBroken }
     }

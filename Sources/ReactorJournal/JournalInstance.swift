@@ -1,8 +1,8 @@
-/// Which journal it is: drawn by lot when it was made, and never changed.
+/// The identity of a journal: random, assigned when it is created, and never changed.
 public struct JournalInstance: Hashable, Sendable, CustomStringConvertible {
     /// The 128 bits.
     public let high: UInt64, low: UInt64
-    /// Milliseconds since 1970 at which it was made.
+    /// Creation time in milliseconds since 1970.
     public let creationTime: Int64
 
     init(high: UInt64, low: UInt64, creationTime: Int64) {
@@ -11,7 +11,7 @@ public struct JournalInstance: Hashable, Sendable, CustomStringConvertible {
         self.creationTime = creationTime
     }
 
-    /// A new one.
+    /// Creates a random identity.
     static func random(at time: Int64) -> JournalInstance {
         JournalInstance(
             high: .random(in: 0 ... .max), low: .random(in: 0 ... .max), creationTime: time)
@@ -25,7 +25,7 @@ public struct JournalInstance: Hashable, Sendable, CustomStringConvertible {
         self.init(high: words[0], low: words[1], creationTime: Int64(bitPattern: words[2]))
     }
 
-    /// What the first row's checksum is seeded with.
+    /// The seed of the first row's checksum.
     var seed: UInt64 { Checksum.of(words, behind: 0) }
 
     /// 32 hexadecimal digits.

@@ -1,24 +1,23 @@
-/// How a journal is being written, or was left: noted in it, so that the next start knows.
+/// The journal's record of how it is or was being written, for the next start.
 ///
 /// *Shape*: a word of bits (1: open, 2: relaxed, 4: the log's commits waited for each other), the
-/// two of the start of the machine, and the number of a row plus 1, or 0.
+/// two words of the boot id, and a row number plus 1, or 0.
 struct JournalMark: Equatable {
-    /// Whether somebody writes, or did when it ended without closing.
+    /// Whether a process is writing, or ended without closing the journal.
     var isOpen: Bool
-    /// Under which promise.
+    /// The durability under which it writes.
     var durability: JournalDurability
-    /// Whether no commit in the log began before the one before was durable.
+    /// Whether every commit in the log was durable before the next one began.
     var isLogStrict: Bool
-    /// On which start of the machine.
+    /// The boot during which it writes.
     var boot: BootID
-    // because whoever finds that out may end before a row tells of it
-    /// The last row that a power cut left, if more may have been behind it; until there is another.
+    /// The last row after a power cut that may have taken others; valid until the next row. Stored
+    /// here, since the process that detects the cut may end before it appends a row.
     var cutBehind: UInt64?
 
     static let key = "mark"
 
-    /// Whether commits that were acknowledged may have been lost by a power cut, behind row `last`,
-    /// which is the last.
+    /// Whether a power cut may have taken acknowledged commits after row `last`, the last row.
     func mayHaveLostTail(behind last: UInt64, at boot: BootID) -> Bool {
         isOpen && durability == .relaxed && !self.boot.isSame(as: boot) || cutBehind == last
     }
@@ -41,7 +40,7 @@ struct JournalMark: Equatable {
     }
 
     init?(words: [UInt64]) {
-        // because those who wrote three knew nothing of a cut
+        // Marks of three words were written before ``cutBehind`` existed.
         guard [3, 4].contains(words.count), words[0] < 8 else { return nil }
         isOpen = words[0] & 1 != 0
         durability = words[0] & 2 != 0 ? .relaxed : .strict
@@ -50,7 +49,7 @@ struct JournalMark: Equatable {
         cutBehind = words.count == 4 && words[3] > 0 ? words[3] - 1 : nil
     }
 
-    /// Of a journal that nobody has written to yet.
+    /// The mark of a journal without rows.
     static let new = JournalMark(
         isOpen: false, durability: .strict, isLogStrict: true, boot: BootID(high: 0, low: 0))
 }

@@ -1,17 +1,17 @@
-/// A place between two rows: behind which one the next stands, and what has happened until there.
+/// A position between two rows of a journal, and the state of the history there.
 public struct JournalPosition: Equatable, Sendable {
-    /// Number of the row before; 0 at the beginning.
+    /// Number of the row before the position; 0 at the beginning.
     public var number: UInt64
-    /// The history that ``sequence`` is of; 0 at the beginning.
+    /// The epoch of ``sequence``; 0 at the beginning.
     public var epoch: UInt64
     /// Sequence of the last transaction.
     public var sequence: UInt64
-    /// Milliseconds since 1970 at which the row before was handed over.
+    /// When the row before the position was passed to the journal, in milliseconds since 1970.
     public var time: Int64
-    /// The checksum that the next row's is seeded with.
+    /// The seed of the next row's checksum.
     public var chain: UInt64
 
-    /// Names a place between two rows.
+    /// Creates a position.
     public init(number: UInt64, epoch: UInt64, sequence: UInt64, time: Int64, chain: UInt64) {
         self.number = number
         self.epoch = epoch
@@ -20,7 +20,7 @@ public struct JournalPosition: Equatable, Sendable {
         self.chain = chain
     }
 
-    /// The beginning of a journal whose first checksum is seeded with `seed`.
+    /// The beginning of a journal; `seed` is the seed of the first checksum.
     static func beginning(seed: UInt64) -> JournalPosition {
         JournalPosition(number: 0, epoch: 0, sequence: 0, time: 0, chain: seed)
     }

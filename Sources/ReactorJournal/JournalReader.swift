@@ -1,25 +1,23 @@
-import GRDB
-
-/// Reads the rows of a journal in order, each verified before it is handed out.
+/// Reads the rows of a journal in order, and verifies each before it returns it.
 ///
 ///     let reader = try JournalReader(directory)
 ///     while let row = try reader.next() { replay(row) }
 ///
-/// *Place*: recovery, resume from disk, and whoever looks at history. A commit that was cut off is
-/// no row: SQLite has dropped it. Anything else that is not what was written is an error that
-/// names the row; nothing is skipped. *Owner*: one thread. It may read while a journal is written.
+/// *Place*: recovery, resumption from disk, and queries about history. A commit that was cut off is
+/// not a row: SQLite has dropped it. Any other deviation from the written content is an error that
+/// names the row; nothing is skipped. *Owner*: one thread, also while another writes the journal.
 ///
 /// *Cost*: memory for at most ``chunkRowsMax`` rows or ``chunkBytesMax`` bytes, and one row.
 public final class JournalReader {
-    /// Which journal it is.
+    /// The journal's identity.
     public let instance: JournalInstance
-    /// Where the first row that is kept stands.
+    /// The position of the first row in the journal.
     public let anchor: JournalPosition
-    /// Where the next row stands: all before it that was read is verified.
+    /// The position of the next row; all rows read before it are verified.
     public private(set) var position: JournalPosition
-    /// Most rows that are fetched at a time, so that no read holds up a checkpoint for long.
+    /// Maximum number of rows per read, so that no read delays a checkpoint for long.
     static let chunkRowsMax = 256
-    /// Most bytes of rows that are fetched at a time, but for one row of any size.
+    /// Maximum bytes of rows per read, except for a single larger row.
     static let chunkBytesMax = 1 << 20
 
     let database: JournalDatabase
@@ -27,49 +25,48 @@ public final class JournalReader {
     private var rows: ArraySlice<JournalRow> = []
     private var failure: JournalError?
 
-    /// Starts at the first row that is kept, or behind `position`, which a row or the anchor must
-    /// say as well.
+    /// Starts at the first row, or after `position`, which must agree with the journal.
     public convenience init(
         _ directory: DataDirectory, behind position: JournalPosition? = nil
     ) throws(JournalError) {
-        try self.init(directory) { place in
-            guard let position else { return place.anchor }
-            let found = try place.position(of: position.number)
+        try self.init(directory) { locator in
+            guard let position else { return locator.anchor }
+            let found = try locator.position(of: position.number)
             guard found == position else {
                 throw JournalError.damage(
                     JournalDamage(
-                        file: place.table.file, row: position.number, expected: "\(position)",
+                        file: locator.table.file, row: position.number, expected: "\(position)",
                         got: "\(found)"))
             }
             return position
         }
     }
 
-    /// Starts behind the row numbered `number`, by what that row says of itself.
+    /// Starts after row `number`.
     public convenience init(
         _ directory: DataDirectory, behind number: UInt64
     ) throws(JournalError) {
         try self.init(directory) { try $0.position(of: number) }
     }
 
-    /// Starts at the row that holds the first transaction behind `sequence`, behind the last row if
-    /// there is none yet.
+    /// Starts at the row that contains the first transaction after `sequence`; after the last row
+    /// if that transaction does not exist yet.
     ///
-    /// *Throws*: ``JournalError/trimmed(file:upTo:)`` where that transaction is gone, and
-    /// ``JournalError/absent(file:epoch:sequence:)`` where the journal never knew `sequence`.
-    /// *Cost*: reads a few dozen rows' numbers; no more for a longer journal.
+    /// *Throws*: ``JournalError/trimmed(file:upTo:)`` if the transaction has been trimmed, and
+    /// ``JournalError/absent(file:epoch:sequence:)`` if the journal never contained `sequence`.
+    /// *Cost*: reads the columns of a few dozen rows, however long the journal is.
     public convenience init(
         _ directory: DataDirectory, ofEpoch epoch: UInt64, after sequence: UInt64
     ) throws(JournalError) {
-        try self.init(directory) { place in
-            let last = try place.table.lastNumber() ?? place.anchor.number
-            let search = JournalSearch(table: place.table, anchor: place.anchor, last: last)
-            return try place.position(of: search.row(before: sequence, of: epoch))
+        try self.init(directory) { locator in
+            let last = try locator.table.lastNumber() ?? locator.anchor.number
+            let search = JournalSearch(table: locator.table, anchor: locator.anchor, last: last)
+            return try locator.position(of: search.row(before: sequence, of: epoch))
         }
     }
 
-    /// Starts behind `position`, which a whole snapshot of the journal `instance` has named, though
-    /// the row may be gone.
+    /// Starts after the position of a good snapshot of the journal `instance`; the row itself may
+    /// be missing.
     init(
         _ directory: DataDirectory, behindSnapshot position: JournalPosition,
         of instance: JournalInstance
@@ -82,28 +79,27 @@ public final class JournalReader {
     }
 
     private init(
-        _ directory: DataDirectory, from start: (JournalPlace) throws -> JournalPosition
+        _ directory: DataDirectory, from start: (RowLocator) throws -> JournalPosition
     ) throws(JournalError) {
-        // because the file is not opened by other means than SQLite's here: closing it would let
-        // go of all locks that the process has on it
+        // The file is opened through SQLite only: closing another descriptor would release all
+        // locks that the process has on it.
         let database = try JournalFile.reader(in: directory)
         let file = database.file
         (instance, anchor, position, floor) = try database.read("opening") { db in
             let meta = MetaTable(db, in: file)
             let instance = try meta.instance()
             let anchor = try meta.anchor(of: instance)
-            let place = JournalPlace(
+            let locator = RowLocator(
                 table: BatchTable(db, in: file), instance: instance, anchor: anchor)
-            return (instance, anchor, try start(place), try meta.floor(of: instance))
+            return (instance, anchor, try start(locator), try meta.floor(of: instance))
         }
         self.database = database
     }
 
-    /// The next row; nil behind the last.
+    /// Returns the next row; nil after the last.
     ///
-    /// *Throws*: ``JournalError/damage(_:)`` at the first row that is not what was written, and
-    /// then again whenever it is asked; ``JournalError/trimmed(file:upTo:)`` where the next row has
-    /// been trimmed since.
+    /// *Throws*: ``JournalError/damage(_:)`` at the first damaged row, and at every later call;
+    /// ``JournalError/trimmed(file:upTo:)`` if the next row has been trimmed in the meantime.
     public func next() throws(JournalError) -> JournalRow? {
         if rows.isEmpty {
             if let failure { throw failure }
@@ -123,7 +119,7 @@ public final class JournalReader {
         return row
     }
 
-    /// Verifies all rows that are left, and answers where the next one will stand.
+    /// Verifies all remaining rows; returns the position after the last.
     @discardableResult
     public func verifyRest(
         isCancelled: () -> Bool = { false }
@@ -135,7 +131,7 @@ public final class JournalReader {
     }
 
     static func position(
-        _ number: UInt64, anchor: JournalPosition, _ db: Database, _ file: String
+        _ number: UInt64, anchor: JournalPosition, _ db: SQLiteConnection, _ file: String
     ) throws -> JournalPosition {
         if number == anchor.number { return anchor }
         guard number > anchor.number else {
@@ -152,13 +148,13 @@ public final class JournalReader {
         return position
     }
 
-    // because a chain does not tell where it should have ended
+    // The chain of checksums does not mark its own end.
     private func checkEnd() throws(JournalError) {
         guard position.number < floor else { return }
         throw .damage(
             JournalDamage(
                 file: database.file, row: position.number + 1,
-                expected: "rows up to \(floor), which was there", got: "the end"))
+                expected: "rows up to \(floor), which existed", got: "the end"))
     }
 
     private func fetch() throws(JournalError) {
@@ -170,12 +166,12 @@ public final class JournalReader {
             return found
         }
         rows = found.rows[...]
-        // because the rows before the bad one are good
+        // The rows before the damaged one are valid.
         failure = found.damage
     }
 
-    // because what was trimmed since is gone by right
-    private func checkKept(_ db: Database) throws {
+    // Rows that were trimmed in the meantime are not damage.
+    private func checkKept(_ db: SQLiteConnection) throws {
         let meta = MetaTable(db, in: database.file)
         guard let anchor = try? meta.anchor(of: instance), anchor.number > position.number else {
             return

@@ -1,24 +1,24 @@
-/// How much of a journal stays for readers of history, though a snapshot stands for it.
+/// How much history is kept for queries, beyond the rows that a start needs.
 public struct JournalRetention: Equatable, Sendable {
-    /// For how long rows are kept at most, by the times that they hold.
+    /// Maximum age of the kept rows, by their times.
     public var duration: Duration
-    /// How many bytes of rows are kept at most, the newest.
+    /// Maximum bytes of the kept rows; the newest are kept.
     public var byteCount: Int
 
-    /// Keeps what is no older than `duration`, as far as it fits into `byteCount`.
+    /// Keeps rows no older than `duration`, as far as they fit into `byteCount`.
     public init(duration: Duration, byteCount: Int) {
         self.duration = duration
         self.byteCount = byteCount
     }
 
-    /// Keeps nothing that a snapshot stands for.
+    /// Keeps only the rows that a start needs.
     public static let nothing = JournalRetention(duration: .zero, byteCount: 0)
 }
 
-/// What trimming did.
+/// The result of trimming.
 public struct JournalTrim: Equatable, Sendable {
-    /// How many rows it deleted.
+    /// Number of deleted rows.
     public var rowCount: Int
-    /// Where the first row that is kept stands.
+    /// The position of the first remaining row.
     public var anchor: JournalPosition
 }

@@ -1,37 +1,37 @@
-/// A turn's batch as it rests: what happened, behind what, and the checksum of all of it.
+/// A turn's batch as a row of the journal, with a checksum of its content and its predecessor.
 public struct JournalRow: Equatable, Sendable {
-    /// Dense from 1 on: a gap is damage.
+    /// Dense, from 1 on: a gap is damage.
     public var number: UInt64
-    /// The history that the sequences are of.
+    /// The epoch of the sequences.
     public var epoch: UInt64
     /// Sequence before the batch's first transaction.
     public var after: UInt64
-    /// Sequence of its last; equal to ``after`` where the turn applied nothing.
+    /// Sequence of the batch's last transaction; equal to ``after`` if the turn applied none.
     public var sequence: UInt64
-    /// Milliseconds since 1970, as the wall clock said; less than the row's before only where that
-    /// clock was set back by more than ``JournalClock/stepMin``.
+    /// The wall clock's time in milliseconds since 1970; less than the time of the row before only
+    /// if the clock was set back by more than ``JournalClock/stepMin``.
     public var time: Int64
-    /// The delta frames, as subscribers got them.
+    /// The delta frames, as sent to subscribers.
     public var deltas: [UInt8]
-    /// Everything else that the turn decided.
+    /// The turn's other decisions.
     public var facts: [UInt8]
-    /// The checksum of the row, seeded with that of the row before.
+    /// The checksum of the row, seeded with the checksum of the row before.
     public var chain: UInt64
 
-    /// Where the next row stands.
+    /// The position after the row.
     public var position: JournalPosition {
         JournalPosition(
             number: number, epoch: epoch, sequence: sequence, time: time, chain: chain)
     }
 
-    /// What ``chain`` has to be behind the row before.
+    /// Returns the expected value of ``chain`` after the row before.
     func expectedChain(behind previous: UInt64) -> UInt64 {
         Self.chain(
             of: position, after: after, deltas.span, facts.span, behind: previous)
     }
 
-    /// The checksum of a row: of its words (number, epoch, after, sequence, time) and the two
-    /// lengths, then of the deltas, then of the facts, each seeded with the one before.
+    /// Returns the checksum of a row: of its words (number, epoch, after, sequence, time) and the
+    /// two lengths, then of the deltas, then of the facts, each seeded with the one before.
     static func chain(
         of position: JournalPosition, after: UInt64, _ deltas: Span<UInt8>, _ facts: Span<UInt8>,
         behind previous: UInt64
@@ -44,7 +44,7 @@ public struct JournalRow: Equatable, Sendable {
         return Checksum.of(facts, behind: Checksum.of(deltas, behind: head))
     }
 
-    /// Refuses the row, by name, where it is not the one behind `position`.
+    /// Throws an error that names the row if it is not the one after `position`.
     func verify(behind position: JournalPosition, in file: String) throws(JournalError) {
         let next = position.number + 1
         func damage(_ expected: String, got: String) -> JournalError {
@@ -54,7 +54,7 @@ public struct JournalRow: Equatable, Sendable {
         let expected = expectedChain(behind: position.chain)
         guard chain == expected else { throw damage("checksum \(expected)", got: "\(chain)") }
         guard epoch != position.epoch || after == position.sequence, sequence >= after else {
-            throw damage("transactions behind \(position.sequence)", got: "\(after) on")
+            throw damage("transactions after \(position.sequence)", got: "after \(after)")
         }
     }
 }

@@ -1,20 +1,20 @@
-/// Finds the row that holds a transaction, by halving.
+/// Finds the row that contains a transaction, by binary search.
 ///
-/// *Place*: beneath a reader that begins at a sequence. Numbers of rows are dense, the rows of an
-/// epoch stand together, and sequences rise in it: so there is no index, and each step reads one
-/// row by its number. What is found is what the rows say of themselves; the reader verifies.
+/// *Place*: used by a reader that begins at a sequence. Row numbers are dense, the rows of an epoch
+/// are contiguous, and sequences rise within it, so no index is needed and each step reads one row
+/// by its number. The search trusts the rows' columns; the reader verifies the rows.
 struct JournalSearch {
     let table: BatchTable
-    /// Where the first row that is kept stands.
+    /// The position of the first row in the journal.
     let anchor: JournalPosition
-    /// The last row.
+    /// The number of the last row.
     let last: UInt64
 
-    /// The number of the row before the one with the first transaction behind `sequence`.
+    /// Returns the number of the row before the one with the first transaction after `sequence`.
     ///
-    /// *Throws*: ``JournalError/trimmed(file:upTo:)`` where that is gone, and
-    /// ``JournalError/absent(file:epoch:sequence:)`` where it never was.
-    /// *Cost*: reads 2 log n rows for each epoch from the last to the one asked for.
+    /// *Throws*: ``JournalError/trimmed(file:upTo:)`` if that has been trimmed, and
+    /// ``JournalError/absent(file:epoch:sequence:)`` if it never existed. *Cost*: reads 2 log n
+    /// rows for each epoch from the last one to `epoch`.
     func row(before sequence: UInt64, of epoch: UInt64) throws -> UInt64 {
         var end = last
         while end > anchor.number {
@@ -43,7 +43,8 @@ struct JournalSearch {
         throw JournalError.trimmed(file: table.file, upTo: anchor.number)
     }
 
-    /// The first row that `isBehind`, as are all that follow it, the last of all included.
+    /// Returns the first row for which `isBehind` is true. It must be true for all later rows,
+    /// including the last.
     private func first(
         in rows: ClosedRange<UInt64>, _ isBehind: (UInt64) throws -> Bool
     ) throws -> UInt64 {

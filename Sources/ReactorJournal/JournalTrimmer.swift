@@ -1,21 +1,21 @@
-import GRDB
-
-/// Deletes rows that are not needed any more, verified before, a few at a time.
+/// Deletes old rows after verifying them, a few at a time.
 ///
-/// *Place*: at work on the upkeep's thread. Where a row is not what was written, nothing from it
-/// on is deleted: a snapshot that stands for it may be needed to prove what it was.
+/// *Place*: on the upkeep's thread. At a damaged row, trimming stops: the snapshot that covers it
+/// may be needed to restore its content.
 struct JournalTrimmer {
     let database: JournalDatabase
     let directory: DataDirectory
     let gate: JournalGate
     let tuning: JournalTuning
-    /// How far rows fit into what is kept, from one trim to the next.
+    /// The result of the last retention scan, continued by the next.
     var scan = RetentionScan()
 
-    /// Deletes rows up to the one numbered `number`, but for what `retention` keeps; ends early
-    /// when `goesOn`, asked behind each few, says no.
+    /// Deletes rows up to row `number`, except those that `retention` keeps. After every few rows,
+    /// calls `goesOn` with the bytes that they had in the file, and ends early if that returns
+    /// false.
     func trim(
-        behind number: UInt64, keeping retention: JournalRetention, while goesOn: () -> Bool
+        behind number: UInt64, keeping retention: JournalRetention,
+        while goesOn: (_ deletedByteCount: Int) -> Bool
     ) throws(JournalError) -> JournalTrim {
         let file = database.file
         var (instance, anchor) = try database.run("trimming") { db in
@@ -28,29 +28,30 @@ struct JournalTrimmer {
         var isRunning = true
         while isRunning, anchor.number < end {
             let next = try verify(behind: anchor, upTo: end)
-            // because commits wait meanwhile, it is a few rows at a time
-            let byteCount = try gate.upkeep { () throws(JournalError) -> Int in
+            // A few rows at a time, since commits wait for each transaction.
+            let (byteCount, deleted) = try gate.upkeep { () throws(JournalError) -> (Int, Int) in
                 try directory.health.check()
                 return try database.commit("trimming", pageCount: Self.pagesMax) { db in
                     let byteCount = try scan.byteCount(db, upTo: next.number)
-                    try db.execute(
-                        sql: "DELETE FROM batch WHERE number <= ?",
-                        arguments: [Column.word(next.number)])
+                    let deleted = try RetentionScan.byteCount(
+                        db, behind: anchor.number, upTo: next.number)
+                    try db.run("DELETE FROM batch WHERE number <= ?", [.word(next.number)])
                     let meta = MetaTable(db, in: file)
                     try meta.setFloorToEnd(of: instance)
                     try meta.set("anchor", to: next.words, behind: instance.seed)
-                    return byteCount
+                    return (byteCount, deleted)
                 }
             }
             scan.forget(upTo: next.number, byteCount: byteCount)
             count += Int(next.number - anchor.number)
             anchor = next
-            isRunning = goesOn()
+            isRunning = goesOn(deleted)
         }
         return JournalTrim(rowCount: count, anchor: anchor)
     }
 
-    /// Most pages that one transaction writes, those of deleted blobs being merely let go.
+    /// Maximum number of pages that one transaction writes; the pages of deleted blobs are only
+    /// released.
     private static let pagesMax = 2_048
 
     private func verify(
@@ -77,7 +78,7 @@ struct JournalTrimmer {
         return position
     }
 
-    /// The number of the last row that may go.
+    /// Returns the number of the last row that may be deleted.
     private func limit(
         _ number: UInt64, _ anchor: JournalPosition, _ retention: JournalRetention
     ) throws(JournalError) -> UInt64 {
@@ -96,7 +97,7 @@ struct JournalTrimmer {
         }
     }
 
-    /// The last row that is too old. Rows stand in the order of a clock that never steps.
+    /// Returns the last row that is too old. Row times are in order on the clock that never steps.
     private func aged(
         _ newest: JournalPosition, _ anchor: JournalPosition, _ retention: JournalRetention,
         _ steps: ClockSteps, _ table: BatchTable
@@ -113,23 +114,23 @@ struct JournalTrimmer {
     }
 }
 
-/// Finds the last row that does not fit into what is kept together with those behind it.
+/// Finds the last row that, together with all later rows, exceeds the retention's bytes.
 ///
-/// *Owner*: one thread. *Cost*: the first time, a look at every row that is kept; from then on, at
-/// those that came since and those that no longer fit.
+/// *Owner*: one thread. *Cost*: the first call visits every row; later calls only the new rows and
+/// those that no longer fit.
 final class RetentionScan {
-    /// Most bytes that are kept.
+    /// Maximum bytes of kept rows.
     private var byteCountMax = 0
     /// The last row that does not fit.
     private var edge: UInt64 = 0
-    /// The last row that was looked at.
+    /// The last row visited.
     private var last: UInt64?
-    /// Bytes of the rows between the two.
+    /// Bytes of the rows after ``edge``, up to ``last``.
     private var byteCount = 0
 
-    /// The last row that does not fit into `byteCountMax`; at least `anchor`.
+    /// Returns the last row that does not fit into `byteCountMax`; at least `anchor`.
     func edge(
-        _ db: Database, _ byteCountMax: Int, behind anchor: UInt64
+        _ db: SQLiteConnection, _ byteCountMax: Int, behind anchor: UInt64
     ) throws -> UInt64 {
         if last == nil || self.byteCountMax != byteCountMax {
             try begin(db, byteCountMax, behind: anchor)
@@ -139,20 +140,25 @@ final class RetentionScan {
         return max(edge, anchor)
     }
 
-    /// Bytes of the rows up to one that are counted among those that fit.
-    func byteCount(_ db: Database, upTo number: UInt64) throws -> Int {
+    /// Returns the bytes of those rows up to `number` that are counted in ``byteCount``.
+    func byteCount(_ db: SQLiteConnection, upTo number: UInt64) throws -> Int {
         guard let last, number > edge else { return 0 }
-        let sum = try Int.fetchOne(
-            db,
-            sql: """
-                SELECT sum(length(deltas) + length(facts)) FROM batch
-                WHERE number > ? AND number <= ?
-                """,
-            arguments: [Column.word(edge), Column.word(min(number, last))])
-        return sum ?? 0
+        return try Self.byteCount(db, behind: edge, upTo: min(number, last))
     }
 
-    /// Takes note that the rows up to one are gone, of which so many bytes were counted.
+    /// Returns the bytes in the file of the rows after `first`, up to `last`.
+    static func byteCount(
+        _ db: SQLiteConnection, behind first: UInt64, upTo last: UInt64
+    ) throws -> Int {
+        let sum = try db.integer(
+            """
+            SELECT sum(length(deltas) + length(facts)) FROM batch
+            WHERE number > ? AND number <= ?
+            """, [.word(first), .word(last)])
+        return Int(sum ?? 0)
+    }
+
+    /// Records that the rows up to `number` were deleted, of which `byteCount` bytes were counted.
     func forget(upTo number: UInt64, byteCount: Int) {
         guard let last, number > edge else { return }
         self.byteCount -= byteCount
@@ -160,55 +166,51 @@ final class RetentionScan {
         self.last = max(last, number)
     }
 
-    private func begin(_ db: Database, _ byteCountMax: Int, behind anchor: UInt64) throws {
+    private func begin(
+        _ db: SQLiteConnection, _ byteCountMax: Int, behind anchor: UInt64
+    ) throws {
         self.byteCountMax = byteCountMax
         (edge, last, byteCount) = (anchor, anchor, 0)
-        var rows = Self.rows(of: try Self.cursor(db, "ORDER BY number DESC"))
         var isFirst = true
-        while let row = try rows.next() {
-            if isFirst { last = row.number }
+        try Self.visit(db, "ORDER BY number DESC") { (number, size) in
+            if isFirst { last = number }
             isFirst = false
-            guard byteCount + row.byteCount <= byteCountMax else {
-                edge = row.number
-                return
+            guard byteCount + size <= byteCountMax else {
+                edge = number
+                return false
             }
-            byteCount += row.byteCount
+            byteCount += size
+            return true
         }
     }
 
-    private func goOn(_ db: Database) throws {
-        var new = Self.rows(of: try Self.cursor(db, "WHERE number > ? ORDER BY number", last ?? 0))
-        while let row = try new.next() {
-            last = row.number
-            byteCount += row.byteCount
+    private func goOn(_ db: SQLiteConnection) throws {
+        try Self.visit(db, "WHERE number > ? ORDER BY number", last ?? 0) { (number, size) in
+            last = number
+            byteCount += size
+            return true
         }
         guard byteCount > byteCountMax else { return }
-        var old = Self.rows(of: try Self.cursor(db, "WHERE number > ? ORDER BY number", edge))
-        while byteCount > byteCountMax, let row = try old.next() {
-            edge = row.number
-            byteCount -= row.byteCount
+        try Self.visit(db, "WHERE number > ? ORDER BY number", edge) { (number, size) in
+            edge = number
+            byteCount -= size
+            return byteCount > byteCountMax
         }
     }
 
-    private static func cursor(
-        _ db: Database, _ condition: String, _ number: UInt64? = nil
-    ) throws -> RowCursor {
-        try Row.fetchCursor(
-            db, sql: "SELECT number, length(deltas) + length(facts) FROM batch " + condition,
-            arguments: number.map { [Column.word($0)] } ?? [])
-    }
-
-    private static func rows(of cursor: RowCursor) -> SizedRows { SizedRows(cursor: cursor) }
-
-    /// Numbers and sizes of rows, up to the first that is not what was written.
-    private struct SizedRows {
-        let cursor: RowCursor
-
-        mutating func next() throws -> (number: UInt64, byteCount: Int)? {
-            guard let row = try cursor.next(), let number = row.word(0), let size = row.integer(1)
-            else { return nil }
-            return (number, Int(size))
-        }
+    /// Calls `body` with the number and size of each row, until it returns false or at a damaged
+    /// row.
+    private static func visit(
+        _ db: SQLiteConnection, _ condition: String, _ number: UInt64? = nil,
+        _ body: (_ number: UInt64, _ byteCount: Int) -> Bool
+    ) throws {
+        let select = try db.statement(
+            "SELECT number, length(deltas) + length(facts) FROM batch " + condition)
+        defer { select.end() }
+        if let number { select.bind(number, at: 1) }
+        while try select.step(), let number = select.word(0), let size = select.integer(1),
+            body(number, Int(size))
+        {}
     }
 }
 

@@ -1,52 +1,55 @@
-/// Sizes that were chosen by measurement, and that tests make small.
+/// Sizes chosen by measurement; tests use smaller ones.
 struct JournalTuning: Sendable {
     /// Size of a page of the database.
     var pageByteCount = 4_096
-    /// How long the write-ahead log is made beforehand; a commit into a file that does not grow
-    /// costs the disk less. Its 4,062 frames are those that the log's index has room for at once.
+    /// Length to which the write-ahead log is allocated ahead: a commit into a file that does not
+    /// grow costs less. The log's index has room for its 4,062 frames in one piece.
     var grownByteCount = 32 + 4_062 * (4_096 + 24)
-    /// After how many bytes of commits a checkpoint is made.
+    /// Bytes of commits after which a checkpoint is made.
     var checkpointByteCount = 1 << 20
-    /// From which length on the log is made to begin anew, which holds a commit up for a moment.
+    /// Length of the log from which it is restarted, which delays a commit for a moment.
     var restartByteCount = 12 << 20
-    /// Most rows that one transaction of trimming deletes, so that no commit waits for long.
+    /// Maximum number of rows that one trimming transaction deletes, so that no commit waits for
+    /// long.
     var trimmedRowsMax = 256
-    /// How many transactions of trimming a checkpoint is made behind.
+    /// Number of trimming transactions between two checkpoints.
     var trimsPerCheckpoint = 16
-    /// How many bytes may be written while a trim is under way; then commits wait for it.
+    /// Bytes that may be written during a trim; further commits wait for it.
     var trimAheadByteCount = 32 << 20
-    /// How many bytes of empty pages the file keeps for rows to come, at least.
+    /// Minimum bytes of empty pages that the file keeps for further rows.
     var keptFreeByteCount = 32 << 20
-    /// Most pages that one transaction takes out of the file.
+    /// Maximum number of pages that one transaction removes from the file.
     var shrunkPagesMax = 256
-    /// Up to how many bytes a batch that waits for no disk is committed by who hands it over.
+    /// Maximum size of a batch that the calling thread commits itself, if the commit does not wait
+    /// for the disk.
     var atOnceByteCount = 8 << 10
-    /// How long a commit waits for another process's lock before that is told; it waits on.
+    /// How long a commit waits for another process's lock before that is reported; it then waits
+    /// on.
     var lockedMilliseconds = 1_000
-    /// Which start of the machine it is.
+    /// The id of the current boot.
     var boot: @Sendable () -> BootID = BootID.current
-    /// What the clock says, in milliseconds since 1970.
+    /// The wall clock, in milliseconds since 1970.
     var now: @Sendable () -> Int64 = WallClock.milliseconds
-    /// What a clock says that no one can set, in milliseconds.
+    /// A clock that cannot be set, in milliseconds.
     var uptime: @Sendable () -> Int64 = WallClock.uptimeMilliseconds
-    /// What a test plants.
+    /// Faults injected by tests.
     var faults = JournalFaults()
 }
 
-/// Faults that tests plant where no disk has them at hand.
+/// Faults that tests inject in place of disk failures.
 struct JournalFaults: Sendable {
-    /// Asked before something is done; what it throws stands for what that would have.
+    /// Called before an operation; a thrown error stands for the operation's failure.
     typealias Fault = @Sendable () throws(JournalError) -> Void
 
-    /// Asked on the journal's thread before each commit, with the last turn that it holds; what it
-    /// throws stands for what the commit would have.
+    /// Called on the journal's thread before each commit, with the last turn of the commit; a
+    /// thrown error stands for the commit's failure.
     var commit: (@Sendable (UInt64) throws(JournalError) -> Void)?
-    /// Asked on the journal's thread before the log is made durable for a batch that wants it.
+    /// Called on the journal's thread before the log is made durable for a batch that requires it.
     var synchronize: Fault?
-    /// Asked on the upkeep's thread before each checkpoint.
+    /// Called on the upkeep's thread before each checkpoint.
     var checkpoint: Fault?
-    /// Asked on the upkeep's thread between two transactions of trimming.
+    /// Called on the upkeep's thread between two trimming transactions.
     var trim: (@Sendable () -> Void)?
-    /// Asked on a snapshot's thread before each step, by its name.
+    /// Called on a snapshot's thread before each step, with its name.
     var snapshot: (@Sendable (String) throws(JournalError) -> Void)?
 }

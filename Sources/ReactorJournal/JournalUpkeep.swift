@@ -1,45 +1,44 @@
-import GRDB
 import ReactorThreads
 
-/// Checkpoints and trims on a thread and a connection of their own, so that commits go on.
+/// Checkpoints and trims on its own thread and connection, so that commits continue.
 ///
-/// *Owner*: the upkeep's thread, but for what is said otherwise.
+/// *Owner*: the upkeep's thread, unless stated otherwise.
 final class JournalUpkeep: Sendable {
-    /// What the upkeep's thread is asked for.
+    /// A request to the upkeep's thread.
     enum Order: Sendable {
         case checkpoint
         case trim(JournalTrimOrder)
         case stop
     }
 
-    /// Orders, in order; any thread posts.
+    /// Requests in their order; any thread posts.
     let mailbox: Mailbox<Order>
-    /// Whoever writes is inside; any thread.
+    /// Held by the thread that writes; any thread.
     let gate = JournalGate()
-    /// What may be written while rows are being trimmed; any thread.
+    /// Limits the bytes written during a trim; any thread.
     let pace: TrimPace
-    /// Raised when the journal is being closed, so that nothing long is begun; any thread.
+    /// Raised when the journal is closing, so that no long work begins; any thread.
     let isStopping = Flag()
-    /// Raised by the committer when the file says that nobody writes any more.
+    /// Raised by the committer once the file is marked as closed.
     let isClosedCleanly = Flag()
     private let bell = Bell()
     private let directory: DataDirectory
     private let database: JournalDatabase
     private let tuning: JournalTuning
-    private let voice: JournalVoice
+    private let notifier: JournalNotifier
     private let uncheckpointed = Guarded(0)
     private let shrinker: JournalShrinker
 
     init(
         _ directory: DataDirectory, durability: JournalDurability, tuning: JournalTuning,
-        voice: JournalVoice
+        notifier: JournalNotifier
     ) throws(JournalError) {
         self.directory = directory
         self.tuning = tuning
-        self.voice = voice
+        self.notifier = notifier
         pace = TrimPace(byteCountMax: tuning.trimAheadByteCount)
         mailbox = Mailbox { [bell] in bell.ring() }
-        // because it waits for another process inside the gate, it does not wait
+        // It waits for other connections inside the gate, so SQLite itself must not wait for them.
         database = try JournalFile.writer(
             in: directory, durability: durability, busyMilliseconds: 0)
         shrinker = JournalShrinker(
@@ -47,10 +46,10 @@ final class JournalUpkeep: Sendable {
         try database.run("opening") { $0.setLogStays(true) }
     }
 
-    /// Counts the bytes that a commit is about to write; whether a checkpoint is due behind it.
-    /// *Owner*: whoever commits.
+    /// Counts the bytes that a commit is about to write; returns whether a checkpoint is due after
+    /// it. *Owner*: the thread that commits.
     func isDue(behind byteCount: Int) -> Bool {
-        // because the least that a commit writes is a page and its header
+        // A commit writes at least one page and its header.
         let written = max(byteCount, tuning.pageByteCount) + 24
         return uncheckpointed.withLock { count in
             count += written
@@ -60,8 +59,7 @@ final class JournalUpkeep: Sendable {
         }
     }
 
-    /// Has rows trimmed; from here on the writer may write no more than the pace allows.
-    /// *Owner*: any thread.
+    /// Requests a trim. From now on the writer is limited by ``pace``. *Owner*: any thread.
     func trim(_ order: JournalTrimOrder) {
         pace.begin()
         mailbox.post(.trim(order))
@@ -69,29 +67,29 @@ final class JournalUpkeep: Sendable {
 
     private struct State {
         let trimmer: JournalTrimmer
-        /// From which length of the log on it is to begin anew.
+        /// Length of the log from which it is restarted.
         var restartByteCount: Int
         var isFull = false
         var isRead = false
         var isRunning = true
-        /// Whether a checkpoint is asked for.
+        /// Whether a checkpoint was requested.
         var isDue = false
-        /// Whether the file may hold more empty pages than it keeps.
+        /// Whether the file may have more empty pages than it should keep.
         var mayShrink = false
-        /// Whether the file is being made shorter.
+        /// Whether empty pages are being removed.
         var isShrinking = false
-        /// How far rows are to be trimmed.
+        /// The pending trim.
         var goal: TrimGoal?
     }
 
-    /// Trims that are asked for, as one.
+    /// All pending trim requests, combined.
     private struct TrimGoal {
         var number: UInt64
         var retention: JournalRetention
         var orders: [JournalTrimOrder]
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until the stop request.
     func run() {
         var state = State(
             trimmer: JournalTrimmer(
@@ -110,7 +108,7 @@ final class JournalUpkeep: Sendable {
             }
             if state.isDue { checkpoint(&state) }
         }
-        // A trim that was asked for in time removes a few rows.
+        // A trim requested before the stop still removes a few rows.
         if let goal = state.goal { trim(goal, &state) }
         close()
     }
@@ -125,15 +123,15 @@ final class JournalUpkeep: Sendable {
         }
     }
 
-    /// Removes the snapshots that are not needed any more, and takes note of how far rows may go.
+    /// Removes old snapshots, and records up to which row the journal may be trimmed.
     private func take(_ order: JournalTrimOrder, _ state: inout State) {
         let number: UInt64
         do throws(JournalError) {
             switch order.bound {
             case .row(let row): number = row
             case .snapshots(let count):
-                defer { voice.deliver { order.onRemoved.take()?() } }
-                number = try SnapshotShelf(directory).removeOlder(keeping: count) ?? 0
+                defer { notifier.deliver { order.onRemoved.take()?() } }
+                number = try SnapshotStore(directory).removeOlder(keeping: count) ?? 0
             }
         } catch {
             if error.isOfDisk { directory.health.report(error) }
@@ -149,7 +147,8 @@ final class JournalUpkeep: Sendable {
 
     private func close() {
         guard directory.health.isGood else { return database.abandon() }
-        // because a log that is missing says that it was lost, unless the file says that it may
+        // Without the mark, a missing log means that the log was lost. It may be removed only after
+        // a clean close.
         if isClosedCleanly.isUp {
             try? database.run("closing") { $0.setLogStays(false) }
         }
@@ -161,13 +160,15 @@ final class JournalUpkeep: Sendable {
         do throws(JournalError) {
             try tuning.faults.checkpoint?()
             try directory.health.check()
-            // because SQLite before 3.51.3 may lose commits where one begins the log anew while a
-            // checkpoint starts; and none does before what is in the log now is in the file
+            // SQLite before 3.51.3 may lose commits if one connection restarts the log while
+            // another starts a checkpoint. No connection restarts it before its whole content is in
+            // the file.
             let extent = try gate.upkeep { () throws(JournalError) in
                 try database.run("checkpointing") { $0.logExtent }
             }
             if let extent, extent.frameCount == extent.checkpointedFrameCount { return }
-            // because this one waits for nobody, and nobody waits for it
+            // Outside the gate: a passive checkpoint waits for no other connection, and none waits
+            // for it.
             let log = try database.checkpoint(.passive)
             state.isFull = false
             let byteCount = log.frameCount * (tuning.pageByteCount + 24)
@@ -192,18 +193,18 @@ final class JournalUpkeep: Sendable {
             state.isRead = false
         } catch {
             guard error.isLocked else { throw error }
-            // because who reads now is likely to read on, and each try holds up a commit
+            // A process that reads now is likely to continue, and each attempt delays a commit.
             state.restartByteCount = byteCount + tuning.restartByteCount / 2
-            if !state.isRead { voice.alarm(.logIsRead(byteCount: byteCount)) }
+            if !state.isRead { notifier.alarm(.logIsRead(byteCount: byteCount)) }
             state.isRead = true
         }
     }
 
-    // because what was not moved is still in the log, and moved at the next one; only a disk that
-    // failed is not to be relied on
+    // Frames that were not moved stay in the log for the next checkpoint. Only a failed disk is
+    // fatal.
     private func fail(_ error: JournalError, _ state: inout State) {
         if error.isFull {
-            if !state.isFull { voice.alarm(.checkpointFull(message: "\(error)")) }
+            if !state.isFull { notifier.alarm(.checkpointFull(message: "\(error)")) }
             state.isFull = true
         } else if error.isOfDisk || error.isDamage {
             directory.health.report(error)
@@ -214,12 +215,13 @@ final class JournalUpkeep: Sendable {
         var count = 0
         let trimmer = state.trimmer
         let result = Result { () throws(JournalError) in
-            try trimmer.trim(behind: goal.number, keeping: goal.retention) {
+            try trimmer.trim(behind: goal.number, keeping: goal.retention) { deletedByteCount in
                 tuning.faults.trim?()
+                pace.trimmed(deletedByteCount)
                 count += 1
-                // Another snapshot may be there by now: the oldest goes at once.
+                // Another snapshot may be complete by now, so the oldest can be removed at once.
                 takeOrders(&state)
-                // because what is deleted is written to the log as well
+                // Deletions are written to the log too.
                 if count % tuning.trimsPerCheckpoint == 0 || state.isDue { checkpoint(&state) }
                 return !isStopping.isUp
             }
@@ -232,14 +234,14 @@ final class JournalUpkeep: Sendable {
     private func end(_ goal: TrimGoal, _ result: Result<JournalTrim, JournalError>) {
         for (index, order) in goal.orders.enumerated() {
             pace.end()
-            // The rows were removed once, whoever asked for it.
+            // The rows were removed once, so only the first request reports their number.
             let result =
                 index == 0 ? result : result.map { JournalTrim(rowCount: 0, anchor: $0.anchor) }
-            voice.deliver { order.onTrimmed.take()?(result) }
+            notifier.deliver { order.onTrimmed.take()?(result) }
         }
     }
 
-    // A file that stays as long as it is loses nothing, so what is in the way is not reported.
+    // A file that cannot shrink loses no data, so obstacles are not reported.
     private func shrink(_ state: inout State) {
         do throws(JournalError) {
             if !state.isShrinking { state.isShrinking = try shrinker.isDue() }
@@ -254,14 +256,14 @@ final class JournalUpkeep: Sendable {
     }
 }
 
-/// A trim that is asked for.
+/// A requested trim.
 struct JournalTrimOrder: Sendable {
     let bound: JournalBound
     let retention: JournalRetention
-    /// Called on the owner's thread once the snapshots that are not kept are gone.
-    let onRemoved: Parcel<() -> Void>
-    /// Called on the owner's thread once the rows are gone.
-    let onTrimmed: Parcel<(Result<JournalTrim, JournalError>) -> Void>
+    /// Called on the owner's thread once old snapshots have been removed.
+    let onRemoved: OwnedValue<() -> Void>
+    /// Called on the owner's thread once old rows have been deleted.
+    let onTrimmed: OwnedValue<(Result<JournalTrim, JournalError>) -> Void>
 
     init(
         _ bound: JournalBound, _ retention: JournalRetention,
@@ -270,21 +272,21 @@ struct JournalTrimOrder: Sendable {
     ) {
         self.bound = bound
         self.retention = retention
-        self.onRemoved = Parcel(onRemoved)
-        self.onTrimmed = Parcel(onTrimmed)
+        self.onRemoved = OwnedValue(onRemoved)
+        self.onTrimmed = OwnedValue(onTrimmed)
     }
 }
 
-/// Up to where a journal may be trimmed.
+/// The upper end of a trim.
 enum JournalBound: Sendable {
-    /// Up to a row that a snapshot stands for.
+    /// Up to a row that is covered by a snapshot.
     case row(UInt64)
-    /// As far as so many snapshots, the newest, allow; others are removed.
+    /// Up to the oldest of this number of newest snapshots; older snapshots are removed.
     case snapshots(Int)
 }
 
 extension JournalError {
-    /// Whether what was read is not what was written.
+    /// Whether the content is not what was written.
     var isDamage: Bool {
         guard case .damage = self else { return false }
         return true

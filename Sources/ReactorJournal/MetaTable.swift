@@ -1,25 +1,25 @@
-import GRDB
-
-/// A table of words by name, each entry with a checksum of its own.
+/// A table of named lists of words, each with a checksum.
 ///
-/// *Shape*: a blob of words of 8 bytes, the lowest byte first; the last word is the checksum of
-/// those before, seeded with that of the name and with the instance that they belong to.
+/// *Shape*: a blob of words of 8 bytes, lowest byte first; the last word is the checksum of the
+/// others, seeded with the checksum of the name and the journal's instance.
 struct MetaTable {
-    let db: Database
+    let db: SQLiteConnection
     let file: String
     let table: String
 
-    init(_ db: Database, in file: String, table: String = "meta") {
+    init(_ db: SQLiteConnection, in file: String, table: String = "meta") {
         self.db = db
         self.file = file
         self.table = table
     }
 
-    /// The words under `key`; nil if there are none.
+    /// Returns the words under `key`; nil if there are none.
     func words(_ key: String, behind seed: UInt64 = 0) throws -> [UInt64]? {
-        let sql = "SELECT value FROM \(table) WHERE key = ?"
-        guard let row = try Row.fetchOne(db, sql: sql, arguments: [key]) else { return nil }
-        guard let bytes = row.bytes(0), bytes.count >= 8, bytes.count % 8 == 0 else {
+        let select = try db.statement("SELECT value FROM \(table) WHERE key = ?")
+        defer { select.end() }
+        try select.bind([.text(key)])
+        guard try select.step() else { return nil }
+        guard let bytes = select.bytes(0), bytes.count >= 8, bytes.count % 8 == 0 else {
             throw damage(key, "words and their checksum", got: "something else")
         }
         var words = stride(from: 0, to: bytes.count, by: 8).map { start in
@@ -33,17 +33,17 @@ struct MetaTable {
         return words
     }
 
-    /// Puts `words` under `key`.
+    /// Stores `words` under `key`.
     func set(_ key: String, to words: [UInt64], behind seed: UInt64 = 0) throws {
         let bytes = (words + [check(words, key, seed)]).flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) }
         }
-        try db.execute(
-            sql: "INSERT OR REPLACE INTO \(table)(key, value) VALUES(?, ?)",
-            arguments: [key.databaseValue, Column.bytes(bytes[...])])
+        let insert = try db.statement("INSERT OR REPLACE INTO \(table)(key, value) VALUES(?, ?)")
+        try insert.bind([.text(key)])
+        try insert.run(bytes.span, at: 2)
     }
 
-    /// How it is being written, or was left.
+    /// Returns the record of how the journal is or was being written.
     func mark() throws -> JournalMark {
         guard let words = try words(JournalMark.key) else { return .new }
         guard let mark = JournalMark(words: words) else {
@@ -52,24 +52,25 @@ struct MetaTable {
         return mark
     }
 
-    /// Notes how it is being written, or left.
+    /// Stores the record of how the journal is being written.
     func setMark(_ mark: JournalMark) throws { try set(JournalMark.key, to: mark.words) }
 
-    /// The row behind which a power cut may have taken others, which nobody has told of yet.
+    /// Returns the last row if a power cut may have taken rows after it and none was appended
+    /// since.
     func cut(at boot: BootID) throws -> UInt64? {
         let instance = try instance()
         let last = try BatchTable(db, in: file).lastNumber() ?? anchor(of: instance).number
         return try mark().mayHaveLostTail(behind: last, at: boot) ? last : nil
     }
 
-    /// Which journal it belongs to.
+    /// The journal's identity.
     func instance() throws -> JournalInstance {
         guard let words = try words("instance"), let instance = JournalInstance(words: words)
         else { throw damage("instance", "three words", got: "none") }
         return instance
     }
 
-    /// Where the first row that is kept stands.
+    /// The position of the first row.
     func anchor(of instance: JournalInstance) throws -> JournalPosition {
         guard let words = try words("anchor", behind: instance.seed),
             let position = JournalPosition(words: words)
@@ -77,7 +78,7 @@ struct MetaTable {
         return position
     }
 
-    /// How far the wall clock has stepped.
+    /// The steps of the wall clock.
     func clockSteps(of instance: JournalInstance) throws -> ClockSteps {
         guard let words = try words(ClockSteps.key, behind: instance.seed) else {
             return ClockSteps()
@@ -88,19 +89,19 @@ struct MetaTable {
         return steps
     }
 
-    /// The row that was there when it was noted last, so that a missing tail is noticed; 0 if none
-    /// was.
+    /// The row that existed when the floor was last set, so that a missing tail is detected; 0 if
+    /// never set.
     func floor(of instance: JournalInstance) throws -> UInt64 {
         try words("floor", behind: instance.seed)?.first ?? 0
     }
 
-    /// Notes that the last row of all is there.
+    /// Sets the floor to the last row.
     func setFloorToEnd(of instance: JournalInstance) throws {
         guard let last = try BatchTable(db, in: file).lastNumber() else { return }
         try setFloor(last, of: instance)
     }
 
-    /// Notes that the row numbered `number` is there.
+    /// Sets the floor to row `number`.
     func setFloor(_ number: UInt64, of instance: JournalInstance) throws {
         try set("floor", to: [number], behind: instance.seed)
     }

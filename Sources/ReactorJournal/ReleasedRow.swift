@@ -1,51 +1,52 @@
 import ReactorBytes
 
-/// The last row whose outputs may have left, as it is noted beside the journal.
+/// The last row whose outputs may have left the daemon, recorded beside the journal.
 ///
-/// *Place*: the committer writes it behind each commit and before the turn's outputs leave; a start
-/// compares it with the journal's end. A log that was cut or zeroed at a commit is a whole log to
-/// SQLite, and the chain of rows does not say where it should have ended: this does.
+/// *Place*: the committer writes it after each commit and before the turn's outputs leave; a start
+/// compares it with the journal's end. If the log is cut or zeroed at a commit, SQLite considers it
+/// complete, and the chain of checksums does not mark its own end: this record shows the missing
+/// rows.
 struct ReleasedRow: Equatable {
-    /// The seed of the journal that the row is of.
+    /// The seed of the row's journal.
     var seed: UInt64
-    /// Where the next row stands.
+    /// The position after the row.
     var position: JournalPosition
-    /// The promise under which the row was committed.
+    /// The durability with which the row was committed.
     var durability: JournalDurability
-    /// The start of the machine at which it was committed.
+    /// The boot during which the row was committed.
     var boot: BootID
 
     static let fileName = "released-row"
 
-    /// Whether a power cut may have taken the row, which `relaxed` allows.
+    /// Whether a power cut may have taken the row, as `relaxed` permits.
     func mayBeLost(at boot: BootID) -> Bool {
         durability == .relaxed && !self.boot.isSame(as: boot)
     }
 
-    /// Refuses a journal that does not hold the row any more, and names the row.
+    /// Throws an error that names the row if the journal does not contain it.
     ///
-    /// *Throws*: ``JournalError/damage(_:)``. A row that was trimmed is held by a snapshot. A
-    /// journal that ends with a row of epoch 0 is a copy that was put here to begin another epoch.
-    func check(_ place: JournalPlace, at boot: BootID) throws {
-        guard place.instance.seed == seed, !mayBeLost(at: boot),
-            position.number > place.anchor.number
+    /// *Throws*: ``JournalError/damage(_:)``. Not for a trimmed row, which a snapshot covers, and
+    /// not for a journal whose last row has epoch 0: it is a copy that begins a new epoch.
+    func check(_ locator: RowLocator, at boot: BootID) throws {
+        guard locator.instance.seed == seed, !mayBeLost(at: boot),
+            position.number > locator.anchor.number
         else { return }
-        let last = try place.table.lastNumber() ?? place.anchor.number
-        let end = try place.position(of: last)
+        let last = try locator.table.lastNumber() ?? locator.anchor.number
+        let end = try locator.position(of: last)
         guard end.number == 0 || end.epoch != 0 else { return }
-        let found = last < position.number ? nil : try place.table.position(of: position.number)
+        let found = last < position.number ? nil : try locator.table.position(of: position.number)
         guard let found else {
             throw JournalError.damage(
                 JournalDamage(
-                    file: place.table.file, row: last + 1,
+                    file: locator.table.file, row: last + 1,
                     expected: "rows up to \(position.number), which clients have seen, by "
                         + Self.fileName + " beside it",
-                    got: "a journal that has lost its tail behind row \(last)"))
+                    got: "a journal that has lost its tail after row \(last)"))
         }
         guard found.chain == position.chain else {
             throw JournalError.damage(
                 JournalDamage(
-                    file: place.table.file, row: position.number,
+                    file: locator.table.file, row: position.number,
                     expected: "checksum \(position.chain), which clients have seen, by "
                         + Self.fileName + " beside it",
                     got: "\(found.chain): another history"))
@@ -53,8 +54,8 @@ struct ReleasedRow: Equatable {
     }
 }
 
-/// What is asked of a journal about where rows stand.
-struct JournalPlace {
+/// Returns the positions of a journal's rows.
+struct RowLocator {
     let table: BatchTable
     let instance: JournalInstance
     let anchor: JournalPosition
@@ -64,15 +65,15 @@ struct JournalPlace {
     }
 }
 
-/// The file that holds a ``ReleasedRow``, mapped into memory: a write is a few stores and waits for
-/// no disk.
+/// The file with a ``ReleasedRow``, mapped into memory: a write is a few stores and does not wait
+/// for the disk.
 ///
 /// *Shape*: two slots of ``slotWordCount`` words: generation, the instance's seed, the row's
-/// position (number, epoch, sequence, time, chain), whether it is relaxed, boot (high, low), and the
-/// checksum of those before. The slot with the higher generation counts. Slots take turns, so a
-/// process that is killed within a write leaves the slot before. What the system has not written
-/// when the power fails is an older row, or a slot without its checksum: neither refuses a journal
-/// that is whole.
+/// position (number, epoch, sequence, time, chain), whether it is relaxed, boot (high, low), and
+/// the checksum of the words before. The slot with the higher generation is valid. Writes alternate
+/// between the slots, so a process killed during a write leaves the other slot intact. After a
+/// power cut the file may contain an older row, or a slot with a wrong checksum; neither causes an
+/// intact journal to be refused.
 ///
 /// *Owner*: one thread at a time.
 final class ReleasedRowFile {
@@ -85,8 +86,8 @@ final class ReleasedRowFile {
     static let slotWordCount = 11
     static let slotCount = 2
 
-    /// Maps the file, makes it where there is none, and notes `position` in both slots: rows behind
-    /// it, which a relaxed history may have lost, are not compared with again.
+    /// Maps the file, creates it if it is missing, and records `position` in both slots: later
+    /// rows, which a relaxed history may have lost, are not compared any more.
     init(
         in directory: DataDirectory, of instance: JournalInstance, at position: JournalPosition,
         durability: JournalDurability, boot: BootID
@@ -98,11 +99,11 @@ final class ReleasedRowFile {
         self.boot = boot
         let words = words
         generation = (0..<Self.slotCount).map { words[$0 * Self.slotWordCount] }.max() ?? 0
-        for _ in 0..<Self.slotCount { note(position) }
+        for _ in 0..<Self.slotCount { record(position) }
     }
 
-    /// Notes that outputs up to the row before `position` may leave from here on.
-    func note(_ position: JournalPosition) {
+    /// Records that outputs up to the row before `position` may leave.
+    func record(_ position: JournalPosition) {
         generation &+= 1
         let slot: InlineArray<10, UInt64> = [
             generation, seed, position.number, position.epoch, position.sequence,
@@ -114,7 +115,7 @@ final class ReleasedRowFile {
         words[start + slot.count] = Checksum.of(slot, behind: 0)
     }
 
-    /// The row that is noted in `directory`; nil where no slot is whole.
+    /// Returns the row recorded in `directory`; nil if no slot is valid.
     static func read(in directory: DataDirectory) throws(JournalError) -> ReleasedRow? {
         guard try directory.byteCount(of: ReleasedRow.fileName) != nil else { return nil }
         let bytes = try directory.read(

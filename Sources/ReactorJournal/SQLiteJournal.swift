@@ -1,7 +1,6 @@
-import GRDB
 import ReactorThreads
 
-/// The journal on disk: SQLite in a data directory, committed on a thread of its own.
+/// A journal on disk: a SQLite database in a data directory, committed on its own thread.
 ///
 ///     let directory = try DataDirectory(at: "/var/lib/reactord")
 ///     try SQLiteJournal.prepare(directory)
@@ -10,42 +9,42 @@ import ReactorThreads
 ///     let journal = try SQLiteJournal(
 ///         directory, durability: .strict, after: reader.position, deliver: loop.post)
 ///
-/// *Place*: takes each turn's batch, and says when it may be spoken of. While one commit runs,
-/// batches gather; the next commit takes all of them. *Owner*: the thread that made it, on which
-/// `deliver` runs what it is handed, in order. Whoever hands over batches bounds them.
+/// *Place*: takes each turn's batch, and reports when its outputs may leave. Batches that arrive
+/// during a commit are committed together by the next. *Owner*: the thread that created it, on
+/// which `deliver` runs closures in order. The caller bounds the number of waiting batches.
 public final class SQLiteJournal: Journal {
     public var onAppended: ((UInt64) -> Void)? {
-        get { ears.onAppended }
-        set { ears.onAppended = newValue }
+        get { owner.onAppended }
+        set { owner.onAppended = newValue }
     }
     public var onFailed: ((JournalFailure) -> Void)? {
-        get { ears.onFailed }
-        set { ears.onFailed = newValue }
+        get { owner.onFailed }
+        set { owner.onFailed = newValue }
     }
-    /// Told what is in the way and loses nothing; on the owner's thread.
+    /// Called on the owner's thread with an obstacle that loses no data.
     public var onAlarm: ((JournalAlarm) -> Void)? {
-        get { ears.onAlarm }
-        set { ears.onAlarm = newValue }
+        get { owner.onAlarm }
+        set { owner.onAlarm = newValue }
     }
-    /// Which SQLite it writes with, such as "3.40.1".
-    public static var libraryVersion: String { Database.libraryVersion }
-    /// Number of the row of the last batch that was taken over.
-    public var lastNumber: UInt64 { ears.last.number }
+    /// The version of SQLite, such as "3.40.1".
+    public static var libraryVersion: String { SQLiteConnection.libraryVersion }
+    /// The row number of the last batch passed to ``append(_:)``.
+    public var lastNumber: UInt64 { owner.last.number }
 
     private let directory: DataDirectory
-    private let ears: JournalEars
+    private let owner: JournalOwnerState
     private let committer: JournalCommitter
     private let upkeep: JournalUpkeep
     private var threads: [WorkThread] = []
 
-    /// Makes the journal of an empty directory, or checks and brings up to date the one that is
-    /// there; before anything reads or writes it.
+    /// Creates the journal of an empty directory, or checks and migrates the existing one. Call
+    /// before anything reads or writes the journal.
     @discardableResult
     public static func prepare(_ directory: DataDirectory) throws(JournalError) -> JournalOpening {
         try JournalFile.prepare(in: directory, tuning: JournalTuning())
     }
 
-    /// Goes on behind `position`, which is where recovery ended.
+    /// Continues after `position`, the end of the recovery.
     public convenience init(
         _ directory: DataDirectory, durability: JournalDurability,
         after position: JournalPosition,
@@ -63,14 +62,14 @@ public final class SQLiteJournal: Journal {
     ) throws(JournalError) {
         try directory.health.check()
         self.directory = directory
-        ears = JournalEars(last: position)
-        let voice = JournalVoice(ears: Confined(ears), deliver: deliver)
+        owner = JournalOwnerState(last: position)
+        let notifier = JournalNotifier(owner: Confined(owner), deliver: deliver)
         upkeep = try JournalUpkeep(
-            directory, durability: durability, tuning: tuning, voice: voice)
+            directory, durability: durability, tuning: tuning, notifier: notifier)
         committer = try JournalCommitter(
             directory, durability: durability, after: position, tuning: tuning, upkeep: upkeep,
-            voice: voice)
-        directory.health.listen { voice.broke($0) }
+            notifier: notifier)
+        directory.health.listen { notifier.broke($0) }
         do {
             threads.append(try WorkThread(name: "journal") { [committer] in committer.run() })
             threads.append(try WorkThread(name: "journal-upkeep") { [upkeep] in upkeep.run() })
@@ -83,36 +82,37 @@ public final class SQLiteJournal: Journal {
     deinit { close() }
 
     public func append(_ batch: JournalBatch) {
-        // because a history without what was dropped cannot go on with what came behind it
-        guard !ears.isFailed else { return }
+        // A batch cannot follow one that was dropped.
+        guard !owner.isFailed else { return }
         precondition(
-            batch.epoch != ears.last.epoch || batch.after == ears.last.sequence,
+            batch.epoch != owner.last.epoch || batch.after == owner.last.sequence,
             "batch of turn \(batch.turn) starts after \(batch.after), expected "
-                + "\(ears.last.sequence)")
+                + "\(owner.last.sequence)")
         precondition(
             batch.sequence >= batch.after,
             "batch of turn \(batch.turn) ends at \(batch.sequence), before \(batch.after)")
-        ears.last.number += 1
-        ears.last.epoch = batch.epoch
-        ears.last.sequence = batch.sequence
-        // because what was handed over before is told before
-        if ears.handedTurn == nil, let isKept = committer.commitAtOnce(batch) {
-            if isKept { ears.onAppended?(batch.turn) }
+        owner.last.number += 1
+        owner.last.epoch = batch.epoch
+        owner.last.sequence = batch.sequence
+        // Committed here only if no earlier batch is still on the journal's thread.
+        if owner.pendingTurn == nil, let isKept = committer.commitAtOnce(batch) {
+            if isKept { owner.onAppended?(batch.turn) }
         } else {
-            ears.handedTurn = batch.turn
+            owner.pendingTurn = batch.turn
             committer.mailbox.post(.batch(batch))
         }
     }
 
     public func resume() {
-        guard ears.isFull else { return }
-        ears.isFull = false
+        guard owner.isFull else { return }
+        owner.isFull = false
         committer.mailbox.post(.resume)
     }
 
-    /// Deletes rows that a snapshot of row `number` stands for, but for what `retention` keeps.
+    /// Deletes the rows up to row `number`, which a snapshot covers, except those that `retention`
+    /// keeps.
     ///
-    /// What is deleted is verified before. `onTrimmed` is told on the owner's thread.
+    /// Rows are verified before they are deleted. `onTrimmed` is called on the owner's thread.
     public func trim(
         behind number: UInt64, keeping retention: JournalRetention,
         onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
@@ -120,14 +120,15 @@ public final class SQLiteJournal: Journal {
         upkeep.trim(JournalTrimOrder(.row(number), retention, onTrimmed: onTrimmed))
     }
 
-    /// Removes snapshots that are not needed any more, and the rows that each of those kept stands
-    /// for, but for what `retention` keeps.
+    /// Removes old snapshots and the rows that the remaining snapshots cover, except those that
+    /// `retention` keeps.
     ///
-    /// What is kept is verified before anything goes, on the journal's own threads. Snapshots go
-    /// at once, also while rows are being trimmed; commits wait where rows fall behind. `onRemoved`
-    /// runs on the owner's thread once the snapshots are gone, and `onTrimmed` once the rows are.
+    /// The remaining snapshots are verified before anything is removed, on the journal's own
+    /// threads. Old snapshots are removed at once, also during a trim; commits wait if trimming
+    /// falls behind. `onRemoved` is called on the owner's thread once the snapshots have been
+    /// removed, `onTrimmed` once the rows have been deleted.
     public func trimBehindSnapshots(
-        _ count: Int = SnapshotShelf.keptCount, keeping retention: JournalRetention,
+        _ count: Int = SnapshotStore.keptCount, keeping retention: JournalRetention,
         onRemoved: @escaping () -> Void = {},
         onTrimmed: @escaping (Result<JournalTrim, JournalError>) -> Void
     ) {
@@ -136,12 +137,13 @@ public final class SQLiteJournal: Journal {
                 .snapshots(count), retention, onRemoved: onRemoved, onTrimmed: onTrimmed))
     }
 
-    /// Commits what waits, and returns when the file is closed; what is to be told is delivered.
+    /// Commits the waiting batches and returns when the file is closed. Pending reports are
+    /// delivered.
     public func close() {
         guard !threads.isEmpty else { return }
         upkeep.isStopping.raise()
         upkeep.pace.stop()
-        // because the upkeep's connection closes last, and leaves one file that holds everything
+        // The upkeep's connection closes last and moves the log into the file.
         committer.mailbox.post(.stop)
         threads.first?.join()
         upkeep.mailbox.post(.stop)
@@ -151,62 +153,62 @@ public final class SQLiteJournal: Journal {
     }
 }
 
-/// What the owner's thread keeps of a journal.
-final class JournalEars {
+/// The part of a journal's state that belongs to the owner's thread.
+final class JournalOwnerState {
     var onAppended: ((UInt64) -> Void)?
     var onFailed: ((JournalFailure) -> Void)?
     var onAlarm: ((JournalAlarm) -> Void)?
     /// Whether batches are dropped until the owner resumes.
     var isFull = false
-    /// Whether batches are dropped for ever.
+    /// Whether batches are dropped permanently.
     var isBroken = false
     var isFailed: Bool { isFull || isBroken }
-    /// The turn of the last batch that the journal's thread has; nil if it has told of all.
-    var handedTurn: UInt64?
-    /// Where the next batch stands; its chain and time are the committer's.
+    /// The turn of the last batch on the journal's thread; nil if it has reported all of them.
+    var pendingTurn: UInt64?
+    /// The position of the next batch; its chain and time are set by the committer.
     var last: JournalPosition
 
     init(last: JournalPosition) { self.last = last }
 }
 
-/// How a journal's threads speak to its owner.
-struct JournalVoice: Sendable {
-    let ears: Confined<JournalEars>
+/// Delivers reports from a journal's threads to its owner's thread.
+struct JournalNotifier: Sendable {
+    let owner: Confined<JournalOwnerState>
     let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     func appended(_ turn: UInt64) {
-        deliver { [ears] in
-            let ears = ears.open()
-            if ears.handedTurn == turn { ears.handedTurn = nil }
-            ears.onAppended?(turn)
+        deliver { [owner] in
+            let owner = owner.open()
+            if owner.pendingTurn == turn { owner.pendingTurn = nil }
+            owner.onAppended?(turn)
         }
     }
 
-    /// `kept` is where the journal goes on.
+    /// Reports a failure; `kept` is the position at which the journal continues.
     func failed(_ failure: JournalFailure, kept: JournalPosition) {
-        deliver { [ears] in
-            let ears = ears.open()
-            ears.last = kept
-            ears.handedTurn = nil
+        deliver { [owner] in
+            let owner = owner.open()
+            owner.last = kept
+            owner.pendingTurn = nil
             switch failure {
-            case .full: ears.isFull = true
-            case .broken: ears.isBroken = true
+            case .full: owner.isFull = true
+            case .broken: owner.isBroken = true
             }
-            ears.onFailed?(failure)
+            owner.onFailed?(failure)
         }
     }
 
-    /// Says that the disk failed where no batch was at hand.
+    /// Reports that the disk failed outside a commit.
     func broke(_ error: JournalError) {
-        deliver { [ears] in
-            let ears = ears.open()
-            ears.isBroken = true
-            ears.onFailed?(.broken(turn: 0, message: "\(error)"))
+        deliver { [owner] in
+            let owner = owner.open()
+            owner.isBroken = true
+            owner.onFailed?(.broken(turn: 0, message: "\(error)"))
         }
     }
 
-    /// Says what is in the way.
+    /// Reports an obstacle.
     func alarm(_ alarm: JournalAlarm) {
-        deliver { [ears] in ears.open().onAlarm?(alarm) }
+        deliver { [owner] in owner.open().onAlarm?(alarm) }
     }
 }

@@ -1,26 +1,26 @@
-/// What a snapshot is of.
+/// The identity of a snapshot.
 public struct SnapshotHeader: Equatable, Sendable {
-    /// The journal that it belongs to.
+    /// The snapshot's journal.
     public var instance: JournalInstance
-    /// The row as of which the state is, and its checksum: the journal goes on there.
+    /// The row whose state the snapshot contains, and its checksum: the journal continues there.
     public var position: JournalPosition
-    /// How many parts there are.
+    /// Number of parts.
     public var partCount: Int
 
-    /// The name of the snapshot of row `number`.
+    /// The file name of the snapshot of row `number`.
     static func name(_ number: UInt64) -> String { "snapshot-\(number).sqlite" }
 
-    /// What a file is called while it is half a snapshot; no two have the same name.
+    /// A file name for an incomplete snapshot; unique.
     static func partialName(_ number: UInt64) -> String {
         "snapshot-\(number).partial-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
     }
 
-    /// Whether the file called `name` is half a snapshot.
+    /// Whether the file `name` is an incomplete snapshot.
     static func isPartial(_ name: String) -> Bool {
         name.hasPrefix("snapshot-") && name.contains(".partial")
     }
 
-    /// The row that the file called `name` is of; nil if it is no snapshot's.
+    /// The row of the snapshot in the file `name`; nil if it is not a snapshot.
     static func number(of name: String) -> UInt64? {
         guard name.hasPrefix("snapshot-"), name.hasSuffix(".sqlite") else { return nil }
         let digits = name.dropFirst("snapshot-".count).dropLast(".sqlite".count)
@@ -28,12 +28,12 @@ public struct SnapshotHeader: Equatable, Sendable {
         return number
     }
 
-    /// What the first part's checksum is seeded with.
+    /// The seed of the first part's checksum.
     static func seed(_ instance: JournalInstance, _ number: UInt64) -> UInt64 {
         Checksum.of(instance.words + [number], behind: 1)
     }
 
-    /// What a part's checksum has to be behind the part before.
+    /// The checksum of a part, seeded with that of the part before.
     static func chain(of part: ArraySlice<UInt8>, number: UInt64, behind chain: UInt64) -> UInt64 {
         let head = Checksum.of([number, UInt64(part.count)], behind: chain)
         return Checksum.of(part.span, behind: head)
@@ -41,7 +41,7 @@ public struct SnapshotHeader: Equatable, Sendable {
 }
 
 extension DataDirectory {
-    /// The file that the snapshot with this header is in.
+    /// The path of the snapshot with this header.
     public func file(of header: SnapshotHeader) -> String {
         path(SnapshotHeader.name(header.position.number))
     }

@@ -1,12 +1,10 @@
-import GRDB
-
-/// Reads a snapshot's parts in order, each verified before it is handed out.
+/// Reads a snapshot's parts in order, and verifies each before it returns it.
 ///
 /// *Owner*: one thread. *Cost*: memory for one part.
 public final class SnapshotReader {
-    /// What it is a snapshot of.
+    /// The snapshot's identity.
     public let header: SnapshotHeader
-    /// The file.
+    /// The file's path.
     public let file: String
 
     private let database: JournalDatabase
@@ -34,18 +32,17 @@ public final class SnapshotReader {
         self.file = file
     }
 
-    /// The next part; nil behind the last.
+    /// Returns the next part; nil after the last.
     ///
-    /// *Throws*: ``JournalError/damage(_:)`` where it is not what was written.
+    /// *Throws*: ``JournalError/damage(_:)`` if the content is not what was written.
     public func next() throws(JournalError) -> [UInt8]? {
         guard partCount < header.partCount else { return nil }
         let number = UInt64(partCount + 1)
         let found = try database.run("reading") { db in
-            let select = try db.cachedStatement(
-                sql: "SELECT bytes, chain FROM part WHERE number = ?")
-            return try Row.fetchOne(select, arguments: [Column.word(number)]).map {
-                ($0.bytes(0), $0.word(1))
-            }
+            let select = try db.statement("SELECT bytes, chain FROM part WHERE number = ?")
+            defer { select.end() }
+            select.bind(number, at: 1)
+            return try select.step() ? (select.bytes(0), select.word(1)) : nil
         }
         guard let (bytes, got) = found, let bytes, let got else {
             throw damage(number, expected: "a part", got: found == nil ? "none" : "something else")
@@ -61,7 +58,7 @@ public final class SnapshotReader {
         return bytes
     }
 
-    /// Verifies all parts that are left.
+    /// Verifies all remaining parts.
     public func verifyRest(isCancelled: () -> Bool = { false }) throws(JournalError) {
         while try next() != nil { if isCancelled() { throw .cancelled(file) } }
     }

@@ -1,9 +1,8 @@
-import GRDB
 import ReactorThreads
 
 /// The work of a snapshot's thread.
 struct SnapshotTask: Sendable {
-    /// What the thread is handed.
+    /// A request to the snapshot's thread.
     enum Order: Sendable {
         case part(@Sendable () -> [UInt8])
         case finish
@@ -20,7 +19,7 @@ struct SnapshotTask: Sendable {
 
     let partialName: String
 
-    /// Runs until the snapshot has its name, has failed or is cancelled; nil for the last.
+    /// Runs until the snapshot is complete, has failed or is cancelled; returns nil if cancelled.
     func run() -> Result<SnapshotHeader, JournalError>? {
         do throws(JournalError) {
             guard let header = try write() else {
@@ -29,7 +28,7 @@ struct SnapshotTask: Sendable {
             }
             return .success(header)
         } catch {
-            // because what is half a snapshot takes room that the journal may need
+            // An incomplete snapshot takes room that the journal may need.
             try? directory.remove(partialName)
             return .failure(error)
         }
@@ -41,19 +40,19 @@ struct SnapshotTask: Sendable {
         try tuning.faults.snapshot?("open")
         try directory.makeFile(partialName)
         let database = try JournalDatabase(file, isReadOnly: false) { db in
-            // because a file that nobody knows yet needs no way back
+            // A file that no start reads yet needs no rollback.
             try db.execute(
-                sql: """
-                    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;
-                    PRAGMA application_id = \(JournalFormat.snapshotID); PRAGMA user_version = 1;
-                    CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL);
-                    CREATE TABLE part(
-                        number INTEGER PRIMARY KEY, bytes BLOB NOT NULL, chain INTEGER NOT NULL);
-                    """)
+                """
+                PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;
+                PRAGMA application_id = \(JournalFormat.snapshotID); PRAGMA user_version = 1;
+                CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL);
+                CREATE TABLE part(
+                    number INTEGER PRIMARY KEY, bytes BLOB NOT NULL, chain INTEGER NOT NULL);
+                """)
         }
         guard let end = try parts(into: database, instance) else { return nil }
         let position = try position()
-        // because who goes on from here carries out again what is behind the row
+        // A start replays the rows after this one, so the state must be exactly as of it.
         guard position.sequence == sequence else {
             throw .damage(
                 JournalDamage(
@@ -105,11 +104,11 @@ struct SnapshotTask: Sendable {
         _ bytes: [UInt8], number: UInt64, chain: UInt64, into database: JournalDatabase
     ) throws(JournalError) {
         try database.commit("writing") { db in
-            let insert = try db.cachedStatement(
-                sql: "INSERT INTO part(number, bytes, chain) VALUES(?, ?, ?)")
-            try insert.execute(arguments: [
-                Column.word(number), Column.bytes(bytes[...]), Column.word(chain),
-            ])
+            let insert = try db.statement(
+                "INSERT INTO part(number, bytes, chain) VALUES(?, ?, ?)")
+            insert.bind(number, at: 1)
+            insert.bind(chain, at: 3)
+            try insert.run(bytes.span, at: 2)
         }
     }
 
@@ -117,7 +116,7 @@ struct SnapshotTask: Sendable {
         try tuning.faults.snapshot?("synchronize")
         try directory.health.check()
         do throws(JournalError) {
-            // because a journal in `relaxed` may not have made the row durable that this is of
+            // In `relaxed`, the journal may not have made the snapshot's row durable.
             if try directory.byteCount(of: JournalFile.logName) != nil {
                 try tuning.faults.snapshot?("log")
                 try directory.synchronize(JournalFile.logName)
@@ -126,8 +125,8 @@ struct SnapshotTask: Sendable {
             try tuning.faults.snapshot?("rename")
             try directory.rename(partialName, to: SnapshotHeader.name(number))
         } catch {
-            // because what the disk has refused once no second try makes durable: neither rows, nor the
-            // name of a snapshot that rows would be trimmed behind
+            // After a failed sync, no later one can be trusted: neither for rows nor for a snapshot
+            // up to which rows would be trimmed.
             if error.isOfDisk { directory.health.report(error) }
             throw error
         }

@@ -1,30 +1,31 @@
 import ReactorThreads
 
-/// Writes a snapshot on a thread of its own, part by part.
+/// Writes a snapshot on its own thread, part by part.
 ///
 ///     let writer = try SnapshotWriter(
 ///         directory, of: journal.lastNumber, sequence: sequence, deliver: loop.post
 ///     ) {
 ///         result in …
 ///     }
-///     writer.append(part)     // between turns, as often as the state takes
+///     writer.append(part)     // between turns, for each part of the state
 ///     writer.finish()         // once the row has been appended
 ///
-/// *Place*: the owner's thread hands over parts and waits for nothing; it looks at
-/// ``waitingPartCount`` before it makes the next. The file has its name only once it is whole and
-/// durable, so that a crash leaves the old set or the new one. *Owner*: one thread.
+/// *Place*: the owner's thread passes parts and does not wait; it checks ``waitingPartCount``
+/// before it makes the next one. The file gets its name only when it is complete and durable, so a
+/// crash leaves either the old snapshots or the new one. *Owner*: one thread.
 ///
-/// A row that the snapshot is of may be durable no earlier than the snapshot: so it sees to the
-/// log as well, whatever the journal's own durability.
+/// The snapshot's row must be durable before the snapshot. The writer therefore also synchronizes
+/// the log, whatever the journal's durability.
 public final class SnapshotWriter {
     private let mailbox: Mailbox<SnapshotTask.Order>
     private let waiting: Guarded<Int>
     private var isOpen = true
 
-    /// Begins a snapshot of the state as of row `number`, of the journal in `directory`; that is to
-    /// end at `sequence`, or the snapshot fails.
+    /// Begins a snapshot of the state as of row `number` of the journal in `directory`. The
+    /// snapshot fails if the row's last sequence is not `sequence`.
     ///
-    /// `onFinished` runs on the owner's thread through `deliver`, once, unless it is cancelled.
+    /// `onFinished` is called once on the owner's thread through `deliver`, unless the snapshot is
+    /// cancelled.
     public convenience init(
         _ directory: DataDirectory, of number: UInt64, sequence: UInt64,
         deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -43,7 +44,7 @@ public final class SnapshotWriter {
         let bell = Bell()
         mailbox = Mailbox { bell.ring() }
         waiting = Guarded(0)
-        let onFinished = Parcel(onFinished)
+        let onFinished = OwnedValue(onFinished)
         let task = SnapshotTask(
             directory: directory, number: number, sequence: sequence, tuning: tuning,
             mailbox: mailbox, bell: bell,
@@ -51,7 +52,8 @@ public final class SnapshotWriter {
         do {
             _ = try WorkThread(name: "snapshot") {
                 let result = task.run()
-                // because what it holds is the owner's, it is let go there in any case
+                // `onFinished` captures the owner's objects, so it is released on the owner's
+                // thread in any case.
                 deliver {
                     let onFinished = onFinished.take()
                     if let result { onFinished?(result) }
@@ -64,23 +66,23 @@ public final class SnapshotWriter {
 
     deinit { cancel() }
 
-    /// Parts that have been handed over and not been written yet.
+    /// Number of parts that wait to be written.
     public var waitingPartCount: Int { waiting.withLock { $0 } }
 
-    /// Hands over the next part.
+    /// Passes the next part.
     public func append(_ part: [UInt8]) { append { part } }
 
-    /// Hands over the next part, which is made on the snapshot's thread.
+    /// Passes the next part, which is made on the snapshot's thread.
     public func append(_ part: @escaping @Sendable () -> [UInt8]) {
         precondition(isOpen, "a part for a snapshot that has ended")
         waiting.withLock { $0 += 1 }
         mailbox.post(.part(part))
     }
 
-    /// Says that there are no more parts. The row must have been appended by then.
+    /// Ends the parts. The row must have been appended before.
     public func finish() { end(.finish) }
 
-    /// Drops the snapshot; nothing is told.
+    /// Discards the snapshot; `onFinished` is not called.
     public func cancel() { end(.cancel) }
 
     private func end(_ order: SnapshotTask.Order) {

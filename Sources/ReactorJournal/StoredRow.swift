@@ -1,10 +1,10 @@
-/// A row as it is written: what it says of itself, and its bytes, packed where that helps.
+/// A row as it is written: its columns, and its bytes, compressed if that saves space.
 struct StoredRow: Sendable {
-    /// Bytes of a row as they are written.
+    /// Bytes of a row as written.
     struct Blob: Sendable {
         let bytes: [UInt8]
         let range: Range<Int>
-        /// How many bytes they stand for; nil for themselves.
+        /// Size before compression; nil if not compressed.
         let unpackedByteCount: UInt64?
 
         init(_ bytes: [UInt8], _ range: Range<Int>) {
@@ -22,16 +22,16 @@ struct StoredRow: Sendable {
         init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
     }
 
-    /// Where the next row stands.
+    /// The position after the row.
     let position: JournalPosition
     let after: UInt64
     let deltas: Blob
     let facts: Blob
 
-    /// How many bytes are written.
+    /// Bytes to be written.
     var byteCount: Int { deltas.range.count + facts.range.count }
 
-    /// The row of a batch behind `position`. *Throws*: where the batch does not follow.
+    /// Creates the row of a batch after `position`. *Throws*: if the batch does not follow.
     init(
         _ batch: JournalBatch, behind position: JournalPosition, at time: Int64, in file: String
     ) throws(JournalError) {
@@ -39,8 +39,8 @@ struct StoredRow: Sendable {
             throw .damage(
                 JournalDamage(
                     file: file, row: position.number + 1,
-                    expected: "a batch behind \(position.sequence)",
-                    got: "one behind \(batch.after)"))
+                    expected: "a batch after \(position.sequence)",
+                    got: "one after \(batch.after)"))
         }
         var next = JournalPosition(
             number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
@@ -54,7 +54,7 @@ struct StoredRow: Sendable {
         facts = Blob(batch.facts)
     }
 
-    /// A row as it was read.
+    /// Converts a row that was read.
     init(_ row: JournalRow) {
         position = row.position
         after = row.after

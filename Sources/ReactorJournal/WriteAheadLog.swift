@@ -1,15 +1,16 @@
-/// SQLite's write-ahead log, looked at before SQLite does.
+/// Checks SQLite's write-ahead log before SQLite opens it.
 ///
-/// *Place*: SQLite ends the log at the first frame that does not add up, which is right for a
-/// commit that a power cut tore, and wrong for a bit that flipped in the middle: what follows was
-/// acknowledged, and would silently be gone. The difference shows where every commit was made
-/// durable before the next began: then a whole commit behind a bad frame, with another frame
-/// behind it, was durable once.
+/// *Place*: SQLite ends the log at the first frame with a wrong checksum. That is right for a
+/// commit torn by a power cut, and wrong for a flipped bit in the middle: the later frames were
+/// acknowledged, and would be lost silently. The two cases can be told apart if every commit was
+/// durable before the next one began: a complete commit after a bad frame, followed by another
+/// frame, was once durable.
 ///
-/// *Shape*: a header of 32 bytes: magic (its lowest bit set: words of the checksum are
-/// big-endian), version, page size, checkpoint, two salts, two checksums. Then frames: page number,
-/// pages of the database (0 but for the last of a commit), two salts, two checksums, the page. All
-/// big-endian. A frame's checksum goes on from the one before, over its first 8 bytes and the page.
+/// *Shape*: a header of 32 bytes: magic (its lowest bit set: words of the checksum are big-endian),
+/// version, page size, checkpoint, two salts, two checksums. Then frames: page number, pages of the
+/// database (0 except for the last frame of a commit), two salts, two checksums, the page. All
+/// big-endian. A frame's checksum continues that of the frame before, over its first 8 bytes and
+/// the page.
 struct WriteAheadLog {
     private let directory: DataDirectory
     private let pageByteCount: Int
@@ -21,7 +22,7 @@ struct WriteAheadLog {
     private static let headerByteCount = 32
     private static let frameHeaderByteCount = 24
 
-    /// Whether there is a log that has been begun: it has a header.
+    /// Whether the log exists and has a header.
     static func isBegun(in directory: DataDirectory) throws(JournalError) -> Bool {
         guard try directory.byteCount(of: JournalFile.logName) ?? 0 >= headerByteCount else {
             return false
@@ -30,30 +31,30 @@ struct WriteAheadLog {
         return header.contains { $0 != 0 }
     }
 
-    /// Answers how many bytes of a torn commit SQLite is going to drop.
+    /// Returns the number of bytes of a torn commit that SQLite will drop.
     ///
-    /// *Throws*: ``JournalDamage`` naming the bad frame, where more than a torn commit is behind
-    /// it and `isStrict` says that a commit never began before the one before was durable.
-    /// *Cost*: reads the whole log once, one frame at a time.
+    /// *Throws*: ``JournalDamage`` naming the bad frame, if more than a torn commit follows it and
+    /// `isStrict` states that every commit was durable before the next began. *Cost*: reads the
+    /// whole log once, one frame at a time.
     static func check(
         in directory: DataDirectory, isStrict: Bool
     ) throws(JournalError) -> Int {
         guard let byteCount = try directory.byteCount(of: JournalFile.logName) else { return 0 }
         let header = try directory.read(
             JournalFile.logName, at: 0, count: headerByteCount)
-        // because a log that was made long beforehand and not begun is zeros
+        // A log that was allocated ahead and not used is all zeros.
         guard header.contains(where: { $0 != 0 }) else { return 0 }
         guard var log = WriteAheadLog(in: directory, header, byteCount: byteCount) else {
             guard isStrict, byteCount > headerByteCount else { return byteCount }
             throw .damage(
                 JournalDamage(
                     file: directory.path(JournalFile.logName), row: nil,
-                    expected: "a header whose checksum is right at byte 0", got: "another"))
+                    expected: "a header with a valid checksum at byte 0", got: "an invalid one"))
         }
         return try log.walk(isStrict: isStrict)
     }
 
-    /// Nil where the header is none.
+    /// Returns nil if the header is not valid.
     private init?(in directory: DataDirectory, _ header: [UInt8], byteCount: Int) {
         guard header.count == Self.headerByteCount else { return nil }
         self.directory = directory
@@ -78,13 +79,13 @@ struct WriteAheadLog {
             var frame = try frame(index)
             let isNext = adds(frame, from: sum)
             guard frame.salts == salts || bad == nil && isNext else {
-                // because frames of an older round begin here, unless ours go on behind
+                // Frames of an earlier use of the log begin here, unless current ones follow.
                 if bad == nil { bad = index }
                 previous = nil
                 continue
             }
             lastEnd = index + 1
-            // because it may be the checksum that was flipped, the one that is right counts as well
+            // The flipped bit may be in the checksum itself, so the computed one is accepted too.
             if bad == nil { frame.rightSum = computed(frame, from: sum) }
             if bad == nil, isNext, frame.salts == salts {
                 sum = frame.sum
@@ -112,7 +113,7 @@ struct WriteAheadLog {
             JournalDamage(
                 file: directory.path(JournalFile.logName), row: nil,
                 expected: "the checksum of frame \(index) at byte \(offset)",
-                got: "another, with whole commits behind it"))
+                got: "another, followed by complete commits"))
     }
 
     private struct Frame {
@@ -120,7 +121,7 @@ struct WriteAheadLog {
         let salts: [UInt8]
         let sum: (UInt32, UInt32)
         let bytes: [UInt8]
-        /// What ``sum`` should be, where all before is good.
+        /// The correct value of ``sum``, if all frames before are valid.
         var rightSum: (UInt32, UInt32)?
     }
 

@@ -1,31 +1,32 @@
 import Glibc
 
-/// A file of one process that grows at its end, and is replaced as a whole now and then.
+/// A locked file of one process that grows at its end, and is replaced as a whole now and then.
 ///
-/// *Place*: for what must outlive the process and not the machine: nothing is synchronised, so that
-/// an append costs one call. *Owner*: one thread. The system frees the lock when the process ends in
-/// any way.
+/// *Place*: for data that must survive the process but not the machine. Nothing is synchronised, so
+/// an append costs one call. *Owner*: one thread. The system frees the lock when the process ends
+/// in any way.
 ///
-/// *Shape*: mode 0600, owned by who runs the process, no symbolic link. A file of the same name with
-/// `.new` behind it is one whose writer ended before it took the place of the old.
+/// *Shape*: mode 0600, owned by the user of the process, no symbolic link. A file of the same name
+/// with `.new` appended belongs to a writer that ended before it could rename it.
 @safe
-public final class AppendFile {
-    /// Where it is.
-    public let path: String
-    /// How long it is.
-    public private(set) var byteCount = 0
+package final class AppendFile {
+    /// Path of the file.
+    package let path: String
+    /// Length of the file in bytes.
+    package private(set) var byteCount = 0
     private var descriptor: Int32
 
-    /// Opens or makes the file at `path`, and locks it.
+    /// Opens or creates the file at `path`, and locks it.
     ///
-    /// *Throws*: ``LoopError/fileInUse(path:)`` while another, in this process or another, has it.
-    /// ``LoopError/unsafeFile(path:)`` for one that others may read, which is left as it is.
+    /// *Throws*: ``LoopError/fileInUse(path:)`` while another instance, in this process or another,
+    /// has it. ``LoopError/unsafeFile(path:)`` for a file that others may read, which is left
+    /// unchanged.
     /// *C*: `open(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fchmod`.
-    public init(at path: String) throws(LoopError) {
+    package init(at path: String) throws(LoopError) {
         self.path = path
         while true {
             let candidate = try Self.lock(path, O_RDWR | O_CREAT | O_APPEND)
-            // because somebody may have replaced the file between our open and our lock
+            // Another process may have replaced the file between the open and the lock.
             if let there = FileIdentity(at: path), there == Self.identity(of: candidate) {
                 descriptor = candidate
                 break
@@ -37,7 +38,7 @@ public final class AppendFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw .unsafeFile(path: path)
         }
-        // because a file that others may read is hardly ours, and its mode is not ours to change
+        // A file that others may read is hardly ours, so its mode is not changed.
         guard status.st_mode & 0o077 == 0 || status.st_size == 0 else {
             throw .unsafeFile(path: path)
         }
@@ -51,8 +52,8 @@ public final class AppendFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Everything in it. *C*: `pread`.
-    public func contents() throws(LoopError) -> [UInt8] {
+    /// The contents of the file. *C*: `pread`.
+    package func contents() throws(LoopError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         var filled = 0
         while filled < bytes.count {
@@ -69,25 +70,25 @@ public final class AppendFile {
         return bytes
     }
 
-    /// Puts bytes behind what is there. *C*: `write`.
+    /// Appends bytes. *C*: `write`.
     ///
-    /// *Throws*: where the system refuses; then a part of them may be there.
-    public func append(_ bytes: [UInt8]) throws(LoopError) {
+    /// *Throws*: if the system refuses; a part of the bytes may have been written then.
+    package func append(_ bytes: [UInt8]) throws(LoopError) {
         try Self.write(bytes, to: descriptor, path)
         byteCount += bytes.count
     }
 
     /// Cuts the file to its first bytes. *C*: `ftruncate`.
-    public func truncate(to byteCount: Int) throws(LoopError) {
+    package func truncate(to byteCount: Int) throws(LoopError) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
             throw .call(.system("ftruncate", path))
         }
         self.byteCount = byteCount
     }
 
-    /// Puts other contents in place of all that is there: whoever reads the file after a crash finds
-    /// the old ones or the new, whole. *C*: `open`, `write`, `rename`.
-    public func replace(with bytes: [UInt8]) throws(LoopError) {
+    /// Replaces the contents of the file: after a crash, a reader finds either the old contents or
+    /// the new ones, complete. *C*: `open`, `write`, `rename`.
+    package func replace(with bytes: [UInt8]) throws(LoopError) {
         let newPath = path + ".new"
         let candidate = try Self.lock(newPath, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
         do throws(LoopError) {
@@ -100,7 +101,7 @@ public final class AppendFile {
             close(candidate)
             throw error
         }
-        // because the new file is locked already: nobody gets in between
+        // The new file is locked already, so no other process can take it in between.
         close(descriptor)
         descriptor = candidate
         byteCount = bytes.count

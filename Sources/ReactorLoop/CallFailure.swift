@@ -1,23 +1,23 @@
 import CLibUV
 import Glibc
 
-/// One refused call: which, on what, and what the system answered.
+/// A failed call: its function, its subject, and the system's error.
 public struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The function that was refused, such as `uv_pipe_open` or `bind`.
+    /// The function that failed, such as `uv_pipe_open` or `bind`.
     public let call: String
     /// libuv's code, which on Linux is the negative `errno`.
     public let code: Int32
-    /// What the call was about: a path, or the kind of thing that was to be made.
+    /// The subject of the call: a path, or the kind of object to be created.
     public let subject: String
 
-    /// Describes the refusal of `call` on `subject` with libuv's `code`.
-    public init(call: String, code: Int32, subject: String) {
+    /// Describes the failure of `call` on `subject` with libuv's `code`.
+    package init(call: String, code: Int32, subject: String) {
         self.call = call
         self.code = code
         self.subject = subject
     }
 
-    /// Describes the refusal of a system call, from `errno`, which it must be the first to read.
+    /// Describes the failure of a system call, from `errno`; nothing may be called in between.
     static func system(_ call: String, _ subject: String) -> CallFailure {
         CallFailure(call: call, code: -errno, subject: subject)
     }
@@ -30,12 +30,12 @@ public struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
         unsafe Self.text { unsafe uv_err_name_r(code, $0, $1) }
     }
 
-    /// The system's words for the code. *C*: `uv_strerror_r`.
+    /// The system's text for the code. *C*: `uv_strerror_r`.
     public var message: String {
         unsafe Self.text { unsafe uv_strerror_r(code, $0, $1) }
     }
 
-    /// The call, the subject, the symbol and the words, in one line.
+    /// One line with the call, the subject, the text and the symbol.
     public var description: String {
         "\(call) on \(subject): \(message) (\(name))"
     }

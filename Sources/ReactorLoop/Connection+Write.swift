@@ -1,35 +1,35 @@
 import CLibUV
 import Glibc
-public import ReactorBytes
+package import ReactorBytes
 
 extension Connection {
-    /// Bytes given to write that the kernel has not taken yet.
+    /// Bytes passed to write that the kernel has not taken yet.
     ///
-    /// The caller's to bound: stop producing for, and reading from, a peer that lets it grow.
-    public var pendingByteCount: Int {
+    /// The caller bounds it: stop producing for, and reading from, a peer that lets it grow.
+    package var pendingByteCount: Int {
         isClosed ? 0 : unsafe uv_stream_get_write_queue_size(stream) + outbox.waitingByteCount
     }
 
-    /// Whether something given to write waits for the peer to read.
-    public var isWriting: Bool {
+    /// Whether bytes wait for the peer to read.
+    package var isWriting: Bool {
         !outbox.sending.isEmpty || !outbox.waiting.isEmpty
     }
 
-    /// Writes `slices` in order: at once what the kernel takes, the rest as it makes room.
+    /// Writes `slices` in order: as much as the kernel takes at once, the rest when it has space.
     ///
-    /// Answers how many bytes went at once; when it is not all, ``onWritten`` tells the end. After
-    /// ``shutdown()``, ``finish()`` or ``close()`` nothing is written. A broken connection closes
-    /// itself.
+    /// Returns the number of bytes written at once; if that is not all, ``onWritten`` is called at
+    /// the end. After ``shutdown()``, ``finish()`` or ``close()``, it writes nothing. A broken
+    /// connection closes itself.
     ///
-    /// *Cost*: one system call for up to 1,024 slices; allocates only for what has to wait.
+    /// *Cost*: one system call for up to 1,024 slices; allocates only for waiting slices.
     /// *C*: `uv_try_write`, `uv_write`.
     @discardableResult
-    public func write(_ slices: ByteSlices) -> Int {
+    package func write(_ slices: ByteSlices) -> Int {
         guard !isClosed, outbox.afterwards == .nothing else { return 0 }
         var written = 0
         if !isWriting {
             let result = writeNow(slices)
-            // because this is the steady path: nothing is left to look at
+            // The steady path ends here, with nothing left to write.
             guard !result.isDone else { return result.byteCount }
             written = result.byteCount
         }
@@ -38,7 +38,7 @@ extension Connection {
         return written
     }
 
-    /// Writes `bytes` like ``write(_:)-(ByteSlices)``, copying only what has to wait.
+    /// Writes `bytes` like ``write(_:)-(ByteSlices)``, copying only the part that has to wait.
     @discardableResult
     public func write(_ bytes: Span<UInt8>) -> Int {
         guard !isClosed, outbox.afterwards == .nothing, !bytes.isEmpty else { return 0 }
@@ -58,25 +58,26 @@ extension Connection {
         return written
     }
 
-    /// Tells the peer, after everything written, that nothing more will come; reading goes on.
-    public func shutdown() {
+    /// Ends the writing side after all pending bytes; reading continues.
+    package func shutdown() {
         guard !isClosed, outbox.afterwards == .nothing else { return }
         outbox.afterwards = .shutDown
         if !isWriting { concludeWriting() }
     }
 
-    /// Reads nothing more, and closes after everything written has gone to the kernel.
+    /// Stops reading, and closes after the kernel has taken all pending bytes.
     ///
-    /// The peer reads all of it, then the end; or `ECONNRESET`, if we left something of its unread.
-    public func finish() {
+    /// The peer reads all of them, then the end of the stream; or `ECONNRESET`, if it sent bytes
+    /// that we did not read.
+    package func finish() {
         guard !isClosed else { return }
         pauseReading()
         outbox.afterwards = .close
         if !isWriting { concludeWriting() }
     }
 
-    /// Writes what the kernel takes of `slices`; answers how many bytes that were, and whether
-    /// nothing is left to do: all went, or the connection broke.
+    /// Writes as much of `slices` as the kernel takes. Returns the number of bytes, and whether
+    /// nothing is left to do, since all were written or the connection broke.
     private func writeNow(_ slices: ByteSlices) -> (byteCount: Int, isDone: Bool) {
         var written = 0
         var next = 0
@@ -92,7 +93,7 @@ extension Connection {
         return (written, true)
     }
 
-    /// Points the loop's vector at `slices` from `first` on; answers how many, and their bytes.
+    /// Points the loop's vector at `slices` from `first` on. Returns their number and their bytes.
     private func fillVector(
         from slices: ByteSlices, _ first: Int
     ) -> (count: Int, byteCount: Int) {
@@ -108,7 +109,8 @@ extension Connection {
         return (count, byteCount)
     }
 
-    /// The bytes a try to write took, 0 when the kernel is full, nil when the connection broke.
+    /// The number of bytes that the call wrote; 0 if the kernel's buffer is full, `nil` if the
+    /// connection broke.
     private func check(_ result: Int32) -> Int? {
         if result >= 0 { return Int(result) }
         if result == UV_EAGAIN.rawValue { return 0 }
@@ -117,7 +119,7 @@ extension Connection {
         return nil
     }
 
-    /// Hands everything waiting to libuv as one request.
+    /// Passes all waiting slices to libuv as one request.
     private func send() {
         outbox.startSending()
         let buffers = unsafe outbox.sending.map { unsafe uv_buf_t.lending($0) }
@@ -150,7 +152,8 @@ extension Connection {
         case .nothing: break
         case .close: close()
         case .shutDown:
-            // because our own queue decides when the last byte went, and the call never blocks
+            // Not `uv_shutdown`: our own queue knows when the last byte was written, and this call
+            // never blocks.
             var descriptor: uv_os_fd_t = -1
             unsafe uv_fileno(handle, &descriptor)
             Glibc.shutdown(descriptor, Int32(SHUT_WR))
@@ -159,12 +162,12 @@ extension Connection {
 }
 
 extension uv_buf_t {
-    /// Points at the bytes of `slice`, which must outlive the use.
+    /// Points at the bytes of `slice`, which must stay alive during the use.
     static func lending(_ slice: ByteSlice) -> uv_buf_t {
         unsafe lending(UnsafeBufferPointer(start: slice.address, count: slice.count))
     }
 
-    /// Points at `buffer`. libuv only reads it, though its type says otherwise.
+    /// Points at `buffer`. libuv only reads it, although the field's type is mutable.
     static func lending(_ buffer: UnsafeBufferPointer<UInt8>) -> uv_buf_t {
         let base = unsafe UnsafeMutableRawPointer(mutating: buffer.baseAddress)?
             .assumingMemoryBound(to: CChar.self)

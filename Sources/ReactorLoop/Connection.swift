@@ -1,44 +1,62 @@
 import CLibUV
 import Glibc
+import ReactorBytes
 
 /// A connected Unix stream socket on a loop.
 ///
-/// *Place*: lends what it reads as a span and takes slices to write; knows no frames.
+/// *Place*: lends received bytes as a span and takes slices to write; knows no frames.
 ///
-/// It opens paused: set the callbacks, then ``resumeReading()``. After ``close()``, an error, or
-/// the loop's end, ``onClosed`` fires once and nothing else does. All callbacks are released then,
-/// so that they may hold whoever holds the connection.
+/// It opens paused: set the callbacks, then call ``resumeReading()``. After ``close()``, an error,
+/// or the loop's end, ``onClosed`` is called once, as the last callback. Then all callbacks are
+/// released, so that they may capture the holder of the connection.
 ///
 /// *Owner*: the loop's thread.
 @safe
 public final class Connection: LoopResource {
-    /// Bytes read from one connection in one turn, by default.
-    public static let readBudgetDefault = 262_144
+    /// Default of ``readBudget``, in bytes.
+    package static let readBudgetDefault = 262_144
 
-    /// Receives what was read; the span is valid during the call only. Without it, bytes are
+    /// Receives the bytes read; the span is valid during the call only. Without it, bytes are
     /// dropped.
-    public var onBytes: ((Span<UInt8>) -> Void)?
-    /// Tells that the peer will send nothing more. What is written still reaches it, if it has only
-    /// shut its writing side down; if its socket is gone, the connection closes right after this
-    /// call. Without this callback the connection finishes writing and closes.
+    public var onBytes: ((Span<UInt8>) -> Void)? {
+        get { receive }
+        set { receive = newValue }
+    }
+    /// Called when the peer will send nothing more. If the peer has only shut down its writing
+    /// side, later writes still reach it; if its socket is gone, the connection closes right after
+    /// this call. Without this callback the connection finishes writing and closes.
     public var onEnd: (() -> Void)?
-    /// Tells that everything that had to wait is written.
-    public var onWritten: (() -> Void)?
-    /// Tells, as the last callback, that it is closed, and which error closed it, if one did.
+    /// Called when all bytes that had to wait are written.
+    package var onWritten: (() -> Void)?
+    /// Called when the connection is closed, with the error that closed it, if there is one. Always
+    /// the last callback.
     public var onClosed: ((LoopError?) -> Void)?
 
-    /// Who is at the other end.
-    public let peer: PeerCredentials
-    /// Bytes read from it in one turn at most; the rest waits for the next, so that one busy peer
+    /// The process at the other end.
+    package let peer: PeerCredentials
+    /// Maximum bytes read from it in one turn; the rest waits for the next, so that a busy peer
     /// does not delay the others. At least 1.
-    public var readBudget = readBudgetDefault
-    /// Whether it takes what the peer sends.
-    public private(set) var isReading = false
-    /// Whether the peer has said that it will send nothing more.
+    package var readBudget: Int {
+        get { budget }
+        set { budget = newValue }
+    }
+    /// Whether it reads from the peer.
+    public var isReading: Bool { reading }
+    /// Whether the peer has ended its writing side.
     public private(set) var isEnded = false
 
-    var outbox = Outbox()
-    // because at most one request is under way: its memory is made once, at the first need
+    // Each read and write accesses these. They are private, so that no exclusivity check is needed
+    // at run time.
+    private var receive: ((Span<UInt8>) -> Void)?
+    private var budget = readBudgetDefault
+    private var reading = false
+    // No function that changes the outbox calls back, so accesses to it cannot overlap.
+    private let outboxPlace = Place(Outbox())
+    var outbox: Outbox {
+        @inline(__always) _read { yield outboxPlace.value }
+        @inline(__always) _modify { yield &outboxPlace.value }
+    }
+    // At most one request runs at a time, so its memory is allocated once, on demand.
     private(set) lazy var writeRequest: UnsafeMutablePointer<uv_write_t> = {
         hasWriteRequest = true
         return .allocate(capacity: 1)
@@ -48,10 +66,10 @@ public final class Connection: LoopResource {
     private var turnOfBytes: UInt64 = 0
     private var failure: LoopError?
 
-    /// Takes over the connected socket `descriptor`, and closes it also where this throws.
+    /// Takes over the connected socket `descriptor`; closes it also if this throws.
     ///
-    /// *C*: `uv_pipe_init` without ipc, so that passed descriptors are dropped; `uv_pipe_open`.
-    public init(on loop: EventLoop, adopting descriptor: Int32) throws(LoopError) {
+    /// *C*: `uv_pipe_init` without ipc, which drops passed descriptors; `uv_pipe_open`.
+    package init(on loop: EventLoop, adopting descriptor: Int32) throws(LoopError) {
         do throws(LoopError) {
             try loop.checkIsOpen(for: "connection")
             peer = try PeerCredentials(of: descriptor)
@@ -75,10 +93,10 @@ public final class Connection: LoopResource {
         if hasWriteRequest { unsafe writeRequest.deallocate() }
     }
 
-    /// Connects to who listens at `address`.
+    /// Connects to the listener at `address`.
     ///
-    /// A Unix socket connects or is refused at once. *Throws*: with `EAGAIN` when the listener's
-    /// backlog is full: try again later.
+    /// A Unix socket connects or is refused at once. *Throws*: with `EAGAIN` if the listener's
+    /// backlog is full; try again later.
     public static func connect(
         to address: UnixAddress, on loop: EventLoop
     ) throws(LoopError) -> Connection {
@@ -86,10 +104,10 @@ public final class Connection: LoopResource {
         return try Connection(on: loop, adopting: UnixSocket.connect(to: address))
     }
 
-    /// Connects to the daemon at `address`, if `trust` takes the listener for one.
+    /// Connects to the daemon at `address`, if `trust` accepts its user.
     ///
-    /// *Throws*: also ``LoopError/untrustedSocket(path:_:)``; nothing was sent then.
-    public static func connect(
+    /// *Throws*: also ``LoopError/untrustedSocket(path:_:)``; nothing has been sent then.
+    package static func connect(
         to address: UnixAddress, on loop: EventLoop, trusting trust: SocketTrust
     ) throws(LoopError) -> Connection {
         let connection = try connect(to: address, on: loop)
@@ -106,21 +124,37 @@ public final class Connection: LoopResource {
         unsafe memory.assumingMemoryBound(to: uv_stream_t.self)
     }
 
-    /// Whether the peer's socket is gone, and not only shut down for writing; call it once
-    /// ``isEnded``, to tell the two ends apart.
+    /// Whether the peer's socket is gone, and not only shut down for writing. Call it once
+    /// ``isEnded`` is true, to distinguish the two.
     ///
-    /// *C*: `poll`, which says `POLLHUP` of a Unix stream socket that neither side can write to any
-    /// more; after the peer's `shutdown(SHUT_WR)` alone it does not.
-    public var isHungUp: Bool {
+    /// *C*: `poll`, which reports `POLLHUP` for a Unix stream socket that is shut down in both
+    /// directions, but not after the peer's `shutdown(SHUT_WR)` alone.
+    package var isHungUp: Bool {
         guard !isClosed else { return true }
         var entry = pollfd()
         unsafe uv_fileno(handle, &entry.fd)
         return unsafe poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLHUP) != 0
     }
 
-    /// Takes what the peer sends from now on. *C*: `uv_read_start`.
+    /// Reads available bytes without a poll before. Returns false if there are none. An end or an
+    /// error is left to the loop.
+    ///
+    /// *C*: `recv` with `MSG_DONTWAIT`.
+    func readNow() -> Bool {
+        guard isReading, !isClosed else { return false }
+        var descriptor: uv_os_fd_t = -1
+        unsafe uv_fileno(handle, &descriptor)
+        let byteCount = unsafe recv(
+            descriptor, loop.readBuffer, EventLoop.readBytesMax, Int32(MSG_DONTWAIT))
+        guard byteCount > 0 else { return false }
+        loop.beginPass()
+        didRead(byteCount)
+        return true
+    }
+
+    /// Starts reading. *C*: `uv_read_start`.
     public func resumeReading() {
-        guard !isReading, !isEnded, !isClosed else { return }
+        guard !reading, !isEnded, !isClosed else { return }
         let code = unsafe uv_read_start(
             stream,
             { handle, _, buffer in
@@ -136,20 +170,20 @@ public final class Connection: LoopResource {
         guard code == 0 else {
             return fail("uv_read_start", code)
         }
-        isReading = true
+        reading = true
     }
 
-    /// Leaves what the peer sends in the kernel, which slows the peer down. *C*: `uv_read_stop`.
+    /// Stops reading: bytes stay in the kernel, which slows the peer down. *C*: `uv_read_stop`.
     ///
-    /// While it is paused, the peer's end is noticed only by writing: pause for as long as
-    /// something waits to be written, or briefly.
+    /// While it is paused, only a write detects the peer's end: pause while bytes wait to be
+    /// written, or briefly.
     public func pauseReading() {
-        guard isReading else { return }
-        isReading = false
+        guard reading else { return }
+        reading = false
         unsafe uv_read_stop(stream)
     }
 
-    /// Closes because of `call`'s refusal.
+    /// Closes after the failure of `call`.
     func fail(_ call: String, _ code: Int32) {
         guard !isClosed else { return }
         failure = .call(CallFailure(call: call, code: code, subject: "connection"))
@@ -157,27 +191,27 @@ public final class Connection: LoopResource {
     }
 
     override func willClose() {
-        isReading = false
-        if loop.expected === self { loop.expected = nil }
+        reading = false
+        loop.expectNoInput(from: self)
     }
 
     override func didClose() {
         outbox = Outbox()
         let onClosed = onClosed
-        onBytes = nil
+        receive = nil
         onEnd = nil
         onWritten = nil
         self.onClosed = nil
         onClosed?(failure)
     }
 
-    /// Where the next read may put its bytes: nowhere, when this turn's budget is spent.
+    /// The buffer for the next read; empty when the turn's budget is spent.
     private func room() -> uv_buf_t {
-        if turnOfBytes != loop.turnCount {
-            turnOfBytes = loop.turnCount
+        if turnOfBytes != loop.turns {
+            turnOfBytes = loop.turns
             bytesThisTurn = 0
         }
-        let byteCount = min(EventLoop.readBytesMax, readBudget - bytesThisTurn)
+        let byteCount = min(EventLoop.readBytesMax, budget - bytesThisTurn)
         guard byteCount > 0 else { return unsafe uv_buf_t() }
         return unsafe uv_buf_init(loop.readBuffer, UInt32(byteCount))
     }
@@ -186,25 +220,26 @@ public final class Connection: LoopResource {
         if count > 0 {
             loop.noteTraffic()
             bytesThisTurn += count
-            guard let onBytes else { return }
+            guard let receive else { return }
             unsafe loop.readBuffer.withMemoryRebound(to: UInt8.self, capacity: count) { start in
-                unsafe onBytes(UnsafeBufferPointer(start: start, count: count).span)
+                unsafe receive(UnsafeBufferPointer(start: start, count: count).span)
             }
         } else if count == Int(UV_EOF.rawValue) {
             loop.noteTraffic()
-            isReading = false
+            reading = false
             isEnded = true
             if let onEnd { onEnd() } else { finish() }
-            // because nothing that is written reaches a peer whose socket is gone
+            // A peer whose socket is gone receives nothing that is written.
             if isHungUp { close() }
         } else if count < 0, count != Int(UV_ENOBUFS.rawValue) {
-            // because ENOBUFS is our own word for a spent budget: the bytes stay for the next turn
+            // Not ENOBUFS, which libuv reports for the empty buffer of a spent budget: those bytes
+            // stay for the next turn.
             loop.noteTraffic()
             fail("read", Int32(count))
         }
     }
 
-    /// The connection whose handle this is.
+    /// The connection of a handle.
     static func of(_ handle: UnsafeMutablePointer<uv_handle_t>?) -> Connection? {
         guard let data = unsafe handle?.pointee.data else { return nil }
         return unsafe Unmanaged<Connection>.fromOpaque(data).takeUnretainedValue()

@@ -1,12 +1,12 @@
 import Glibc
 
-/// How many descriptors the process may have open.
+/// The limit of open descriptors of the process.
 ///
-/// *Place*: the daemon raises it at start and admits fewer clients than it allows, so that files of
-/// its own can always be opened.
-public enum DescriptorLimit {
-    /// The limit in force. *C*: `getrlimit(RLIMIT_NOFILE)`.
-    public static var current: Int {
+/// *Place*: the daemon raises it at the start, and admits fewer clients than it allows, so that it
+/// can always open its own files.
+package enum DescriptorLimit {
+    /// The current limit. *C*: `getrlimit(RLIMIT_NOFILE)`.
+    package static var current: Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             return 0
@@ -14,10 +14,10 @@ public enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Raises the limit to `wanted`, or as far as the system lets us; never lowers it. Answers what
-    /// is in force then. *C*: `setrlimit`.
+    /// Raises the limit to `wanted`, or as far as the system allows; never lowers it. Returns the
+    /// new limit. *C*: `setrlimit`.
     @discardableResult
-    public static func raise(to wanted: Int) -> Int {
+    package static func raise(to wanted: Int) -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             return 0

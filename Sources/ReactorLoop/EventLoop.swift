@@ -3,69 +3,84 @@ import Glibc
 import ReactorBytes
 import ReactorThreads
 
-/// One libuv loop, with its passes made visible as turns.
+/// The behaviour of a turn without events.
+public enum TurnMode: Sendable {
+    /// Waits, without using the processor, until something happens.
+    case wait
+    /// Returns at once.
+    case noWait
+}
+
+/// A libuv loop whose passes are visible as turns.
 ///
-/// *Place*: the floor of the daemon and of the client. Sockets, timers and signals call back from
-/// it; other threads reach it through ``handle``.
+/// *Place*: the base of the daemon and of the client. Sockets, timers and signals call back from
+/// it; other threads use its ``handle``.
 ///
-/// A turn is: timers, I/O callbacks, then posted jobs, then ``onTurnEnd``, where the outputs of
-/// everything that arrived leave together. Only then does it wait again.
+/// A turn runs timers, I/O callbacks, posted jobs and then ``onTurnEnd``, which sends the outputs
+/// of everything that arrived. Only then does the loop wait.
 ///
-/// *Owner*: not Sendable; it belongs to the thread that turns it. It may be made on one thread and
-/// handed to another before its first turn.
+/// *Owner*: not Sendable; the thread that turns it. Another thread may make it, before its first
+/// turn.
 @safe
 public final class EventLoop {
-    /// Bytes that one read may bring, and the size of the buffer all connections share.
-    public static let readBytesMax = 65_536
+    /// Maximum bytes of one read, and the size of the buffer that all connections share.
+    package static let readBytesMax = 65_536
 
     /// Runs at the end of every turn in which anything happened, before the loop waits again.
-    public var onTurnEnd: (() -> Void)?
+    public var onTurnEnd: (() -> Void)? {
+        get { turnEnd }
+        set { turnEnd = newValue }
+    }
     /// The loop as other threads may use it.
     public let handle: LoopHandle
     /// Number of turns so far, empty ones included.
-    public internal(set) var turnCount: UInt64 = 0
+    package var turnCount: UInt64 { turns }
     /// Whether ``close()`` was called.
-    public private(set) var isClosed = false
+    public var isClosed: Bool { closed }
+
+    // An access to a public variable is checked for exclusivity at run time. Every turn uses these,
+    // which no other module can reach and whose accesses the compiler checks.
+    private var turnEnd: (() -> Void)?
+    private(set) var turns: UInt64 = 0
+    private var closed = false
 
     let raw: UnsafeMutablePointer<uv_loop_t>
     let readBuffer: UnsafeMutablePointer<CChar>
-    // because a vectored write is done before the call returns, one vector serves all connections
+    // A vectored write is complete when the call returns, so all connections share one vector.
     let vector: UnsafeMutablePointer<uv_buf_t>
-    /// Slices that one system call writes; more take another. The system's own limit, `IOV_MAX`.
+    /// Maximum slices of one system call, the system's `IOV_MAX`; more slices take another call.
     static let vectorCountMax = 1_024
 
     let doorbell = LoopDoorbell()
-    var isTurning = false
-    var isActive = false
-    /// Who is likely to have input next.
-    var expected: Connection?
-    /// Turns in a row that served ``expected`` alone.
-    var expectedReads = 0
-    /// Whether the next turn is not to wait.
-    var isTurnAsked = false
-    var hasTraffic = false
-    var spin: SpinGovernor
-    var processors = ProcessorCount()
-    var jobs: [LoopJob] = []
-    /// Who has something to do at the end of the turn.
-    let endings = Place(TurnEndings())
     private let bell: UnsafeMutablePointer<uv_async_t>
+    private var isTurning = false
+    private var activity = Activity()
+    private(set) var expectation = Expectation()
+    private var polling: Polling
+    private var jobs: [LoopJob] = []
+    private let endings = Place(TurnEndings())
 
     /// Opens a loop.
     ///
-    /// `spin` is for how long to poll after traffic before going to sleep; zero, the default, means
-    /// never. It is ignored where polling takes the processor from somebody who has work for it.
+    /// `spin` is the duration of polling after traffic, before the loop sleeps; zero, the default,
+    /// turns polling off. The loop does not poll while another program needs the processor.
     ///
-    /// *Throws*: when the system has no descriptor left. *C*: `uv_loop_init`, `uv_async_init`.
-    public init(spin: Duration = .zero) throws(LoopError) {
+    /// *Throws*: if the system has no free descriptor. *C*: `uv_loop_init`, `uv_async_init`.
+    public convenience init(spin: Duration = .zero) throws(LoopError) {
+        try self.init(spin: spin, on: ProcessorCount())
+    }
+
+    /// Opens a loop that asks `processors` whether it may poll.
+    init(spin: Duration, on processors: ProcessorCount) throws(LoopError) {
         BrokenPipe.ignore()
-        // libuv ends the process where it closes a descriptor of 0 to 2.
+        // libuv aborts the process when it closes a descriptor of 0 to 2.
         StandardStream.openMissing()
         unsafe raw = .allocate(capacity: 1)
         unsafe bell = .allocate(capacity: 1)
         unsafe readBuffer = .allocate(capacity: Self.readBytesMax)
         unsafe vector = .allocate(capacity: Self.vectorCountMax)
-        self.spin = SpinGovernor(limit: spin.nanoseconds)
+        let governor = SpinGovernor(limit: spin.nanoseconds)
+        polling = Polling(spin: governor, processors: processors)
         handle = LoopHandle(doorbell)
 
         var code = unsafe uv_loop_init(raw)
@@ -74,7 +89,7 @@ public final class EventLoop {
             if code != 0 { unsafe uv_loop_close(raw) }
         }
         guard code == 0 else {
-            isClosed = true
+            closed = true
             throw .call(CallFailure(call: "uv_loop_init", code: code, subject: "event loop"))
         }
         unsafe raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
@@ -93,45 +108,45 @@ public final class EventLoop {
     /// Monotonic time in nanoseconds, from an arbitrary origin. *C*: `uv_hrtime`.
     public var now: UInt64 { uv_hrtime() }
 
-    /// Runs `job` in this turn, or in the next when jobs are running already.
+    /// Runs `job` in this turn, or in the next if this turn runs no more jobs.
     @discardableResult
     public func post(_ job: @escaping @Sendable () -> Void) -> Bool {
         handle.post(job)
     }
 
-    /// Closes everything open on the loop, runs the last callbacks, and frees it.
+    /// Closes all resources of the loop, runs the last callbacks, and frees it.
     ///
-    /// Jobs posted before still run; afterwards `post` answers false. *Traps*: inside a turn.
+    /// Jobs posted before still run; later, `post` returns false. *Traps*: inside a turn.
     public func close() {
         guard !isClosed else { return }
         precondition(!isTurning, "a loop cannot be closed from inside its own turn; stop it first")
         isTurning = true
         doorbell.turning.enter()
-        // because a late job must not start in the middle of one that runs here
+        // A late job must not start while another job runs here.
         handle.executor.holdLateJobs()
         doorbell.close()
         runJobs()
         handle.executor.releaseLateJobs()
-        isClosed = true
-        onTurnEnd = nil
+        closed = true
+        turnEnd = nil
         _ = endings.value.take()
         closeResources()
         doorbell.turning.leave()
         isTurning = false
     }
 
-    /// Says that a callback of ours ran, so that this turn has an end worth telling.
+    /// Records that a callback ran, so that the turn calls ``onTurnEnd``.
     func noteActivity() {
-        isActive = true
+        activity.isActive = true
     }
 
-    /// Says that bytes, connections or jobs came, after which more may come soon.
+    /// Records that bytes, connections or jobs arrived, after which more are likely.
     func noteTraffic() {
-        isActive = true
-        hasTraffic = true
+        activity.isActive = true
+        activity.hasTraffic = true
     }
 
-    /// Refuses to open `subject` on a closed loop.
+    /// Throws if the loop is closed; `subject` is for the error.
     func checkIsOpen(for subject: String) throws(LoopError) {
         if isClosed { throw .loopIsClosed(subject: subject) }
     }
@@ -147,14 +162,14 @@ public final class EventLoop {
                     unsafe uv_close(handle, nil)
                 }
             }, nil)
-        // because each pass runs the close callbacks of the one before, until none is left
+        // Each pass runs the close callbacks of the one before, until none is left.
         while unsafe uv_run(raw, UV_RUN_DEFAULT) != 0 {}
         let code = unsafe uv_loop_close(raw)
         precondition(code == 0, "uv_loop_close answered \(code): a handle is still open")
     }
 
     private func isRungFromOutside() {
-        doorbell.isRung = true
+        doorbell.didRing()
     }
 
     private static func of(_ bell: UnsafeMutablePointer<uv_async_t>?) -> EventLoop? {
@@ -163,8 +178,200 @@ public final class EventLoop {
     }
 }
 
+// MARK: - Turns
+
+extension EventLoop {
+    /// Runs turns until ``stop()`` or ``LoopHandle/stop()``.
+    ///
+    /// A stop before the call ends it before the first turn; each stop ends one run.
+    public func run() {
+        while !doorbell.stopRequest.take() {
+            turn(.wait)
+        }
+    }
+
+    /// Ends ``run()`` after this turn. *Owner*: the loop's thread; other threads use the handle's.
+    public func stop() {
+        handle.stop()
+    }
+
+    /// Makes one turn: timers, I/O callbacks, posted jobs, then ``onTurnEnd``.
+    ///
+    /// *Place*: for a client that steps its loop instead of giving it a thread.
+    /// *Traps*: inside a turn, and on a closed loop. *C*: `uv_run`.
+    public func turn(_ mode: TurnMode) {
+        precondition(!isTurning, "a loop cannot be turned from inside its own turn")
+        precondition(!isClosed, "a closed loop cannot be turned")
+        isTurning = true
+        doorbell.turning.enter()
+        runEndings()
+        if activity.isTurnAsked {
+            // A peer that was just written to may have its next request ready.
+            sched_yield()
+            pass(UV_RUN_NOWAIT)
+        } else if mode == .noWait || doorbell.isRung {
+            pass(UV_RUN_NOWAIT)
+        } else if !turnForExpected(), !poll() {
+            pass(UV_RUN_ONCE)
+        }
+        doorbell.turning.leave()
+        isTurning = false
+    }
+
+    /// Makes the next turn check for events without waiting, and end normally even without events.
+    ///
+    /// *Place*: for work that exceeds one turn, and must not delay other connections.
+    package func turnAgain() { activity.isTurnAsked = true }
+
+    /// Polls while traffic is likely to come soon. Returns whether any came.
+    private func poll() -> Bool {
+        guard let deadline = polling.spin.deadline else { return false }
+        var now = uv_hrtime()
+        guard now < deadline else { return false }
+        let share = polling.processors.share(at: now)
+        guard share != .theOnly else { return false }
+        repeat {
+            if turnForExpected() || pass(UV_RUN_NOWAIT) { return true }
+            let before = uv_hrtime()
+            // The awaited peer may need this processor.
+            sched_yield()
+            now = uv_hrtime()
+            polling.spin.noteYield(
+                taking: now &- before, at: now, onlyProcessor: share == .oneOfSeveral)
+        } while now < min(deadline, polling.spin.deadline ?? 0)
+        return false
+    }
+
+    /// Makes one pass of libuv's loop. Returns whether any event happened.
+    @discardableResult
+    private func pass(_ mode: uv_run_mode) -> Bool {
+        beginPass()
+        expectation.turnCount = 0
+        unsafe uv_run(raw, mode)
+        return endPass()
+    }
+
+    func beginPass() {
+        turns &+= 1
+        activity = Activity(isActive: activity.isTurnAsked)
+    }
+
+    /// Runs jobs and endings after the callbacks of a pass. Returns whether any event happened.
+    @discardableResult
+    private func endPass() -> Bool {
+        if doorbell.isRung { runJobs() }
+        guard activity.isActive else { return false }
+        if activity.hasTraffic, polling.spin.limit > 0 {
+            polling.spin.noteTraffic(at: uv_hrtime())
+        }
+        turnEnd?()
+        runEndings()
+        return true
+    }
+
+    /// Runs the jobs posted so far, and those that these post, in at most ``jobRoundsMax`` rounds.
+    ///
+    /// A task posts a job wherever it enters a function of its executor, and all of them belong to one
+    /// turn. The limit keeps jobs that post others without end from holding up the sockets.
+    private func runJobs() {
+        let executor = handle.executor
+        var rounds = 0
+        repeat {
+            doorbell.drain(into: &jobs)
+            guard !jobs.isEmpty else { return }
+            noteTraffic()
+            for job in jobs {
+                switch job {
+                case .call(let body): body()
+                case .swift(let job): executor.run(job)
+                }
+            }
+            jobs.removeAll(keepingCapacity: true)
+            rounds += 1
+        } while doorbell.isRung && rounds < Self.jobRoundsMax
+    }
+
+    /// Rounds of jobs in one turn.
+    private static let jobRoundsMax = 16
+}
+
+// MARK: - The end of a turn
+
+extension EventLoop {
+    /// Lists `work` to run once at the end of this turn. Called between two turns, it runs at the
+    /// beginning of the next one, before that waits.
+    ///
+    /// *Place*: for objects that share a loop; only listed ones are called.
+    /// *Owner*: the loop's thread.
+    package func atTurnEnd(_ work: any TurnEnding) { endings.value.listed.append(work) }
+
+    /// Runs the listed work, and work that it lists.
+    private func runEndings() {
+        while !endings.value.listed.isEmpty {
+            var work = endings.value.take()
+            for ending in work { ending.endTurn() }
+            // Releasing these objects may list others; no access is open here.
+            work.removeAll(keepingCapacity: true)
+            endings.value.spare = work
+        }
+    }
+}
+
+// MARK: - Expected input
+
+extension EventLoop {
+    /// Hints that `connection` is likely to have input next: turns read from it first.
+    ///
+    /// This saves the system call that asks the kernel which descriptors are ready. A read without
+    /// input costs about a quarter of a microsecond, so `nil` removes the hint. At most
+    /// ``expectedReadsMax`` turns in a row serve that connection alone.
+    package func expectInput(from connection: Connection?) { expectation.connection = connection }
+
+    /// Removes the hint if it is for `connection`.
+    func expectNoInput(from connection: Connection) {
+        if expectation.connection === connection { expectation.connection = nil }
+    }
+
+    /// Turns in a row that serve the expected connection before the others are checked.
+    static let expectedReadsMax = 16
+
+    /// Makes a turn with the expected connection's input. Returns false if there is none.
+    private func turnForExpected() -> Bool {
+        // Only a pass over all connections resets the counter.
+        guard let connection = expectation.connection,
+            expectation.turnCount < Self.expectedReadsMax
+        else { return false }
+        guard connection.readNow() else { return false }
+        expectation.turnCount += 1
+        endPass()
+        return true
+    }
+
+    /// The connection that is likely to have input next.
+    struct Expectation {
+        var connection: Connection?
+        /// Turns in a row that served it alone.
+        var turnCount = 0
+    }
+
+    /// What happened in the current pass, and what the next turn must do.
+    private struct Activity {
+        /// Whether a callback ran, so that the turn has an end.
+        var isActive = false
+        var hasTraffic = false
+        /// Whether the next turn must not wait.
+        var isTurnAsked = false
+    }
+
+    /// What decides about polling between two messages.
+    private struct Polling {
+        var spin: SpinGovernor
+        var processors: ProcessorCount
+    }
+}
+
 extension Duration {
-    /// The whole nanoseconds in it, from 0 to `UInt64.max`.
+    /// The whole nanoseconds, from 0 to `UInt64.max`.
     var nanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Which file a path leads to, independent of its name.
-public struct FileIdentity: Hashable, Sendable {
-    /// The device that holds it.
-    public let device: UInt64
-    /// Its number on that device.
-    public let inode: UInt64
+/// Identifies a file independently of its name.
+package struct FileIdentity: Hashable, Sendable {
+    /// The device of the file.
+    package let device: UInt64
+    /// The number of the file on that device.
+    package let inode: UInt64
 
-    /// The file at `path` itself, a link not followed; nil when none can be seen. *C*: `lstat`.
-    public init?(at path: String) {
+    /// The file at `path`, without following a link; `nil` if there is none. *C*: `lstat`.
+    package init?(at path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
         self.init(status)

@@ -1,22 +1,22 @@
 import Glibc
 
-/// A command on the thread that started it.
+/// The state of a held command, on the thread that started it.
 final class HeldCommandCore {
     private let loop: EventLoop
     private let onEnd: @Sendable (Result<HeldCommand.Ending, LoopError>) -> Void
     private var pid: pid_t = 0
     private var sources: [SignalSource] = []
     private var grace: LoopTimer?
-    /// A terminal that this process has in the foreground.
+    /// The terminal, if this process has it in the foreground.
     private var terminal: Int32?
-    /// The guard's input.
+    /// Descriptor of the guard's standard input.
     private var guardInput: Int32 = -1
     private var isEnding = false
-    /// Whether this process stopped because the command was stopped.
+    /// Whether this process stopped together with the command.
     private var isPaused = false
     private var manner: HeldCommand.Manner?
 
-    /// Signals that are handed to the command.
+    /// Signals that are passed to the command.
     private static let handedOn = [
         Signal.hangUp, .interrupt, Signal(rawValue: SIGQUIT), .terminate, .user1, .user2,
     ]
@@ -42,9 +42,10 @@ final class HeldCommandCore {
 
     private func start(_ words: [String], _ environment: [String: String]) throws(LoopError) {
         terminal = (0...2).first { isatty($0) == 1 && tcgetpgrp($0) == getpgrp() }
-        // Without this, giving the terminal back would stop this process.
+        // Otherwise this process would be stopped when it takes the terminal back.
         if terminal != nil { signal(SIGTTOU, SIG_IGN) }
-        // What the process was started to ignore, as by `nohup`, the command ignores as well.
+        // Signals that this process was started to ignore, as by `nohup`, stay ignored in the
+        // command.
         for signal in Self.handedOn where !Self.isIgnored(signal) {
             try listen(to: signal) { [unowned self] in send(signal.rawValue) }
         }
@@ -67,7 +68,7 @@ final class HeldCommandCore {
         sources.append(source)
     }
 
-    /// Ends the whole group.
+    /// Ends all processes of the group.
     func end(_ manner: HeldCommand.Manner) {
         self.manner = manner
         guard pid > 0 else { return }
@@ -86,11 +87,11 @@ final class HeldCommandCore {
     private func send(_ signal: Int32) {
         guard pid > 0 else { return }
         kill(-pid, signal)
-        // A stopped process takes no other signal.
+        // A stopped process receives no other signal.
         if signal != SIGKILL { kill(-pid, SIGCONT) }
     }
 
-    /// Looks what has become of the command. *C*: `waitpid`.
+    /// Checks the state of the command. *C*: `waitpid`.
     private func look() {
         guard pid > 0 else { return }
         var status: Int32 = 0
@@ -105,8 +106,8 @@ final class HeldCommandCore {
         finish(number == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: number))
     }
 
-    /// The person at the terminal stopped the command: this process stops as well, so that the shell
-    /// takes over.
+    /// Stops this process after the user has stopped the command at the terminal, so that the shell
+    /// continues.
     private func passStop() {
         guard let terminal, !isEnding else { return }
         tcsetpgrp(terminal, getpgrp())
@@ -114,7 +115,7 @@ final class HeldCommandCore {
         kill(getpid(), SIGSTOP)
     }
 
-    /// This process goes on, and has the command go on.
+    /// Continues the command after this process was continued.
     private func passContinue() {
         guard isPaused, let terminal, pid > 0 else { return }
         isPaused = false
@@ -123,7 +124,7 @@ final class HeldCommandCore {
     }
 
     private func finish(_ ending: HeldCommand.Ending) {
-        // What the command has left in its group does not know that its lock is another's.
+        // Remaining processes of the group must not run without the lock.
         if isEnding { kill(-pid, SIGKILL) }
         pid = 0
         if let terminal { tcsetpgrp(terminal, getpgrp()) }
@@ -132,8 +133,8 @@ final class HeldCommandCore {
         for source in sources { source.close() }
         grace?.close()
         loop.stop()
-        // Ctrl-C at the terminal is meant for everything in the foreground, not for the group alone
-        // that had the terminal.
+        // Ctrl-C is meant for all processes in the foreground, not only for the group that had the
+        // terminal.
         if terminal != nil, case .killed(SIGINT) = ending {
             signal(SIGINT, SIG_IGN)
             kill(0, SIGINT)
@@ -146,7 +147,7 @@ final class HeldCommandCore {
         _ = unsafe Glibc.write(guardInput, bytes, bytes.count)
     }
 
-    /// Starts the guard, and answers the descriptor of its input. *C*: `pipe`.
+    /// Starts the guard. Returns the descriptor of its standard input. *C*: `pipe`.
     private static func startGuard(_ environment: [String: String]) throws(LoopError) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .call(.system("pipe", "command")) }

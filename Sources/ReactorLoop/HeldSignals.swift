@@ -1,15 +1,15 @@
 import Glibc
 
-/// Signals that wait, instead of ending the process, until ``SignalSource``s take them.
+/// Blocks signals, so that they wait for a ``SignalSource`` instead of ending the process.
 ///
-/// *Place*: a daemon holds what ends it from before its socket is bound until its loop turns, and
-/// looks in between whether one waits. *Owner*: one thread, before it starts others, which inherit
-/// the mask.
-public final class HeldSignals {
+/// *Place*: a daemon blocks the signals that end it from before it binds its socket until its loop
+/// runs, and checks in between whether one waits. *Owner*: one thread, before it starts others,
+/// which inherit the mask.
+package final class HeldSignals {
     private var held: [Signal] = []
 
-    /// Holds `signals`, save those that wait already. *C*: `pthread_sigmask`.
-    public init(_ signals: [Signal]) {
+    /// Blocks `signals`, except those that are blocked already. *C*: `pthread_sigmask`.
+    package init(_ signals: [Signal]) {
         var former = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, nil, &former)
         held = signals.filter { unsafe sigismember(&former, $0.rawValue) == 0 }
@@ -19,8 +19,8 @@ public final class HeldSignals {
 
     deinit { release() }
 
-    /// Takes one that waits, if any does. *C*: `sigtimedwait`, which does not wait here.
-    public func take() -> Signal? {
+    /// Takes a waiting signal, if there is one. *C*: `sigtimedwait` with no timeout.
+    package func take() -> Signal? {
         guard !held.isEmpty else { return nil }
         var mask = Self.mask(of: held)
         var moment = timespec()
@@ -28,8 +28,9 @@ public final class HeldSignals {
         return number > 0 ? Signal(rawValue: number) : nil
     }
 
-    /// Lets go of them; what waits is delivered at once, to a ``SignalSource`` where there is one.
-    public func release() {
+    /// Unblocks the signals; waiting ones are delivered at once, to a ``SignalSource`` if there is
+    /// one.
+    package func release() {
         var mask = Self.mask(of: held)
         held = []
         unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
@@ -44,16 +45,16 @@ public final class HeldSignals {
 }
 
 extension Signal {
-    /// Whether the process does nothing about it, as after `nohup`. *C*: `sigaction`.
-    public var isIgnored: Bool {
+    /// Whether the process ignores it, as after `nohup`. *C*: `sigaction`.
+    package var isIgnored: Bool {
         var current = sigaction()
         guard unsafe sigaction(rawValue, nil, &current) == 0 else { return false }
-        // SIG_IGN is the address 1, which is no function that Swift could compare.
+        // SIG_IGN is the address 1, which Swift cannot compare as a function.
         return unsafe unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// Signals that end a process which has no use for them, by default; those for faults of the
-    /// program and for core dumps are not among them.
+    /// Signals without a meaning for a daemon that end a process by default; without those for
+    /// program faults and core dumps.
     static var stray: [Signal] {
         let numbers = [
             SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSTKFLT, SIGXFSZ,
@@ -62,12 +63,10 @@ extension Signal {
         return (numbers + realTime).map(Signal.init(rawValue:))
     }
 
-    /// Has the process do nothing at a stray signal, unless it does something about it already.
-    /// *C*: `sigaction`.
+    /// Installs an empty handler for each stray signal that has none. *C*: `sigaction`.
     ///
-    /// A function that does nothing takes them, as programs that the process starts would inherit
-    /// it if they were ignored.
-    public static func takeStray() {
+    /// The signals are not ignored, since programs that the process starts would inherit that.
+    package static func takeStray() {
         for signal in stray {
             var action = sigaction()
             guard unsafe sigaction(signal.rawValue, nil, &action) == 0,

@@ -3,47 +3,49 @@ import Glibc
 
 /// A listening Unix socket on a loop.
 ///
-/// *Place*: the daemon opens one per address, while it holds the address's ``LockFile``, and gets
-/// a ``Connection`` per client.
+/// *Place*: the daemon opens one per address, while it holds the address's ``LockFile``, and gets a
+/// ``Connection`` per client.
 ///
-/// Polls and accepts by itself instead of through `uv_listen`, because libuv's accept loop takes
-/// and drops every waiting client when descriptors run out, or spins if its spare one is gone.
-/// Here they wait in the backlog.
+/// It polls and accepts itself instead of using `uv_listen`: when descriptors run out, libuv's
+/// accept loop takes and drops every waiting client, or spins if its spare descriptor is gone.
+/// Here, clients wait in the backlog.
 ///
 /// *Owner*: the loop's thread.
-public final class Listener: LoopResource {
-    /// Clients accepted in one turn at most; the rest waits for the next.
-    public static let acceptsPerTurnMax = 64
-    /// Clients taken from the backlog in one turn at most, those included that are gone by then: a
+package final class Listener: LoopResource {
+    /// Maximum clients accepted in one turn; the rest waits for the next.
+    package static let acceptsPerTurnMax = 64
+    /// Maximum clients taken from the backlog in one turn, including those that are gone by then: a
     /// storm of connects must not keep the backlog full.
-    public static let looksPerTurnMax = 1_024
-    /// For how long it does not accept after the process ran out of descriptors.
-    public static let parkDuration = Duration.milliseconds(100)
-    /// Clients that may wait to be accepted, by default; the system's `somaxconn` may cut it.
-    public static let backlogDefault: Int32 = 4_096
+    package static let looksPerTurnMax = 1_024
+    /// Pause of accepting after the process ran out of descriptors.
+    package static let parkDuration = Duration.milliseconds(100)
+    /// Default length of the backlog; the system's `somaxconn` may reduce it.
+    package static let backlogDefault: Int32 = 4_096
 
     /// Receives each new connection, paused.
-    public var onAccept: ((Connection) -> Void)?
-    /// Tells, as the last callback, that it is closed, and which error closed it, if one did.
-    public var onClosed: ((LoopError?) -> Void)?
+    package var onAccept: ((Connection) -> Void)?
+    /// Called when it is closed, with the error that closed it, if there is one. Always the last
+    /// callback.
+    package var onClosed: ((LoopError?) -> Void)?
 
-    /// Where it listens; nil for an inherited socket without a path.
-    public let address: UnixAddress?
-    /// The socket file it made; nil when it was inherited.
-    public let identity: FileIdentity?
-    /// How often it was parked because descriptors ran out.
-    public private(set) var parkCount = 0
-    /// Whether it accepts, apart from being parked.
-    public private(set) var isAccepting = false
+    /// The address; `nil` for an inherited socket without a path.
+    package let address: UnixAddress?
+    /// The socket file it created; `nil` if the socket was inherited.
+    package let identity: FileIdentity?
+    /// Number of pauses for lack of descriptors.
+    package private(set) var parkCount = 0
+    /// Whether it accepts, except during such a pause.
+    package private(set) var isAccepting = false
 
     private let descriptor: Int32
     private let parking: LoopTimer
     private var failure: LoopError?
 
-    /// Binds `address`, with mode 0600 from birth, and listens; ``resumeAccepting()`` begins.
+    /// Binds `address`, with mode 0600 from the start, and listens; ``resumeAccepting()`` starts
+    /// accepting.
     ///
-    /// A file that is in the way makes it throw `EADDRINUSE`: see ``SocketFile``.
-    public convenience init(
+    /// An existing file makes it throw `EADDRINUSE`: see ``SocketFile``.
+    package convenience init(
         at address: UnixAddress, on loop: EventLoop, backlog: Int32 = backlogDefault
     ) throws(LoopError) {
         try loop.checkIsOpen(for: address.path)
@@ -55,8 +57,9 @@ public final class Listener: LoopResource {
 
     /// Takes over the listening socket `descriptor` that a supervisor or predecessor opened.
     ///
-    /// *Throws*: ``LoopError/notAListener(descriptor:)``; the descriptor then stays the caller's.
-    public convenience init(
+    /// *Throws*: ``LoopError/notAListener(descriptor:)``; the caller still owns the descriptor
+    /// then.
+    package convenience init(
         on loop: EventLoop, adopting descriptor: Int32
     ) throws(LoopError) {
         try loop.checkIsOpen(for: "listener")
@@ -86,37 +89,36 @@ public final class Listener: LoopResource {
         unsafe memory.assumingMemoryBound(to: uv_poll_t.self)
     }
 
-    /// Whether it waits for descriptors to become free.
-    public var isParked: Bool { parking.isStarted }
+    /// Whether it pauses until descriptors become free.
+    package var isParked: Bool { parking.isStarted }
 
-    /// Accepts clients from now on.
-    public func resumeAccepting() {
+    /// Starts accepting clients.
+    package func resumeAccepting() {
         guard !isAccepting, !isClosed else { return }
         isAccepting = true
         watch()
     }
 
     /// Leaves new clients in the backlog.
-    public func pauseAccepting() {
+    package func pauseAccepting() {
         guard isAccepting else { return }
         isAccepting = false
         parking.stop()
         unsafe uv_poll_stop(poll)
     }
 
-    /// Whether the path still leads to the socket it made; false once a cleaner or a successor
-    /// took it.
-    public var isPathOurs: Bool {
+    /// Whether the path still leads to the socket it created, and not to that of a successor.
+    package var isPathOurs: Bool {
         guard let address, let identity else { return false }
         return FileIdentity(at: address.path) == identity
     }
 
-    /// Removes the socket file, unless the path leads to another by now.
+    /// Removes the socket file, unless the path leads to another file by now.
     ///
-    /// Call it while the ``LockFile`` is held, because only that keeps a successor from binding
-    /// between the look and the removal. ``close()`` never removes anything.
+    /// Call it while the ``LockFile`` is held: only that prevents a successor from binding between
+    /// the check and the removal. ``close()`` never removes the file.
     @discardableResult
-    public func unlinkIfOurs() -> Bool {
+    package func unlinkIfOurs() -> Bool {
         guard isPathOurs, let address else { return false }
         return unsafe unlink(address.path) == 0
     }
@@ -170,7 +172,7 @@ public final class Listener: LoopResource {
         }
     }
 
-    // because a client whose connection cannot be opened costs only itself
+    // A client whose connection cannot be opened affects only itself.
     private func welcome(_ accepted: Int32) {
         guard let connection = try? Connection(on: loop, adopting: accepted) else { return }
         if let onAccept { onAccept(connection) } else { connection.close() }

@@ -2,34 +2,34 @@ import Glibc
 
 /// The right to serve one socket path: a lock held for the life of the process.
 ///
-/// *Place*: the daemon takes it before it looks at, removes or binds the path, and keeps it until
-/// the process ends. The system frees it when the process ends in any way, so it is never stale;
-/// the file itself stays, because removing it would let two processes hold a lock each.
+/// *Place*: the daemon takes it before it checks, removes or binds the path, and holds it until the
+/// process ends. The system frees it when the process ends in any way, so it is never stale. The
+/// file itself stays: removing it would let two processes hold a lock each.
 ///
-/// *Shape*: the file holds the holder's process id in decimal and a line feed.
+/// *Shape*: the file contains the holder's process id in decimal and a line feed.
 @safe
-public final class LockFile {
-    /// Where the lock is.
-    public let path: String
+package final class LockFile {
+    /// Path of the lock file.
+    package let path: String
     private let descriptor: Int32
 
     /// Takes the lock for `address`: a file of its name with `.lock` after it, in `directory`.
     ///
     /// *Throws*: ``LoopError/alreadyRunning(lockPath:pid:)`` while another process holds it.
     /// *C*: `openat(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`.
-    public convenience init(
+    package convenience init(
         for address: UnixAddress, in directory: RuntimeDirectory
     ) throws(LoopError) {
         try self.init(named: address.name + ".lock", in: directory)
     }
 
     /// Takes the lock file `name` in `directory`.
-    public init(named name: String, in directory: RuntimeDirectory) throws(LoopError) {
+    package init(named name: String, in directory: RuntimeDirectory) throws(LoopError) {
         path = directory.path + "/" + name
         while true {
             let candidate = try Self.lock(name, in: directory, path: path)
-            // because somebody may have removed the file between our open and our lock: then we
-            // hold a lock that nobody else can see
+            // Another process may have removed the file between the open and the lock; the lock
+            // would then be invisible to others.
             if Self.isAt(name, in: directory, candidate) {
                 descriptor = candidate
                 break

@@ -1,14 +1,14 @@
 import CLibUV
 import ReactorThreads
 
-/// What of a loop other threads may touch: the queue of jobs and the bell that wakes it.
+/// The part of a loop that other threads use: the queue of jobs, and the bell that wakes the loop.
 ///
-/// *Owner*: any thread, except where a member says the loop's.
+/// *Owner*: any thread, unless a member states the loop's.
 @safe
 final class LoopDoorbell: @unchecked Sendable {
     /// Set by the bell, and cleared by the loop when it drains. *Owner*: the loop's thread.
-    var isRung = false
-    /// Who turns the loop; a job posted from within a turn needs no system call.
+    private(set) var isRung = false
+    /// The thread inside a turn; posting from it needs no system call.
     let turning = ThreadMark()
     /// Asks the loop to return from `run()`.
     let stopRequest = Flag()
@@ -16,17 +16,18 @@ final class LoopDoorbell: @unchecked Sendable {
     private let lock = Lock()
     private var queue: [LoopJob] = []
     private var isClosed = false
-    // because a loop woken under the queue's lock would run into it at once: the bell has its own
+    // Separate from the queue's lock, which the woken loop would contend for at once.
     private let bellLock = Lock()
-    // because a send to a closed handle would write to freed memory: nil from then on
+    // `nil` once the handle is closed: a send would write to freed memory.
     private var bell: UnsafeMutablePointer<uv_async_t>?
 
-    /// Hangs the bell up. *Owner*: the loop, once.
+    /// Stores the bell. *Owner*: the loop, once.
     func open(_ bell: UnsafeMutablePointer<uv_async_t>) {
         bellLock.withLock { unsafe self.bell = unsafe bell }
     }
 
-    /// Queues `job`, and wakes the loop if the queue was empty. Answers false if it is closed.
+    /// Queues `job`, and wakes the loop if the queue was empty. Returns false if the loop is
+    /// closed.
     func post(_ job: LoopJob) -> Bool {
         let (isTaken, wasEmpty) = lock.withLock {
             guard !isClosed else { return (false, false) }
@@ -45,13 +46,16 @@ final class LoopDoorbell: @unchecked Sendable {
         ring()
     }
 
-    /// Swaps what is queued into `jobs`, which must be empty. *Owner*: the loop's thread.
+    /// Swaps the queue into `jobs`, which must be empty. *Owner*: the loop's thread.
     func drain(into jobs: inout [LoopJob]) {
         isRung = false
         lock.withLock { swap(&queue, &jobs) }
     }
 
-    /// Takes the bell down; from now on nothing can be posted. *Owner*: the loop's thread.
+    /// Records that the bell woke the loop. *Owner*: the loop's thread.
+    func didRing() { isRung = true }
+
+    /// Removes the bell; later posts are refused. *Owner*: the loop's thread.
     func close() {
         lock.withLock { isClosed = true }
         bellLock.withLock { unsafe bell = nil }
@@ -64,9 +68,9 @@ final class LoopDoorbell: @unchecked Sendable {
     }
 }
 
-/// Something to run on the loop's thread.
+/// A job for the loop's thread.
 enum LoopJob: Sendable {
-    /// A closure that somebody posted.
+    /// A posted closure.
     case call(@Sendable () -> Void)
     /// A piece of a Swift task.
     case swift(UnownedJob)

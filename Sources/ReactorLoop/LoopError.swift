@@ -1,9 +1,9 @@
-/// Everything this room refuses, by the condition that caused it.
+/// The errors of this module, by condition.
 ///
-/// *Place*: what the daemon and the client show to their operator; each description says what
-/// failed, on what, what was expected, and what helps.
+/// *Place*: daemon and client show them to their operator. Each description states what failed, on
+/// which subject, the expectation, and a remedy.
 public enum LoopError: Error, Equatable, Sendable {
-    /// A call to libuv or the system was refused.
+    /// A call to libuv or the system failed.
     case call(CallFailure)
     /// The loop was closed before the call about `subject`.
     case loopIsClosed(subject: String)
@@ -13,53 +13,61 @@ public enum LoopError: Error, Equatable, Sendable {
     case pathHoldsNUL(path: String)
     /// The socket's path does not fit `sun_path`.
     case pathIsTooLong(path: String, byteCount: Int)
-    /// The directory that is to hold the socket is not safe to use.
+    /// The directory for the socket is not safe to use.
     case unsafeDirectory(path: String, DirectoryFault)
-    /// What lies at the socket's path is not a stale socket of ours.
+    /// The file at the socket's path is not a stale socket of ours.
     case unsafeSocketFile(path: String, SocketFileFault)
-    /// The socket at the path is not one that the daemon's users alone can have put there.
+    /// Users other than the daemon's may have created the socket at the path.
     case untrustedSocket(path: String, SocketTrustFault)
-    /// Another process holds the lock file. `pid` is nil when it has not written its own yet.
+    /// Another process holds the lock file. `pid` is `nil` if it has not written its own yet.
     case alreadyRunning(lockPath: String, pid: Int32?)
-    /// Another, in this process or another, has the file.
+    /// Another instance, in this process or another, has the file.
     case fileInUse(path: String)
-    /// The file is not a regular one of ours.
+    /// The file is not a regular file of this user.
     case unsafeFile(path: String)
     /// The inherited descriptor is not a listening Unix stream socket.
     case notAListener(descriptor: Int32)
 
-    /// The refused call, when that is what happened.
+    /// The failed call, in that case.
     public var failure: CallFailure? {
         if case .call(let failure) = self { failure } else { nil }
     }
 }
 
-/// Why a directory is not safe to hold a socket.
+/// The reason why a directory is not safe for a socket.
 public enum DirectoryFault: Equatable, Sendable {
-    /// Nothing is there.
+    /// It does not exist.
     case isMissing
-    /// It is a symbolic link, which could be led elsewhere.
+    /// It is a symbolic link, which could be changed to lead elsewhere.
     case isSymbolicLink
-    /// It is a file of another kind.
+    /// It is not a directory.
     case isNotADirectory
-    /// It belongs to `owner`, not to us.
+    /// It belongs to `owner`, not to the expected user.
     case isOwnedBy(owner: UInt32, expected: UInt32)
-    /// Its group or everybody may write to it. `mode` holds the permission bits.
+    /// Its group or all users may write to it. `mode` contains the permission bits.
     case isWritableByOthers(mode: UInt32)
 }
 
-/// Why a file at the socket's path is not ours to remove.
+/// The reason why a file at the socket's path must not be removed.
 public enum SocketFileFault: Equatable, Sendable {
-    /// It is not a socket but a `kind`, such as "directory".
+    /// It is a `kind`, such as "directory", and not a socket.
     case isNotASocket(kind: String)
-    /// It belongs to `owner`, not to us.
+    /// It belongs to `owner`, not to the expected user.
     case isOwnedBy(owner: UInt32, expected: UInt32)
-    /// A process that does not hold the lock listens there: another program.
+    /// Another program, which does not hold the lock, listens there.
     case isInUse
 }
 
+/// The reason why a socket is not trusted.
+public enum SocketTrustFault: Equatable, Sendable {
+    /// A process of another user listens there.
+    case isServedBy(uid: UInt32, expected: [UInt32])
+    /// Other users can replace the socket.
+    case directory(String, DirectoryFault)
+}
+
 extension LoopError: CustomStringConvertible {
-    /// What failed, on what, expected and got, and what helps.
+    /// What failed, on which subject, the expectation, and a remedy.
     public var description: String {
         switch self {
         case .call(let failure):
@@ -93,7 +101,7 @@ extension LoopError: CustomStringConvertible {
 }
 
 extension DirectoryFault: CustomStringConvertible {
-    /// The reason and what helps, to follow the directory's path.
+    /// The reason and a remedy, to follow the directory's path.
     public var description: String {
         switch self {
         case .isMissing: "is missing; create it with mode 0700"
@@ -115,6 +123,20 @@ extension SocketFileFault: CustomStringConvertible {
         case .isNotASocket(let kind): "is a \(kind), not a socket"
         case .isOwnedBy(let owner, let expected):
             "is owned by uid \(owner), expected \(expected)"
+        }
+    }
+}
+
+extension SocketTrustFault: CustomStringConvertible {
+    /// The reason and a remedy, to follow the socket's path.
+    public var description: String {
+        switch self {
+        case .isServedBy(let uid, let expected):
+            "is served by uid \(uid), expected uid "
+                + expected.map(String.init).joined(separator: " or ")
+                + "; if the daemon runs as uid \(uid), name that user"
+        case .directory(let path, let fault):
+            "cannot be trusted: its directory \(path) \(fault)"
         }
     }
 }

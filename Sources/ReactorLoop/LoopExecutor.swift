@@ -3,11 +3,11 @@ import ReactorThreads
 /// Runs Swift actors and tasks on a loop's thread.
 ///
 /// *Place*: an actor returns it as its `unownedExecutor`, or a task prefers it; their jobs run
-/// after the I/O of a pass and before its outputs leave.
+/// after the I/O of a pass and before its outputs are sent.
 ///
-/// Once the loop is closed, jobs run on the thread that enqueues them, still one at a time:
-/// a task that outlives its loop ends instead of hanging for ever.
-public final class LoopExecutor: SerialExecutor, TaskExecutor {
+/// After the loop is closed, jobs run on the thread that enqueues them, still one at a time, so
+/// that a task that outlives its loop ends instead of hanging forever.
+package final class LoopExecutor: SerialExecutor, TaskExecutor {
     private let doorbell: LoopDoorbell
     private let late = LateJobs()
 
@@ -16,51 +16,52 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// Queues `job` for the loop's thread.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if !doorbell.post(.swift(job)) {
             late.run(job, on: self)
         }
     }
 
-    /// Runs `job` here and now, under both of the executor's faces.
+    /// Runs `job` now, as both a serial and a task executor.
     func run(_ job: UnownedJob) {
         unsafe job.runSynchronously(
             isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 
-    /// Keeps late jobs waiting while the closing loop still runs those it has.
+    /// Keeps late jobs waiting while the closing loop runs its remaining ones.
     func holdLateJobs() {
         late.hold()
     }
 
-    /// Runs the late jobs that waited; from now on they run where they are enqueued.
+    /// Runs the waiting late jobs; later ones run where they are enqueued.
     func releaseLateJobs() {
         late.runAll(on: self)
     }
 
     /// This executor, as an actor's `unownedExecutor` returns it.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 
     /// This executor, as a task's preference.
-    public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+    package func asUnownedTaskExecutor() -> UnownedTaskExecutor {
         unsafe UnownedTaskExecutor(ordinary: self)
     }
 
-    /// Whether the caller runs on the loop, so that loop callbacks may assume an actor's isolation.
-    public func isIsolatingCurrentContext() -> Bool? {
+    /// Whether the caller runs on the loop, so that callbacks may assume an actor's isolation.
+    package func isIsolatingCurrentContext() -> Bool? {
         doorbell.turning.isCurrent
     }
 
     /// Traps unless the caller runs on the loop.
-    public func checkIsolated() {
+    package func checkIsolated() {
         precondition(doorbell.turning.isCurrent, "not on the loop's thread")
     }
 }
 
-/// Jobs that came after the loop was closed, run one at a time by whoever brings the first.
+/// Jobs enqueued after the loop was closed; the thread that enqueues the first runs them, one at a
+/// time.
 private final class LateJobs: @unchecked Sendable {
     private let lock = Lock()
     private var queue: [UnownedJob] = []

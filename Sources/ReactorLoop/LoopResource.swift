@@ -1,24 +1,26 @@
 import CLibUV
 
-/// Something open on a loop: a connection, a listener, a timer, a signal source.
+/// A resource of a loop: a connection, a listener, a timer, a signal source.
 ///
-/// An open resource is retained by its loop until it is closed, so its callbacks fire even when
-/// nobody else holds it; whoever opens one closes it.
+/// The loop retains an open resource until it is closed, so its callbacks run even without another
+/// reference; the opener must close it.
 ///
 /// *Owner*: the loop's thread, for every member.
 @safe
 public class LoopResource {
-    /// The loop it is open on.
+    /// The loop of the resource.
     public let loop: EventLoop
     /// Whether ``close()`` was called or happened by itself. No callback but the last one follows.
-    public private(set) var isClosed = false
+    public final var isClosed: Bool { closed }
+    // Not public, so that the accesses of each read and write need no check at run time.
+    private final var closed = false
 
     let memory: UnsafeMutableRawPointer
     var handle: UnsafeMutablePointer<uv_handle_t> {
         unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// Allocates room for libuv's `type`, yet to be initialised by a subclass.
+    /// Allocates memory for libuv's `type`, which a subclass initialises.
     init<Handle>(on loop: EventLoop, as type: Handle.Type) {
         self.loop = loop
         unsafe memory = .allocate(
@@ -26,21 +28,21 @@ public class LoopResource {
     }
 
     deinit {
-        // because the loop retains what is open, this runs after the close callback
+        // The loop retains open resources, so this runs after the close callback.
         unsafe memory.deallocate()
     }
 
-    /// Gives the loop its reference, once libuv knows the handle.
+    /// Makes the loop retain it, once libuv knows the handle.
     func adopt() {
         unsafe handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// Closes it. Safe at any time, also inside its own callbacks, and more than once.
+    /// Closes it. May be called at any time, also inside its own callbacks, and repeatedly.
     ///
     /// *C*: `uv_close`. The memory is freed after the close callback, in the loop's next pass.
     public func close() {
         guard !isClosed else { return }
-        isClosed = true
+        closed = true
         willClose()
         unsafe uv_close(handle) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
@@ -53,12 +55,12 @@ public class LoopResource {
     /// Called once, before libuv closes the handle.
     func willClose() {}
 
-    /// Called once, when libuv has let go of the handle.
+    /// Called once, after libuv has released the handle.
     func didClose() {}
 }
 
 extension UnsafeMutablePointer where Pointee == uv_handle_t {
-    /// The resource whose handle this is, or nil for one of the loop's own.
+    /// The resource of the handle; `nil` for the loop's own handles.
     var resource: LoopResource? {
         guard let data = unsafe pointee.data else { return nil }
         return unsafe Unmanaged<LoopResource>.fromOpaque(data).takeUnretainedValue()

@@ -1,14 +1,14 @@
 import CLibUV
 
-/// A timer on a loop, with the loop's granularity of a millisecond.
+/// A timer on a loop, with millisecond granularity.
 ///
-/// *Owner*: the loop's thread. Stays open, and may be started again, until ``close()``.
-public final class LoopTimer: LoopResource {
-    /// Runs each time it is due. Released when the timer closes.
-    public var onFire: (() -> Void)?
+/// *Owner*: the loop's thread. It can be started repeatedly until ``close()``.
+package final class LoopTimer: LoopResource {
+    /// Called each time it is due. Released when the timer closes.
+    package var onFire: (() -> Void)?
 
     /// Opens a timer that is not started. *C*: `uv_timer_init`.
-    public init(on loop: EventLoop) throws(LoopError) {
+    package init(on loop: EventLoop) throws(LoopError) {
         try loop.checkIsOpen(for: "timer")
         unsafe super.init(on: loop, as: uv_timer_t.self)
         unsafe uv_timer_init(loop.raw, timer)
@@ -19,16 +19,16 @@ public final class LoopTimer: LoopResource {
         unsafe memory.assumingMemoryBound(to: uv_timer_t.self)
     }
 
-    /// Whether it will fire.
-    public var isStarted: Bool { unsafe uv_is_active(handle) != 0 }
+    /// Whether it is started.
+    package var isStarted: Bool { unsafe uv_is_active(handle) != 0 }
 
     /// Fires once after `delay`, and then every `period` if there is one, never early.
     ///
-    /// Starting it again replaces what was set. A period that was missed is not made up for.
+    /// A second start replaces the first. Missed periods are not caught up.
     /// *C*: `uv_timer_start`.
-    public func start(after delay: Duration, every period: Duration? = nil) {
+    package func start(after delay: Duration, every period: Duration? = nil) {
         guard !isClosed else { return }
-        // because libuv counts from the time at which the pass began, which may be long ago
+        // libuv counts from the start of the pass, which may be long ago.
         unsafe uv_update_time(loop.raw)
         unsafe uv_timer_start(
             timer,
@@ -39,8 +39,8 @@ public final class LoopTimer: LoopResource {
             delay.wholeMilliseconds, period.map { max($0.wholeMilliseconds, 1) } ?? 0)
     }
 
-    /// Does not fire any more. *C*: `uv_timer_stop`.
-    public func stop() {
+    /// Stops it. *C*: `uv_timer_stop`.
+    package func stop() {
         guard !isClosed else { return }
         unsafe uv_timer_stop(timer)
     }
@@ -51,15 +51,15 @@ public final class LoopTimer: LoopResource {
 
     private func fire() {
         loop.noteActivity()
-        // because libuv runs timers before it waits: this keeps the pass from waiting, so that the
-        // turn ends and its outputs leave
+        // libuv runs timers before it waits. This prevents the wait, so that the turn ends and its
+        // outputs are sent.
         unsafe uv_stop(loop.raw)
         onFire?()
     }
 }
 
 extension Duration {
-    /// The milliseconds in it, rounded up.
+    /// The milliseconds, rounded up.
     fileprivate var wholeMilliseconds: UInt64 {
         let nanoseconds = nanoseconds
         return nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)

@@ -1,46 +1,46 @@
 import CLibUV
 import ReactorBytes
 
-/// What a connection has to write and could not yet.
+/// The unwritten slices of a connection.
 ///
-/// *Shape*: `sending` is what libuv holds in its one write request, `waiting` what came since.
+/// *Shape*: `sending` belongs to libuv's single write request, `waiting` came later.
 struct Outbox {
-    /// The slices whose bytes libuv's request points to; alive until it is done.
+    /// The slices of libuv's request, which keeps pointers to their bytes until it is done.
     var sending: [ByteSlice] = []
     /// Slices for the next request, in order.
     var waiting: [ByteSlice] = []
     /// Bytes in `waiting`.
     var waitingByteCount = 0
-    /// What to do once everything is written.
+    /// The action after everything is written.
     var afterwards = Afterwards.nothing
 
-    /// What follows the last byte.
+    /// An action after the last byte.
     enum Afterwards {
         /// The connection stays open.
         case nothing
-        /// The writing half is shut.
+        /// The writing side is shut down.
         case shutDown
         /// The connection closes.
         case close
     }
 
-    /// Slices for which room is kept while nothing waits.
+    /// Maximum capacity for slices that is kept while none waits.
     static let spareSlicesMax = 64
 
-    /// Lets go of the slices of a request that is done.
+    /// Releases the slices of a completed request.
     mutating func finishSending() {
-        // because one bad moment must not cost an idle connection memory for ever
+        // An idle connection must not keep the memory of one large backlog.
         sending.removeAll(keepingCapacity: sending.capacity <= Self.spareSlicesMax)
     }
 
-    /// Makes what waits the next request, once the one before is done.
+    /// Makes the waiting slices the next request, once the one before is complete.
     mutating func startSending() {
         precondition(sending.isEmpty, "a request with \(sending.count) slices is under way")
         swap(&sending, &waiting)
         waitingByteCount = 0
     }
 
-    /// Puts the part of `slices` after its first `byteCount` bytes at the end of `waiting`.
+    /// Appends the part of `slices` after its first `byteCount` bytes to `waiting`.
     mutating func append(_ slices: ByteSlices, after byteCount: Int) {
         var skip = byteCount
         for slice in slices {

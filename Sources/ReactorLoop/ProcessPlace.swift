@@ -1,12 +1,13 @@
 import CLibUV
 import Glibc
 
-/// What a process is started with besides its arguments: its environment and its directory.
-public enum ProcessPlace {
-    /// The environment's variables, without those that are no `NAME=VALUE`. *C*: `uv_os_environ`.
+/// The environment variables and the working directory of the process.
+package enum ProcessPlace {
+    /// The environment's variables, without entries that are not `NAME=VALUE`. *C*:
+    /// `uv_os_environ`.
     ///
-    /// *Owner*: any thread, while none changes the environment.
-    public static var environment: [String: String] {
+    /// *Owner*: any thread, while no thread changes the environment.
+    package static var environment: [String: String] {
         var variables: [String: String] = [:]
         var items: UnsafeMutablePointer<uv_env_item_t>?
         var count: Int32 = 0
@@ -16,7 +17,7 @@ public enum ProcessPlace {
         defer { unsafe uv_os_free_environ(items, count) }
         for index in 0..<Int(count) {
             let name = unsafe String(cString: items[index].name)
-            // The first of a name is the one that `getenv` answers.
+            // Of duplicates, the first counts, as in `getenv`.
             if variables[name] == nil {
                 variables[name] = unsafe String(cString: items[index].value)
             }
@@ -24,11 +25,11 @@ public enum ProcessPlace {
         return variables
     }
 
-    /// `path` from the root, without `.`, `..` and superfluous `/`; symbolic links stay as they
-    /// are. *C*: `getcwd`.
+    /// The absolute form of `path`, without `.`, `..` and superfluous `/`; symbolic links are not
+    /// resolved. *C*: `getcwd`.
     ///
-    /// *Throws*: for a relative path in a directory that was removed.
-    public static func absolute(_ path: String) throws(CallFailure) -> String {
+    /// *Throws*: for a relative path, if the working directory was removed.
+    package static func absolute(_ path: String) throws(CallFailure) -> String {
         var full = path
         if !path.hasPrefix("/") {
             guard let here = unsafe getcwd(nil, 0) else { throw .system("getcwd", path) }

@@ -1,21 +1,21 @@
 import CLibUV
 import Glibc
 
-/// How many processors the process may use, and the machine has, looked up again now and then.
+/// The number of processors of the process and of the machine, refreshed periodically.
 struct ProcessorCount {
-    /// Asks the system how many the process may use. *C*: `uv_available_parallelism`, which reads
-    /// the affinity mask.
+    /// Asks the system for those that the process may use. *C*: `uv_available_parallelism`, which
+    /// reads the affinity mask.
     var look: () -> UInt32
-    /// Asks the system how many there are. *C*: `sysconf(_SC_NPROCESSORS_ONLN)`.
+    /// Asks the system for those of the machine. *C*: `sysconf(_SC_NPROCESSORS_ONLN)`.
     var lookAtMachine: () -> Int
     private var own: UInt32 = 0
     private var all = 0
     private var lookedUpAt: UInt64 = 0
 
-    // because affinity can change while the process runs, and asking is a system call
+    // The affinity can change at run time, and asking is a system call.
     private static let validity: UInt64 = 1_000_000_000
 
-    /// Asks through `look` and `lookAtMachine`.
+    /// Makes a counter that asks with `look` and `lookAtMachine`.
     init(
         look: @escaping () -> UInt32 = { uv_available_parallelism() },
         lookAtMachine: @escaping () -> Int = { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
@@ -24,7 +24,7 @@ struct ProcessorCount {
         self.lookAtMachine = lookAtMachine
     }
 
-    /// Whose processors there are at `now`, in nanoseconds.
+    /// The share at `now`, in nanoseconds.
     mutating func share(at now: UInt64) -> Share {
         if own == 0 || now &- lookedUpAt > Self.validity {
             own = look()
@@ -35,12 +35,12 @@ struct ProcessorCount {
         return all > 1 ? .oneOfSeveral : .theOnly
     }
 
-    /// What part of the machine's processors the process may use.
+    /// The share of the machine's processors that the process may use.
     enum Share {
         case several
-        /// One, while peers may run on another.
+        /// One of several; peers may run on another.
         case oneOfSeveral
-        /// The machine has no other.
+        /// The only one of the machine.
         case theOnly
     }
 }

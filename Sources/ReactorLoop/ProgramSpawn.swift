@@ -1,14 +1,15 @@
 import Glibc
 
-/// How this program is started again.
+/// Options to start this program again.
 struct ProgramSpawn {
     var environment: [String: String] = [:]
-    /// The descriptor of its standard input; that of this process without one.
+    /// The descriptor for its standard input; `nil` for this process's own.
     var input: Int32?
-    /// Whether what it writes is dropped.
+    /// Whether its output is dropped.
     var isSilent = false
 
-    /// Starts this program with `arguments`, as the leader of a group. *C*: `posix_spawn`.
+    /// Starts this program with `arguments`, as the leader of a new process group. *C*:
+    /// `posix_spawn`.
     func start(_ arguments: [String]) throws(LoopError) -> pid_t {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -16,7 +17,7 @@ struct ProgramSpawn {
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
         unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-        // What this process ignores for its own sake.
+        // This process ignores these signals; the new one must not inherit that.
         for number in [SIGPIPE, SIGTTOU] { unsafe sigaddset(&mask, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &mask)
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
@@ -47,7 +48,7 @@ struct ProgramSpawn {
     }
 }
 
-/// Texts as C has them: a list that ends with nothing.
+/// Texts as a C array that ends with a null pointer.
 @safe
 final class CStringList {
     private var pointers: [UnsafeMutablePointer<CChar>?]

@@ -1,23 +1,23 @@
 import Glibc
 
-/// The directory that holds a socket and its lock, held open and known to be safe.
+/// The directory of a socket and its lock, held open after a safety check.
 ///
-/// *Place*: opened before anything in it is trusted. What is opened through it is opened relative
-/// to the directory that was checked, not to what the path leads to by then.
+/// *Place*: opened before any file in it is trusted. Files are opened relative to the checked
+/// directory, not to its path, which may lead elsewhere by then.
 ///
-/// Safe means: a real directory, ours, that nobody else may write to. Anybody who could write there
-/// could put another socket in our place.
+/// Safe means: a real directory, owned by this user, writable by no other. A user with write access
+/// could replace the socket.
 @safe
-public final class RuntimeDirectory {
-    /// The path it was opened by.
-    public let path: String
+package final class RuntimeDirectory {
+    /// The path by which it was opened.
+    package let path: String
     let descriptor: Int32
 
     /// Opens and checks the directory at `path`.
     ///
     /// *Throws*: ``LoopError/unsafeDirectory(path:_:)`` with the reason.
     /// *C*: `lstat`, `open(O_DIRECTORY | O_NOFOLLOW)`, `fstat`.
-    public init(at path: String) throws(LoopError) {
+    package init(at path: String) throws(LoopError) {
         self.path = path
         try Self.checkKind(of: path)
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -39,18 +39,18 @@ public final class RuntimeDirectory {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Makes the directory with mode 0700 if nothing is there, then opens it as `init(at:)` does.
+    /// Creates the directory with mode 0700 if it is missing, then opens it like `init(at:)`.
     ///
-    /// Only its last component is made. *C*: `mkdir`.
-    public static func openOrMake(at path: String) throws(LoopError) -> RuntimeDirectory {
+    /// Creates only the last component. *C*: `mkdir`.
+    package static func openOrMake(at path: String) throws(LoopError) -> RuntimeDirectory {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw .call(.system("mkdir", path))
         }
         return try RuntimeDirectory(at: path)
     }
 
-    // because open answers the same error for a link, a file and a fifo: look first for the reason,
-    // then open without following links, so that a swap in between is refused as well
+    // `open` returns the same error for a link, a file and a fifo: this finds the reason first.
+    // Then the open without following links refuses a swap in between as well.
     private static func checkKind(of path: String) throws(LoopError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {

@@ -3,18 +3,18 @@ import Glibc
 
 /// A signal of the process, delivered as a loop callback.
 ///
-/// *Place*: the daemon drains on `.terminate`, `.interrupt` and `.hangUp`. While it
-/// is open, the signal's default action is off.
+/// *Place*: the daemon drains on `.terminate`, `.interrupt` and `.hangUp`. While it is open, it
+/// replaces the signal's default action.
 ///
 /// *Owner*: the loop's thread.
-public final class SignalSource: LoopResource {
-    /// Runs each time the signal arrives; signals that arrive together may run it once.
-    public var onSignal: (() -> Void)?
-    /// The signal it waits for.
-    public let signal: Signal
+package final class SignalSource: LoopResource {
+    /// Called each time the signal arrives; signals that arrive together may call it once.
+    package var onSignal: (() -> Void)?
+    /// The signal.
+    package let signal: Signal
 
-    /// Waits for `signal`. *C*: `uv_signal_init`, `uv_signal_start`.
-    public init(_ signal: Signal, on loop: EventLoop) throws(LoopError) {
+    /// Starts to handle `signal`. *C*: `uv_signal_init`, `uv_signal_start`.
+    package init(_ signal: Signal, on loop: EventLoop) throws(LoopError) {
         try loop.checkIsOpen(for: "\(signal)")
         self.signal = signal
         Self.unblock(signal)
@@ -41,7 +41,7 @@ public final class SignalSource: LoopResource {
         onSignal = nil
     }
 
-    // because a process inherits its parent's mask: a signal that is blocked would never arrive
+    // A process inherits its parent's mask; a blocked signal would never arrive.
     private static func unblock(_ signal: Signal) {
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
@@ -60,7 +60,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     /// The system's number.
     public let rawValue: Int32
 
-    /// Names the signal with the system's number `rawValue`.
+    /// Makes the signal with this number.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
@@ -69,11 +69,11 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let terminate = Signal(rawValue: SIGTERM)
     /// SIGINT: Ctrl-C.
     public static let interrupt = Signal(rawValue: SIGINT)
-    /// SIGHUP: the terminal went, or an operator asks for a reload.
+    /// SIGHUP: the terminal was closed, or an operator asks for a reload.
     public static let hangUp = Signal(rawValue: SIGHUP)
-    /// SIGUSR1: ours to define.
+    /// SIGUSR1: free for the application.
     public static let user1 = Signal(rawValue: SIGUSR1)
-    /// SIGUSR2: ours to define.
+    /// SIGUSR2: free for the application.
     public static let user2 = Signal(rawValue: SIGUSR2)
     /// SIGWINCH: the terminal changed its size.
     public static let windowChange = Signal(rawValue: SIGWINCH)

@@ -1,18 +1,20 @@
-/// Where the daemon's socket may be, in the order in which daemon and clients look.
+/// The possible paths of the daemon's socket, in the order in which daemon and clients try them.
 ///
-/// *Place*: pure; the daemon binds ``forDaemon(environment:uid:isOwnDirectory:)``, clients try all
-/// of ``list(environment:uid:)`` and use the first that accepts. A place that somebody named is the
-/// only one: a client that does not find its daemon there must not talk to another.
-public enum SocketCandidates {
-    /// The variable that overrides every other place.
-    public static let variable = "REACTORD_SOCKET"
+/// *Place*: pure. The daemon binds ``forDaemon(environment:uid:isOwnDirectory:)``; clients try all
+/// of ``list(environment:uid:)`` and use the first that accepts. A path named by the user is the
+/// only candidate: a client that does not find its daemon there must not talk to another one.
+package enum SocketCandidates {
+    /// Name of the environment variable that overrides all other candidates.
+    package static let variable = "REACTORD_SOCKET"
+    /// The system service's socket.
+    package static let systemPath = "/run/reactord/reactord.sock"
 
     /// All candidates for this environment and user, usable or not, best first; with the variable
     /// set, that path alone.
     ///
     /// An empty variable counts as unset. Root has no candidate under `/tmp`, where any user could
-    /// be first: its daemon makes the system's directory instead.
-    public static func list(environment: [String: String], uid: UInt32) -> [SocketCandidate] {
+    /// be first; its daemon creates the system's directory instead.
+    package static func list(environment: [String: String], uid: UInt32) -> [SocketCandidate] {
         var candidates: [SocketCandidate] = []
         if let path = environment[variable], !path.isEmpty {
             return [SocketCandidate(path: path, reason: .variable)]
@@ -25,7 +27,7 @@ public enum SocketCandidates {
         }
         candidates.append(
             SocketCandidate(
-                path: "/run/reactord/reactord.sock", reason: .system, isDirectoryCreated: uid == 0))
+                path: systemPath, reason: .system, isDirectoryCreated: uid == 0))
         if uid != 0 {
             candidates.append(
                 SocketCandidate(
@@ -35,16 +37,16 @@ public enum SocketCandidates {
         return candidates
     }
 
-    /// The candidate that a daemon run by this user binds.
+    /// The candidate that a daemon of this user binds.
     ///
-    /// That is the variable's path if it is set; else the first whose directory exists and is the
-    /// user's own; else the last, whose directory the daemon creates with mode 0700: the one under
-    /// `/tmp`, or the system's for root.
-    /// `isOwnDirectory` looks at the file system; nothing here does.
+    /// That is the variable's path if it is set; else the first whose directory exists and belongs
+    /// to the user; else the last, whose directory the daemon creates with mode 0700: the one under
+    /// `/tmp`, or the system's for root. `isOwnDirectory` reads the file system; this function does
+    /// not.
     ///
-    /// *Throws*: where the variable asks for a path that cannot be a socket's, because quietly
-    /// using another would leave the operator looking for it.
-    public static func forDaemon(
+    /// *Throws*: if the variable contains a path that cannot be a socket's. The daemon does not use
+    /// another path silently, for which the operator would have to search.
+    package static func forDaemon(
         environment: [String: String], uid: UInt32, isOwnDirectory: (String) -> Bool
     ) throws(SocketPathError) -> SocketCandidate {
         let candidates = list(environment: environment, uid: uid)
@@ -67,28 +69,28 @@ public enum SocketCandidates {
     }
 }
 
-/// One place where the daemon's socket may be, and why it is one.
-public struct SocketCandidate: Equatable, Sendable {
-    /// Why a path is a candidate.
-    public enum Reason: Equatable, Sendable {
-        /// `$REACTORD_SOCKET` names it.
+/// A possible path of the daemon's socket.
+package struct SocketCandidate: Equatable, Sendable {
+    /// The reason why a path is a candidate.
+    package enum Reason: Equatable, Sendable {
+        /// `$REACTORD_SOCKET` contains it.
         case variable
         /// The user's own run-time directory, `$XDG_RUNTIME_DIR`.
         case runtimeDirectory
         /// The system service's directory.
         case system
-        /// The last resort; the daemon creates its directory with mode 0700.
+        /// The last candidate; the daemon creates its directory with mode 0700.
         case temporary
     }
 
-    /// Where a socket may be.
-    public let path: String
-    /// Why it may be there.
-    public let reason: Reason
-    /// Why no socket can be there, or nil.
-    public let refusal: SocketPathError?
-    /// Whether the daemon creates ``directory`` where it is missing.
-    public let isDirectoryCreated: Bool
+    /// The path.
+    package let path: String
+    /// The reason.
+    package let reason: Reason
+    /// The reason why no socket can have this path, or `nil`.
+    package let refusal: SocketPathError?
+    /// Whether the daemon creates a missing ``directory``.
+    package let isDirectoryCreated: Bool
 
     init(path: String, reason: Reason, isDirectoryCreated: Bool = false) {
         self.path = path
@@ -97,15 +99,15 @@ public struct SocketCandidate: Equatable, Sendable {
         refusal = SocketPathError(path)
     }
 
-    /// The directory that holds the socket; `/` for one at the top.
-    public var directory: String {
+    /// The directory of the socket; `/` for one at the top.
+    package var directory: String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 }
 
 extension SocketCandidate: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         let why =
             switch reason {
             case .variable: "$\(SocketCandidates.variable)"
@@ -117,28 +119,28 @@ extension SocketCandidate: CustomStringConvertible {
     }
 }
 
-/// Why a text cannot be the path of a Unix-domain socket.
+/// The reason why a text cannot be the path of a Unix-domain socket.
 public struct SocketPathError: Error, Equatable, Sendable {
-    /// Longest path in bytes: `sun_path` has 108, of which the last is zero.
+    /// Maximum length in bytes: `sun_path` has 108, of which the last is zero.
     public static let pathBytesMax = 107
 
-    /// What is wrong with the path.
+    /// The possible faults of a path.
     public enum Condition: Equatable, Sendable {
         case empty
         case relative
         case tooLong
-        /// It holds a zero byte, at which the kernel would cut it off.
+        /// It contains a zero byte, at which the kernel would cut it.
         case zeroByte
         /// It ends in a slash, so it names a directory.
         case directory
     }
 
-    /// The path that cannot be used.
+    /// The faulty path.
     public let path: String
-    /// What is wrong with it.
+    /// The fault.
     public let condition: Condition
 
-    /// What is wrong with a path, or nil if nothing is.
+    /// The fault of a path; `nil` if it has none.
     ///
     /// *Shape*: absolute, at most ``pathBytesMax`` bytes of UTF-8, no zero byte.
     public init?(_ path: String) {

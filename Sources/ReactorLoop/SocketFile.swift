@@ -1,19 +1,19 @@
 import Glibc
 
-/// What lies at a socket's path, and whether it may be removed.
+/// Checks and removes a stale file at a socket's path.
 ///
-/// *Place*: the daemon asks before it binds, while it holds the path's ``LockFile``.
-public enum SocketFile {
-    /// Removes the socket that a former process of ours left at `address`; answers whether one was
-    /// there.
+/// *Place*: the daemon calls it before it binds, while it holds the path's ``LockFile``.
+package enum SocketFile {
+    /// Removes the socket that an earlier process of this user left at `address`. Returns whether
+    /// there was one.
     ///
-    /// Taking the lock as a parameter states the rule: without it, the socket could be that of a
-    /// living daemon. Other programs know nothing of the lock, so a socket is stale only if the
-    /// system refuses a connection to it with `ECONNREFUSED`. *Throws*:
-    /// ``LoopError/unsafeSocketFile(path:_:)`` for anything that is not a stale socket of ours,
-    /// which then stays. *C*: `fstatat`, `connect`, `unlinkat`.
+    /// It takes the lock as a parameter, since without the lock the socket could belong to a
+    /// running daemon. Other programs do not use the lock, so a socket is stale only if the system
+    /// refuses a connection to it with `ECONNREFUSED`. *Throws*:
+    /// ``LoopError/unsafeSocketFile(path:_:)`` for any file that is not a stale socket of this
+    /// user, which it leaves. *C*: `fstatat`, `connect`, `unlinkat`.
     @discardableResult
-    public static func removeStale(
+    package static func removeStale(
         at address: UnixAddress, in directory: RuntimeDirectory, holding lock: borrowing LockFile
     ) throws(LoopError) -> Bool {
         var status = stat()
@@ -39,8 +39,8 @@ public enum SocketFile {
         return true
     }
 
-    /// Whether no process has the socket any more. A full backlog, a socket of another type, a
-    /// refused permission: all of them say that there is one.
+    /// Whether no process has the socket open. A full backlog, a socket of another type or a
+    /// refused permission means that one does.
     private static func isStale(_ address: UnixAddress) -> Bool {
         do throws(LoopError) {
             close(try UnixSocket.connect(to: address))

@@ -1,38 +1,37 @@
-/// Decides whether polling for a moment beats going to sleep.
+/// Decides whether a short polling phase beats sleeping.
 ///
-/// *Place*: the loop tells it when traffic came and how long giving way took, and asks it before it
-/// would block. Waking up across cores costs tens of microseconds, polling costs a core: it pays
-/// only where the next message usually comes within the limit, and where no other program wants
-/// the processor.
+/// *Place*: the loop reports traffic and the durations of yields to it, and asks it before it
+/// blocks. Waking up across cores costs tens of microseconds, polling occupies a core: it pays only
+/// if the next message usually comes within the limit, and no other program needs the processor.
 ///
 /// *Shape*: pure; all times are nanoseconds of one monotonic clock.
 struct SpinGovernor {
-    /// For how long to poll after traffic; 0 turns it off.
+    /// Duration of polling after traffic; 0 turns it off.
     let limit: UInt64
     private var lastTraffic: UInt64 = 0
     private var credit = creditMax
     private var rest = restMin
     private var restsUntil: UInt64 = 0
-    /// Messages in a row that came after somebody else had the processor.
+    /// Messages in a row that came after another program had the processor.
     private var sharedYields = 0
-    /// Whether somebody else had it since the last message.
+    /// Whether another program had the processor since the last message.
     private var wasShared = false
 
-    /// How many late messages in a row end the polling, until messages come quickly again.
+    /// Number of late messages in a row that end the polling, until messages come quickly again.
     static let creditMax = 4
-    /// What sleeping adds to a message's way, which polling would save.
+    /// The delay of a message by a wake-up, which polling would save.
     static let wakeUpCost: UInt64 = 50_000
-    /// A yield that takes longer gave the processor to a program that computes; a shorter one, at
-    /// most to a peer that answered meanwhile.
+    /// A longer yield gave the processor to a computing program; a shorter one at most to a peer
+    /// that answered.
     static let yieldCostMax: UInt64 = 250_000
-    /// A yield that takes longer gave a processor that is the process's only one to somebody else.
+    /// A longer yield gave the process's only processor to another program.
     static let emptyYieldCostMax: UInt64 = 2_000
-    /// How many yields in a row may do so before it is taken for a peer that runs there too: an
-    /// interrupt looks the same, and does not come at every message.
+    /// Number of such yields in a row that indicate a peer on the same processor: an interrupt
+    /// looks the same, but does not come at every message.
     static let sharedYieldsMax = 3
-    /// For how long it sleeps instead of polling, after a program took the processor: at first.
+    /// Initial pause of polling after a program took the processor.
     static let restMin: UInt64 = 10_000_000
-    /// For how long it does so when that happens again and again.
+    /// Maximum pause, after repeated occurrences.
     static let restMax: UInt64 = 2_000_000_000
 
     /// Polls up to `limit` nanoseconds after traffic.
@@ -40,9 +39,9 @@ struct SpinGovernor {
         self.limit = limit
     }
 
-    /// Takes note of traffic at `now`.
+    /// Records traffic at `now`.
     mutating func noteTraffic(at now: UInt64) {
-        // because a peer that writes every ten milliseconds would cost a core and gain nothing
+        // Polling for a peer that writes every ten milliseconds would occupy a core without a gain.
         let isPrompt = now &- lastTraffic <= limit &+ Self.wakeUpCost
         credit = isPrompt ? min(credit + 1, Self.creditMax) : max(credit - 1, 0)
         lastTraffic = now
@@ -50,10 +49,10 @@ struct SpinGovernor {
         wasShared = false
     }
 
-    /// Takes note that giving way to other threads took `nanoseconds`, until `now`.
+    /// Records that a yield to other threads took `nanoseconds`, until `now`.
     ///
-    /// `onlyProcessor` says that the process may use one processor of several: polling there may keep
-    /// from work the very peer it waits for.
+    /// `onlyProcessor` is true if the process may use one processor of several: polling there may
+    /// take the processor from the awaited peer itself.
     mutating func noteYield(taking nanoseconds: UInt64, at now: UInt64, onlyProcessor: Bool) {
         if onlyProcessor, nanoseconds > Self.emptyYieldCostMax, !wasShared {
             wasShared = true
@@ -63,13 +62,13 @@ struct SpinGovernor {
             return
         }
         sharedYields = 0
-        // because a sleeper that wakes goes first, while one that polls waits for its turn
+        // A sleeping process that wakes runs first, while a polling one waits for its turn.
         let isAgain = now <= restsUntil &+ rest
         rest = isAgain ? min(rest * 2, Self.restMax) : Self.restMin
         restsUntil = now &+ rest
     }
 
-    /// Until when to poll, or nil to sleep at once.
+    /// The end of the polling phase; `nil` to sleep at once.
     var deadline: UInt64? {
         limit > 0 && credit > 0 && lastTraffic > restsUntil ? lastTraffic &+ limit : nil
     }

@@ -1,27 +1,27 @@
 import Glibc
 import ReactorThreads
 
-/// One of the streams that the process was started with.
+/// A standard stream of the process.
 ///
-/// *Owner*: any thread; one at a time, or what two write may be mixed.
-public struct StandardStream: Sendable {
+/// *Owner*: any thread; concurrent writes may be mixed.
+package struct StandardStream: Sendable {
     /// Standard input.
-    public static let input = StandardStream(descriptor: STDIN_FILENO)
+    package static let input = StandardStream(descriptor: STDIN_FILENO)
     /// Standard output.
-    public static let output = StandardStream(descriptor: STDOUT_FILENO)
+    package static let output = StandardStream(descriptor: STDOUT_FILENO)
     /// Standard error.
-    public static let error = StandardStream(descriptor: STDERR_FILENO)
+    package static let error = StandardStream(descriptor: STDERR_FILENO)
 
-    /// The system's number.
-    public let descriptor: Int32
+    /// The descriptor.
+    package let descriptor: Int32
 
-    /// Whether a person is at the other end. *C*: `isatty`.
-    public var isTerminal: Bool { isatty(descriptor) == 1 }
+    /// Whether it is a terminal. *C*: `isatty`.
+    package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Waits for bytes and answers those which are there, at most `byteCountMax`; none at the end.
+    /// Waits for bytes and returns the available ones, at most `byteCountMax`; none at the end.
     ///
     /// *Throws*: with the system's code. *C*: `read`.
-    public func read(_ byteCountMax: Int) throws(CallFailure) -> [UInt8] {
+    package func read(_ byteCountMax: Int) throws(CallFailure) -> [UInt8] {
         var count = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCountMax) { buffer, filled in
             repeat {
@@ -35,9 +35,9 @@ public struct StandardStream: Sendable {
 
     /// Writes all of `bytes`.
     ///
-    /// *Throws*: with the system's code, such as that of a full disk or of a closed pipe; a part may
-    /// be written then. *C*: `write`.
-    public func write(_ bytes: [UInt8]) throws(CallFailure) {
+    /// *Throws*: with the system's code, for example for a full disk or a closed pipe; a part may
+    /// have been written. *C*: `write`.
+    package func write(_ bytes: [UInt8]) throws(CallFailure) {
         var start = 0
         while start < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -54,8 +54,8 @@ public struct StandardStream: Sendable {
         }
     }
 
-    /// Whether a call that failed may succeed now. Waits where the stream is one that does not
-    /// block, which it is if any process that shares it made it so.
+    /// Whether a failed call may succeed when repeated. Waits if the stream is non-blocking, which
+    /// any process that shares it may have caused.
     private func isWorthAnother(for event: Int16) -> Bool {
         if errno == EINTR { return true }
         guard errno == EAGAIN else { return false }
@@ -66,38 +66,51 @@ public struct StandardStream: Sendable {
 
     /// Writes all of `text`.
     ///
-    /// *Throws*: as for bytes.
-    public func write(text: String) throws(CallFailure) { try write(Array(text.utf8)) }
+    /// *Throws*: like ``write(_:)``.
+    package func write(text: String) throws(CallFailure) { try write(Array(text.utf8)) }
 
-    /// Calls `action` on a thread of its own once the last reader of this pipe is gone, though
-    /// nothing is written. Does nothing where the stream is no pipe: a terminal or a file has no
-    /// other end that goes. *C*: `fstat`, `poll`.
-    public func whenReaderEnds(_ action: @escaping @Sendable () -> Void) {
+    /// Calls `action` on a thread of its own once this pipe has no reader any more, even without a
+    /// write. Does nothing if the stream is not a pipe: a terminal or a file has no readers that
+    /// end. *C*: `fstat`, `poll`.
+    package func whenReaderEnds(_ action: @escaping @Sendable () -> Void) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
             return
         }
         let descriptor = descriptor
-        // Without a thread the next write finds out instead.
+        // Without a thread, the next write detects it.
         _ = try? WorkThread(name: "pipe reader") {
             PipeReader.waitForEnd(of: descriptor)
             action()
         }
     }
 
-    /// Opens `/dev/null` in place of each stream that the process was started without, so that no
-    /// file or socket gets its number. *C*: `fcntl`, `open`.
+    /// Opens `/dev/null` in place of each missing standard stream, so that no file or socket gets
+    /// its number. *C*: `fcntl`, `open`.
     ///
-    /// *Traps*: not itself; libuv does, where it closes a descriptor of 0 to 2.
-    public static func openMissing() {
+    /// libuv traps when it closes a descriptor of 0 to 2.
+    package static func openMissing() {
         for stream in STDIN_FILENO...STDERR_FILENO
         where fcntl(stream, F_GETFD) < 0 && errno == EBADF {
-            // In the other direction than its use: what reads or writes is refused with EBADF, as
-            // it would be without the descriptor, and does not seem to succeed.
+            // Opened for the opposite direction: reads and writes fail with EBADF, as without the
+            // descriptor, and do not seem to succeed.
             let mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY
             let descriptor = unsafe open("/dev/null", mode)
-            // Another thread may have opened something in between.
+            // Another thread may have opened a file in between.
             if descriptor > stream { close(descriptor) }
         }
+    }
+}
+
+/// Prevents a write to a closed connection from ending the process.
+enum BrokenPipe {
+    /// Ignores SIGPIPE, unless the process has a handler for it.
+    ///
+    /// libuv writes without `MSG_NOSIGNAL`; such a write then fails with EPIPE instead.
+    static func ignore() {
+        var current = sigaction()
+        guard unsafe sigaction(SIGPIPE, nil, &current) == 0 else { return }
+        guard unsafe current.__sigaction_handler.sa_handler == nil else { return }
+        signal(SIGPIPE, SIG_IGN)
     }
 }

@@ -1,26 +1,26 @@
 import CLibUV
 import Glibc
 
-/// The service manager that started the process, if it wants to be told how far it is.
+/// The service manager that started the process, if it wants status notices.
 ///
 ///     Supervisor(environment)?.tell("READY=1")
 ///
-/// The protocol is that of `sd_notify(3)`: one datagram of lines to the socket that `NOTIFY_SOCKET`
-/// names, where a leading `@` stands for an abstract address. *Place*: a daemon that is ready, or about to
-/// end. Whoever does not listen misses it: nothing is waited for, and nothing is an error.
-public struct Supervisor: Sendable {
+/// The protocol is that of `sd_notify(3)`: one datagram of lines to the socket in `NOTIFY_SOCKET`,
+/// where a leading `@` stands for an abstract address. *Place*: a daemon that is ready, or about to
+/// end. The notices are not confirmed: errors are ignored, and nothing waits.
+package struct Supervisor: Sendable {
     private let path: String
 
-    /// Nil where nobody wants to be told.
-    public init?(_ environment: [String: String]) {
+    /// `nil` if the environment names no service manager.
+    package init?(_ environment: [String: String]) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count > 1,
             path.utf8.count <= UnixAddress.pathBytesMax, path.hasPrefix("/") || path.hasPrefix("@")
         else { return nil }
         self.path = path
     }
 
-    /// Tells it, such as `READY=1`, `STOPPING=1`, `STATUS=` and a line for people.
-    public func tell(_ lines: String) {
+    /// Sends lines such as `READY=1`, `STOPPING=1`, or `STATUS=` with a text for people.
+    package func tell(_ lines: String) {
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return }
@@ -29,7 +29,7 @@ public struct Supervisor: Sendable {
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
             unsafe field.copyBytes(from: path.utf8)
-            // because an abstract address begins with a NUL
+            // An abstract address begins with a NUL.
             if path.hasPrefix("@") { unsafe field[0] = 0 }
         }
         let bytes = Array(lines.utf8)

@@ -1,17 +1,19 @@
 import CLibUV
 import Glibc
 
-/// The path of a Unix-domain socket, known to fit the system's address structure.
+/// The path of a Unix-domain socket, checked to fit the system's address structure.
 ///
-/// *Place*: made once from configuration or arguments; listeners bind it, connections dial it.
+/// *Place*: made once from configuration or arguments; listeners bind it, connections connect to
+/// it.
 public struct UnixAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes a path may have: `sun_path` holds 108, the last of which is the terminating NUL.
+    /// Maximum length of a path in bytes: `sun_path` has 108, of which the last is the terminating
+    /// NUL.
     public static let pathBytesMax = 107
 
     /// The path, 1 to ``pathBytesMax`` bytes of UTF-8 without NUL.
     public let path: String
 
-    /// Checks `path`, because libuv and `bind` would silently cut a longer one.
+    /// Checks `path`, since libuv and `bind` would silently cut a longer one.
     ///
     /// *Throws*: ``LoopError/pathIsEmpty``, `pathHoldsNUL` or `pathIsTooLong`.
     public init(_ path: String) throws(LoopError) {
@@ -27,19 +29,19 @@ public struct UnixAddress: Hashable, Sendable, CustomStringConvertible {
     /// The path itself.
     public var description: String { path }
 
-    /// The path of the directory that holds the socket, `.` when the path names none.
-    public var directory: String {
+    /// The path of the socket's directory; `.` if the path contains none.
+    package var directory: String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The socket's name within its directory.
-    public var name: String {
+    package var name: String {
         guard let slash = path.lastIndex(of: "/") else { return path }
         return String(path[path.index(after: slash)...])
     }
 
-    /// Lends the address as the system wants it.
+    /// Lends the address in the system's form.
     func withSocketAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {

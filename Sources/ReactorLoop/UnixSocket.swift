@@ -3,14 +3,14 @@ import Glibc
 
 /// The system calls behind listeners and connections, each with its error.
 ///
-/// Done by hand because libuv cuts long paths, binds without a mode, and unlinks on close the path
-/// of whoever listens there by then.
+/// Not by libuv, which cuts long paths, binds without a mode, and on close unlinks the path even if
+/// another process listens there by then.
 enum UnixSocket {
-    /// Makes a socket bound to `address` with mode 0600 from birth, and listens.
+    /// Makes a socket bound to `address` with mode 0600 from the start, and listens.
     static func listen(at address: UnixAddress, backlog: Int32) throws(LoopError) -> Int32 {
         let descriptor = try make(for: address)
-        // because bind gives the file the socket's own mode: 0600 from birth without touching the
-        // umask, which belongs to the whole process
+        // `bind` gives the file the socket's own mode: 0600 from the start, without changing the
+        // umask of the whole process.
         guard fchmod(descriptor, 0o600) == 0 else {
             throw refusing(descriptor, "fchmod", address)
         }
@@ -26,7 +26,7 @@ enum UnixSocket {
 
     /// Makes a socket connected to `address`.
     ///
-    /// A Unix socket connects at once or is refused at once: `EAGAIN` means a full backlog.
+    /// A Unix socket connects or is refused at once; `EAGAIN` means a full backlog.
     static func connect(to address: UnixAddress) throws(LoopError) -> Int32 {
         let descriptor = try make(for: address)
         while unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
@@ -36,15 +36,15 @@ enum UnixSocket {
         return descriptor
     }
 
-    /// Whether the peer of a connected socket has sent nothing, and sends nothing more.
+    /// Whether the peer of a connected socket has sent no byte and ended its writing side.
     static func isAbandoned(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
         return unsafe recv(descriptor, &byte, 1, flags) == 0
     }
 
-    /// Makes `descriptor` non-blocking and close-on-exec, if it is a listening Unix stream socket;
-    /// answers its address, if it has a path.
+    /// Makes `descriptor` non-blocking and close-on-exec, if it is a listening Unix stream socket.
+    /// Returns its address, if it has a path.
     static func inheritListener(_ descriptor: Int32) throws(LoopError) -> UnixAddress? {
         guard option(SO_ACCEPTCONN, of: descriptor) == 1,
             option(SO_DOMAIN, of: descriptor) == AF_UNIX,
@@ -71,7 +71,7 @@ enum UnixSocket {
         return try? UnixAddress(path)
     }
 
-    /// Reads an integer option of `descriptor`, or nil where it has none.
+    /// Reads an integer option of `descriptor`; `nil` if it has none.
     static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var byteCount = socklen_t(MemoryLayout<Int32>.size)

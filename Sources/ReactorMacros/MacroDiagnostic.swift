@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What an author cannot have, and what to do instead.
+/// A mistake of the author, with the remedy.
 struct MacroDiagnostic: DiagnosticMessage {
     let message: String
     let id: String
@@ -18,7 +18,7 @@ struct MacroDiagnostic: DiagnosticMessage {
 }
 
 extension MacroExpansionContext {
-    /// Tells the author at `node`, and offers what mends the mistake.
+    /// Reports a mistake at `node`, with a fix if there is one.
     func refuse(
         _ node: some SyntaxProtocol, _ id: String, _ message: String, fix: SourceFix? = nil
     ) {
@@ -29,7 +29,7 @@ extension MacroExpansionContext {
     }
 }
 
-/// A context that keeps diagnostics to itself, because the member role already gave them.
+/// A context that drops diagnostics, since the member role has reported them.
 final class SilentContext: MacroExpansionContext {
     private let base: any MacroExpansionContext
 

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `#path`: the slice path that a key path through reactors and their states spells.
+/// `#path`: the slice path of a key path through reactors and their states.
 struct PathMacro: ExpressionMacro {
     static func expansion(
         of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
@@ -33,12 +33,12 @@ struct PathMacro: ExpressionMacro {
                     "a path in the source names properties only; add a key with appending(_:)")
             }
         }
-        // because the parser takes `\Outer.App.shop` for the type Outer and two properties
+        // The parser reads `\Outer.App.shop` as the type Outer and two properties.
         let plain = names.drop { isNode && $0.first?.isUppercase == true }
         return plain.filter { $0 != "self" }.map(plainChildName)
     }
 
-    /// The name of the property without the signs of its handle, and without backticks.
+    /// The name of the property, without the `$` of a handle and without backticks.
     private static func plainChildName(_ name: String) -> String {
         plainName(.identifier(name.hasPrefix("$") ? String(name.dropFirst()) : name))
     }

@@ -1,19 +1,18 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What an author may get wrong and the compiler would not tell, or not in the reactor's words.
+/// Checks for mistakes that the compiler does not report, or not in terms of reactors.
 ///
-/// Every requirement of the protocol but two has a default, so that a function with a label, a type
-/// or a `throws` of its own is no error to the compiler: the default would be used in its place,
-/// and the function never called.
+/// All but two requirements of the protocol have a default. So a function with a label, a type or a
+/// `throws` of its own compiles, but the runtime calls the default instead of it.
 struct ReactorChecks {
     var reactor: ReactorType
     var context: any MacroExpansionContext
 
-    /// Tells the author of every mistake; whether there was none.
+    /// Reports every mistake. Returns whether there was none.
     @discardableResult
     func run() -> Bool {
-        // because each of these is to be told, not only the first
+        // Runs all checks, so that all mistakes are reported, not only the first.
         let results = [
             checkPlace(), checkNested(), checkPayloads(), checkInitialState(), checkFunctions(),
             checkProperties(), checkChildren(), checkReactions(),
@@ -29,7 +28,7 @@ struct ReactorChecks {
     }
 }
 
-// MARK: - Where the reactor stands
+// MARK: - The place of the reactor
 extension ReactorChecks {
     private func checkPlace() -> Bool {
         let isInFunction = context.lexicalContext.contains { node in
@@ -57,7 +56,7 @@ extension ReactorChecks {
     }
 }
 
-// MARK: - The types it is made of
+// MARK: - The nested types
 extension ReactorChecks {
     private func checkNested() -> Bool {
         var isFine = true
@@ -83,9 +82,9 @@ extension ReactorChecks {
         return isFine
     }
 
-    /// A part that is still to be written.
+    /// The declaration of a missing part, for a fix.
     private func stub(_ part: String) -> Lines {
-        // because a public type, unlike others, is not Sendable by what it holds
+        // Unlike other types, a public one is not implicitly Sendable.
         let sendable = ["public ", "package "].contains(reactor.modifier) ? ": Sendable" : ""
         let head = reactor.modifier + (part == "State" ? "struct" : "enum") + " \(part)\(sendable)"
         return part == "State" ? [head + " {}"] : block(head, ["case <#name#>"])
@@ -105,9 +104,9 @@ extension ReactorChecks {
             fix: .access(needed, of: type))
     }
 
-    /// Whether a part that is not declared follows from the types of a function or a property.
+    /// Whether the types of a function or a property determine an undeclared part.
     private func isInferred(_ part: String) -> Bool {
-        // The base class is told the types, which may stand elsewhere.
+        // The base class has the types as arguments; they may be declared elsewhere.
         if let argument = reactor.baseArgument(part) { return !names(argument, part) }
         if reactor.inheritsUnknownBase { return true }
         switch part {
@@ -125,7 +124,7 @@ extension ReactorChecks {
         }
     }
 
-    /// Whether a type is that nested one of the reactor.
+    /// Whether a type is the reactor's nested type of that name.
     private func names(_ type: TypeSyntax, _ part: String) -> Bool {
         guard let member = type.as(MemberTypeSyntax.self), member.name.text == part else {
             return false
@@ -137,9 +136,9 @@ extension ReactorChecks {
     private func visibility(_ modifiers: DeclModifierListSyntax, default: String) -> Int {
         let levels = ["private", "fileprivate", "internal", "package", "public"]
         let word = accessKeyword(modifiers) ?? `default`
-        // because only a class may be open, and what it holds is public then
+        // Only a class may be open, and its members are public then.
         let level = levels.firstIndex(of: word == "open" ? "public" : word) ?? 2
-        // because private at file scope is fileprivate; a private nested type is refused elsewhere
+        // Private at file scope is fileprivate; a private nested type is refused elsewhere.
         return max(level, 1)
     }
 
@@ -176,9 +175,9 @@ extension ReactorChecks {
     }
 }
 
-// MARK: - What the parts hold
+// MARK: - Contents of the parts
 extension ReactorChecks {
-    /// Whether each type in the body that a part holds says that it travels, too.
+    /// Whether each nested type that a part contains is marked as encodable, too.
     private func checkPayloads() -> Bool {
         let silent = SilentContext(context)
         var pending = ReactorType.parts.sorted().filter { reactor.nested[$0] != nil }
@@ -195,6 +194,33 @@ extension ReactorChecks {
             member.decl.asProtocol((any DeclGroupSyntax).self)
         }
         return refuseUncoded(nested, mentioned: mentioned, in: context)
+    }
+}
+
+// MARK: - Reactions
+extension ReactorChecks {
+    /// Whether the runtime can call each function with `@Reacts`, and none is called twice.
+    func checkReactions() -> Bool {
+        var isFine = true
+        var seen: Set<String> = []
+        for reaction in reactor.reactions {
+            if !reactor.functions(named: "react").isEmpty {
+                isFine = refuse(
+                    reaction.attribute, "reactionTwice",
+                    "@Reacts writes react(to:state:), which stands here already, and would never "
+                        + "be called; remove one of the two")
+            } else if let problem = reaction.problem(in: reactor) {
+                isFine = refuse(problem.node, problem.id, problem.message, fix: problem.fix)
+            } else if let child = reaction.child(in: reactor),
+                !seen.insert(child.name.text).inserted
+            {
+                isFine = refuse(
+                    reaction.attribute, "reactionRepeated",
+                    "another function reacts to \(child.name.text), and this one would never be "
+                        + "called; make them one")
+            }
+        }
+        return isFine
     }
 }
 

@@ -4,8 +4,8 @@ import SwiftSyntaxMacros
 
 /// `@Reactor`: makes a struct or a final class a reactor.
 ///
-/// As member attribute it puts `@WireCodable` on the nested types that travel; as member it wires
-/// the children and fills in what follows from the rest; as extension it adds the conformance.
+/// As member attribute it adds `@WireCodable` to the nested types; as member it registers the
+/// children and generates the derived members; as extension it adds the conformance.
 struct ReactorMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -26,7 +26,7 @@ struct ReactorMacro: MemberMacro {
         initialMembers(of: reactor) + childMembers(of: reactor) + describingMembers(of: reactor)
     }
 
-    /// How the reactor begins.
+    /// The initial state, and an initializer if needed.
     private static func initialMembers(of reactor: ReactorType) -> [Lines] {
         guard reactor.stateHasDefault else { return [] }
         if reactor.getsInitializer {
@@ -42,7 +42,7 @@ struct ReactorMacro: MemberMacro {
         return [block("\(reactor.modifier)var initialState: State", ["State()"])]
     }
 
-    /// How the reactor's children are shown, named and reacted to.
+    /// The members for the reactor's children: registration, paths and reactions.
     private static func childMembers(of reactor: ReactorType) -> [Lines] {
         var members: [Lines] = []
         if !reactor.childProperties.isEmpty, reactor.functions(named: "children").isEmpty {
@@ -74,7 +74,7 @@ struct ReactorMacro: MemberMacro {
         return members
     }
 
-    /// What others are told of the reactor.
+    /// The members that describe the reactor to mirrors and tools.
     private static func describingMembers(of reactor: ReactorType) -> [Lines] {
         var members: [Lines] = []
         let documentation = docComment(reactor.declaration)
@@ -107,7 +107,7 @@ extension ReactorMacro: MemberAttributeMacro {
     }
 }
 
-/// Whether the author already said how the type is coded.
+/// Whether the author has chosen the type's coding.
 func codesItself(_ type: any DeclGroupSyntax) -> Bool {
     let isMarked = type.attributes.contains { element in
         guard case .attribute(let attribute) = element else { return false }
@@ -116,14 +116,14 @@ func codesItself(_ type: any DeclGroupSyntax) -> Bool {
     return isMarked || conformsItself(type)
 }
 
-/// Whether the author wrote the conformance where the type is declared.
+/// Whether the declaration of the type contains the conformance.
 func conformsItself(_ type: any DeclGroupSyntax) -> Bool {
     let inherited = type.inheritanceClause?.inheritedTypes ?? []
     return inherited.contains { $0.type.trimmedDescription.hasSuffix("WireCodable") }
 }
 
 extension ReactorMacro: ExtensionMacro {
-    /// The protocols that the extension conforms a type to; the second where it makes itself.
+    /// The protocols of the extension; the second if the type can be made without arguments.
     static var conformances: [TypeSyntax] { ["Reactor", "MirrorableReactor"] }
 
     static func expansion(

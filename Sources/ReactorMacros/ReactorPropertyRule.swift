@@ -1,19 +1,19 @@
 import SwiftSyntax
 
-/// A property of the protocol that has a default, so that one of another shape is no error to the
-/// compiler: the default is read in its place.
+/// A property requirement with a default: if the author declares one of another shape, it compiles,
+/// but the runtime reads the default instead of it.
 struct ReactorPropertyRule {
     var name: String
-    /// What it is a list of, each of the reactor's own: `Middleware` of `[Middleware<Self>]`.
+    /// The element type of a list property: `Middleware` of `[Middleware<Self>]`.
     var element: String?
-    /// Its type, where it is no list; then it is one of the type's own, and static.
+    /// The type of a static property, which is not a list.
     var type = ""
-    /// Whether the name is a common word, which an author may use for a property of another kind.
+    /// Whether the name is a common word, which an author may use for another purpose.
     var isCommonWord = false
 
     var isStatic: Bool { element == nil }
 
-    /// How to write it.
+    /// The correct declaration.
     var remedy: String {
         element.map { "var \(name): [\($0)<Self>]" } ?? "static var \(name): \(type)"
     }
@@ -27,10 +27,10 @@ struct ReactorPropertyRule {
     ]
 }
 
-// MARK: - What is wrong
+// MARK: - Problems
 extension ReactorChecks {
-    /// Whether each property with the name of a rule is one that the runtime reads, and no other
-    /// stands where it calls a function.
+    /// Whether each property with the name of a rule is one that the runtime reads, and no property
+    /// has the name of a function that it calls.
     func checkProperties() -> Bool {
         var problems: [RuleProblem] = []
         for rule in ReactorPropertyRule.all {
@@ -64,7 +64,7 @@ extension ReactorChecks {
         return rule.element.map { listProblem(binding, of: $0, rule) } ?? typeProblem(binding, rule)
     }
 
-    /// A word that hides the property from those who read it.
+    /// A modifier that makes the property invisible to the runtime.
     private func wordProblem(
         _ variable: VariableDeclSyntax, _ rule: ReactorPropertyRule
     ) -> RuleProblem? {
@@ -84,12 +84,12 @@ extension ReactorChecks {
         variable.modifiers.contains { ["static", "class"].contains($0.name.text) }
     }
 
-    /// A property of the instance where the type's own is read.
+    /// A property of the instance in place of a static one.
     private func instanceProblem(
         _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax,
         _ rule: ReactorPropertyRule
     ) -> RuleProblem? {
-        // because a version, or a text, of the author's own is the author's business
+        // A version or a text property of the author's own is allowed.
         let isOwn =
             rule.type == "String" || binding.typeAnnotation.map { lastName($0.type) } != rule.type
         if rule.isCommonWord, isOwn { return nil }
@@ -99,7 +99,7 @@ extension ReactorChecks {
             fix: .insert("static ", before: variable.bindingSpecifier, "insert 'static'"))
     }
 
-    /// A type that is not the one that is read.
+    /// A type other than the required one.
     private func typeProblem(
         _ binding: PatternBindingSyntax, _ rule: ReactorPropertyRule
     ) -> RuleProblem? {
@@ -109,7 +109,7 @@ extension ReactorChecks {
                 type, "propertyType", never(type.trimmedDescription, rule),
                 fix: .replace(type, with: rule.type, "write '\(rule.type)'"))
         }
-        // because a whole number without a type is an Int
+        // An integer literal without a type is an Int.
         guard rule.type == "UInt32",
             let value = binding.initializer?.value.as(IntegerLiteralExprSyntax.self)
         else { return nil }
@@ -125,7 +125,7 @@ extension ReactorChecks {
 
 // MARK: - Lists
 extension ReactorChecks {
-    /// A list that is none, or one of another reactor's.
+    /// A property that is not a list, or a list for another reactor.
     private func listProblem(
         _ binding: PatternBindingSyntax, of element: String, _ rule: ReactorPropertyRule
     ) -> RuleProblem? {
@@ -165,7 +165,7 @@ extension ReactorChecks {
             || type.as(IdentifierTypeSyntax.self)?.name.text == "Array"
     }
 
-    /// `Shop` of `[Middleware<Shop>]`; nothing if the type is not written so.
+    /// `Shop` of `[Middleware<Shop>]`; `nil` for a type of another form.
     private func argument(ofListOf element: String, _ type: TypeSyntax) -> TypeSyntax? {
         let one =
             type.as(ArrayTypeSyntax.self)?.element
@@ -186,7 +186,7 @@ extension ReactorChecks {
     /// Whether a type is this reactor, by any of its names.
     private func isOwn(_ type: TypeSyntax) -> Bool {
         let name = type.as(IdentifierTypeSyntax.self)?.name ?? type.as(MemberTypeSyntax.self)?.name
-        // because what is written otherwise may be an alias
+        // A type of another form may be an alias of it.
         guard let name, type.as(IdentifierTypeSyntax.self)?.genericArgumentClause == nil else {
             return true
         }
@@ -194,7 +194,7 @@ extension ReactorChecks {
         return isReactor || reactor.nested[plainName(name)] != nil
     }
 
-    /// Whether `Middleware { … }`, or `Middleware<Shop> { … }`, is what an expression is.
+    /// Whether an expression has the form `Middleware { … }`, or `Middleware<Shop> { … }`.
     private func makes(_ element: String, _ value: ExprSyntax) -> Bool {
         guard let call = value.as(FunctionCallExprSyntax.self)?.calledExpression else {
             return false
@@ -204,7 +204,7 @@ extension ReactorChecks {
     }
 }
 
-// MARK: - Functions for properties, and the other way round
+// MARK: - Functions in place of properties, and vice versa
 extension ReactorChecks {
     private func functionProblem(
         _ function: FunctionDeclSyntax, _ rule: ReactorPropertyRule
@@ -223,7 +223,7 @@ extension ReactorChecks {
             "\(rule.name) that is a function would never be called; write \(rule.remedy)", fix: fix)
     }
 
-    /// A property that holds a function of the name of one that is called.
+    /// A property with a function as its value, in place of a function that the runtime calls.
     private func callableProblem(_ name: String) -> RuleProblem? {
         guard let variable = reactor.properties[name], reactor.functions(named: name).isEmpty,
             let rule = ReactorRule.all.first(where: { $0.name == name })

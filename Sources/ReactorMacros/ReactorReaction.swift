@@ -1,12 +1,12 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A function with `@Reacts`: what a reactor decides on a child's mutation.
+/// A function with `@Reacts`: a reactor's decision on a child's mutation.
 struct ReactorReaction {
     var attribute: AttributeSyntax
     var function: FunctionDeclSyntax
 
-    /// The labels that the function may have, by the verb of its child.
+    /// The possible labels of the function, by the verb of its child.
     private static let forms = [
         "child": ["(_:state:)", "(_:)"], "children": ["(_:key:state:)", "(_:key:)"],
     ]
@@ -17,7 +17,7 @@ struct ReactorReaction {
         return arguments.first?.expression.as(KeyPathExprSyntax.self)
     }
 
-    /// The name of the child property; nothing if the key path leads elsewhere.
+    /// The name of the child property; `nil` if the key path leads elsewhere.
     private var childName: String? {
         guard let last = path?.components.last,
             case .property(let property) = last.component
@@ -34,7 +34,7 @@ struct ReactorReaction {
 
 // MARK: - The expansion
 extension ReactorReaction {
-    /// The `react(to:state:)` that asks each of `reactions`.
+    /// The `react(to:state:)` that calls each of `reactions`.
     static func member(_ reactions: [ReactorReaction], of reactor: ReactorType) -> Lines {
         let first = reactions.compactMap(\.function.signature.returnClause).first
         let result = first?.type.trimmedDescription ?? "Mutations<Mutation>"
@@ -55,9 +55,9 @@ extension ReactorReaction {
     }
 }
 
-// MARK: - What an author may get wrong
+// MARK: - Problems
 extension ReactorReaction {
-    /// Why the function cannot be called, if it cannot.
+    /// The reason why the runtime cannot call the function; `nil` if it can.
     func problem(in reactor: ReactorType) -> RuleProblem? {
         guard let name = childName else {
             let remedy = "@Reacts(to: \\\(reactor.name.text).$name)"
@@ -121,31 +121,5 @@ extension ReactorReaction {
             fix: .insert(
                 " -> Mutations<Mutation>", after: function.signature,
                 "insert '-> Mutations<Mutation>'"))
-    }
-}
-
-extension ReactorChecks {
-    /// Whether each function with `@Reacts` is one that can be called, and the only one to be.
-    func checkReactions() -> Bool {
-        var isFine = true
-        var seen: Set<String> = []
-        for reaction in reactor.reactions {
-            if !reactor.functions(named: "react").isEmpty {
-                isFine = refuse(
-                    reaction.attribute, "reactionTwice",
-                    "@Reacts writes react(to:state:), which stands here already, and would never "
-                        + "be called; remove one of the two")
-            } else if let problem = reaction.problem(in: reactor) {
-                isFine = refuse(problem.node, problem.id, problem.message, fix: problem.fix)
-            } else if let child = reaction.child(in: reactor),
-                !seen.insert(child.name.text).inserted
-            {
-                isFine = refuse(
-                    reaction.attribute, "reactionRepeated",
-                    "another function reacts to \(child.name.text), and this one would never be "
-                        + "called; make them one")
-            }
-        }
-        return isFine
     }
 }

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What is wrong with a function of the protocol.
+/// A mistake in a function of the protocol.
 struct RuleProblem {
     var node: Syntax
     var id: String
@@ -22,7 +22,7 @@ extension ReactorChecks {
         var isFine = true
         for function in reactor.functions {
             let meant = ReactorRule.all.filter { $0.isMeant(by: function) }
-            // because of the rules of one name, the one with these labels is meant
+            // Several rules have the same name; the one with these labels is meant.
             guard
                 let rule = meant.first(where: { $0.forms.contains(labels(function)) })
                     ?? meant.first
@@ -92,7 +92,7 @@ extension ReactorChecks {
             fix: labelFix(function, rule))
     }
 
-    /// The parameters under the labels of the form that they fit, if there is one.
+    /// Replaces the labels by those of the form that the parameters fit, if there is one.
     private func labelFix(_ function: FunctionDeclSyntax, _ rule: ReactorRule) -> SourceFix? {
         let clause = function.signature.parameterClause
         let written = Array(clause.parameters)
@@ -131,12 +131,12 @@ extension ReactorChecks {
 
 // MARK: - Types
 extension ReactorChecks {
-    /// What the reactor calls its facts.
+    /// The name of the reactor's mutation type.
     private var mutationName: String {
         reactor.nested["Mutation"] == nil ? "Action" : "Mutation"
     }
 
-    /// The part of a reactor that stands under a label.
+    /// The type of a reactor that belongs to a label.
     private func part(_ label: String) -> String? {
         switch label {
         case "action", "current", "upcoming": "Action"
@@ -146,7 +146,7 @@ extension ReactorChecks {
         }
     }
 
-    /// A parameter whose type is not the reactor's own, although it declares one.
+    /// A parameter whose type is not the reactor's own, although the reactor declares one.
     private func typeProblem(_ function: FunctionDeclSyntax, _ rule: ReactorRule) -> RuleProblem? {
         for parameter in function.signature.parameterClause.parameters {
             guard let part = part(parameter.firstName.text), reactor.nested[part] != nil,
@@ -154,7 +154,7 @@ extension ReactorChecks {
                     ?? plainType(parameter.type)
             else { continue }
             let wanted = part == "Action" && rule.mayLackAction ? "Action?" : part
-            // because a nested Mutation may be an alias of Action, and the other way round
+            // A nested Mutation may be an alias of Action, and vice versa.
             let isAlias = lastName(type) == "Mutation" && part == "Action"
             let isMeant = [part, wanted].contains { reactor.isAlias($0, of: type) }
             guard lastName(type) != wanted, !isAlias, !isMeant else { continue }
@@ -167,7 +167,7 @@ extension ReactorChecks {
         return nil
     }
 
-    /// A result by which the function is not the protocol's.
+    /// A result type that makes the function another one than the protocol's.
     private func resultProblem(
         _ function: FunctionDeclSyntax, _ rule: ReactorRule
     ) -> RuleProblem? {
@@ -182,7 +182,7 @@ extension ReactorChecks {
             return lastName(type) == wanted ? nil : RuleProblem(type, "result", never)
         }
         guard wanted == "Mutations" else { return nil }
-        // because an alias of the result's type is the author's business
+        // An alias of the result type is allowed.
         guard let element = argument(of: wanted, in: type),
             lastName(element) == "Action", mutationName == "Mutation",
             !reactor.isAlias("Mutation", of: element)
@@ -218,12 +218,12 @@ extension ReactorChecks {
         return nil
     }
 
-    /// The type without `inout` and the like.
+    /// The type without specifiers such as `inout`.
     private func plainType(_ type: TypeSyntax) -> TypeSyntax {
         type.as(AttributedTypeSyntax.self).map { plainType($0.baseType) } ?? type
     }
 
-    /// `Action` of `Transform<Action>`; nothing if the type is not written so.
+    /// `Action` of `Transform<Action>`; `nil` for a type of another form.
     private func argument(of wrapper: String, in type: TypeSyntax) -> TypeSyntax? {
         guard let identifier = plainType(type).as(IdentifierTypeSyntax.self),
             identifier.name.text == wrapper,

@@ -1,24 +1,24 @@
 import SwiftSyntax
 
-/// A function of the protocol, in the forms that count.
+/// A function of the protocol, with its accepted forms.
 struct ReactorRule {
     var name: String
-    /// The labels that each form has.
+    /// The labels of each form.
     var forms: [String]
-    /// How to write it.
+    /// The correct declaration.
     var remedy: String
-    /// Why it may not wait; nothing if it may.
+    /// The reason why it cannot be async; `nil` if it can.
     var whyNotAsync: String?
-    /// Whether it may refuse, with a `Rejection`.
+    /// Whether it may throw a `Rejection`.
     var mayThrow = false
-    /// Whether there may be no action, as there is none behind what a reactor starts with.
+    /// Whether the action is optional, as for effects of `start`.
     var mayLackAction = false
-    /// The generic type around that of a parameter and of the result, as in `Transform<Action>`.
+    /// The generic type around the parameter's type and the result's, as in `Transform<Action>`.
     var wrapper: String?
-    /// The result's type, where it is always the same.
+    /// The result type, if it is fixed.
     var result: String?
-    /// Whether the name is a common word, which an author may use for a function of another kind:
-    /// one that is private or static is then taken for that.
+    /// Whether the name is a common word, which an author may use for another function: a private
+    /// or static function of that name is taken for one.
     var isCommonWord = false
 
     static let all =
@@ -53,7 +53,7 @@ struct ReactorRule {
                 + "Mutations(async:)", result: "Mutations"),
     ]
 
-    /// The functions that are told of something.
+    /// The functions that the runtime calls for events.
     private static let events = [
         ReactorRule(
             name: "start", forms: ["(state:)"],
@@ -86,7 +86,7 @@ struct ReactorRule {
             wrapper: "Transform", result: "Transform", isCommonWord: true)
     }
 
-    /// Whether a function with the rule's name is meant to be the rule, and not one of the
+    /// Whether a function with the rule's name is meant as the rule, and not as a function of the
     /// author's own.
     func isMeant(by function: FunctionDeclSyntax) -> Bool {
         let own = ["private", "fileprivate", "static", "class"]

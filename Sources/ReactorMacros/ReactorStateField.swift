@@ -5,29 +5,29 @@ import SwiftSyntaxMacros
 struct ReactorStateField {
     /// The name without backticks.
     var name: String
-    /// The name as source code writes it, perhaps in backticks.
+    /// The name as in the source, perhaps in backticks.
     var identifier: String
     var isIgnored: Bool
-    /// Whether it is a `@Pulse`, which counts its changes itself.
+    /// Whether it is a `@Pulse`, which counts its assignments itself.
     var isPulse: Bool
-    /// Its place among the fields; the last place is shared where there are more than fit.
+    /// Its index among the fields; fields beyond the last index share it.
     var index = 0
 
     /// The largest index: the marks of a state are bits of one word.
     static let indexMax = 62
 
-    /// The stored property behind it.
+    /// The name of the stored property behind it.
     var storage: String { "_\(name)" }
 }
 
-/// What `@ReactorState` sees of the struct that it stands on.
+/// The struct that `@ReactorState` is attached to.
 struct ReactorStateType {
     var fields: [ReactorStateField] = []
     var access: WireAccess
-    /// Whether every property can be recorded.
+    /// Whether all properties can be recorded.
     var isComplete = true
 
-    /// Reads `declaration`; what cannot be recorded is told to `context`.
+    /// Reads `declaration`; reports properties that cannot be recorded to `context`.
     init(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
         access = WireAccess(declaration.modifiers, in: context.lexicalContext)
         for member in declaration.memberBlock.members {
@@ -42,7 +42,7 @@ struct ReactorStateType {
                 isComplete = false
             }
         }
-        // because other modules may only see bodies that name what is as visible as they are
+        // An inlinable body may only use declarations that other modules can see.
         if fields.contains(where: \.isPulse) { access.isInlinable = false }
     }
 
@@ -56,15 +56,15 @@ struct ReactorStateType {
 }
 
 extension ReactorStateField {
-    /// What a property is to `@ReactorState`.
+    /// The meaning of a property for `@ReactorState`.
     enum Reading {
-        /// Nothing that changes, or nothing that is stored.
+        /// A constant or computed property.
         case none
         case field(ReactorStateField)
         case problem(Problem)
     }
 
-    /// Why a property cannot be recorded.
+    /// The reason why a property cannot be recorded.
     struct Problem {
         var node: Syntax
         var id: String
@@ -118,7 +118,7 @@ func attributeNames(_ variable: VariableDeclSyntax) -> [String] {
     }
 }
 
-/// Whether an attribute is one of ours that says something and stores nothing.
+/// Whether an attribute is a marker of ours, which adds no storage.
 func isMarker(_ name: String) -> Bool {
     ["WireAlias", "Ignored", "NotTransmitted", "ReactorStateField"].contains(name)
 }

@@ -2,10 +2,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@ReactorState`: records which fields of a state were changed.
+/// `@ReactorState`: records which fields of a state change.
 ///
-/// As member attribute it gives each field accessors that mark it; as member it adds the marks and
-/// what reads them; as extension the conformance.
+/// As member attribute it adds accessors to each field that mark it; as member it adds the marks
+/// and the functions that read them; as extension it adds the conformance.
 struct ReactorStateMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -24,7 +24,7 @@ struct ReactorStateMacro: MemberMacro {
         }
     }
 
-    // because a private property would make the memberwise initialiser private
+    // Not private, which would make the memberwise initialiser private.
     private static func marks(_ state: ReactorStateType) -> Lines {
         let prefix = state.access.isInlinable ? "@usableFromInline " : ""
         return ["\(prefix)var _marks = StateMarks()"]
@@ -116,7 +116,7 @@ struct ReactorStateFieldMacro: AccessorMacro {
         return accessors.map { "\(raw: $0.text)" }
     }
 
-    /// Whether the enclosing state, and all around it, is public.
+    /// Whether the enclosing state, and all enclosing declarations, are public.
     fileprivate static func isInlinable(_ context: some MacroExpansionContext) -> Bool {
         guard let state = context.lexicalContext.first?.as(StructDeclSyntax.self) else {
             return false
@@ -146,7 +146,7 @@ extension ReactorStateFieldMacro: PeerMacro {
     }
 }
 
-/// `@Ignored` and `@NotTransmitted`: say something about a property, and expand to nothing.
+/// `@Ignored` and `@NotTransmitted`: markers on a property, without an expansion.
 struct ReactorStateMarkerMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

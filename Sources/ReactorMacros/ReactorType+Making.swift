@@ -2,25 +2,25 @@ import SwiftSyntax
 
 // MARK: - Making an instance
 extension ReactorType {
-    /// Whether `Self()` makes an instance: nothing has to be said to the initializer that it means.
+    /// Whether `Self()` compiles: the initializer that it calls needs no arguments.
     ///
-    /// Where that cannot be seen, as with an initializer in an extension, the answer is no.
+    /// False where the macro cannot know, for example with an initializer in an extension.
     var canMakeItself: Bool {
         let members = declaration.memberBlock.members.map(\.decl)
-        // because a condition may hide a property or an initializer
+        // A condition may hide a property or an initializer.
         if members.contains(where: { $0.is(IfConfigDeclSyntax.self) }) { return false }
         let initializers = members.compactMap { $0.as(InitializerDeclSyntax.self) }
         if !initializers.isEmpty { return isMade(by: initializers) }
         if inheritsBase { return getsInitializer }
-        // because a class inherits initializers that do not stand here
+        // A class may inherit initializers that are not declared here.
         if declaration.is(ClassDeclSyntax.self), declaration.inheritanceClause != nil {
             return false
         }
         return isSettled
     }
 
-    /// Whether a subclass of `BaseReactor` is given an initializer without arguments, for the one
-    /// that it inherits wants the state only.
+    /// Whether the macro generates an initializer without arguments for a subclass of
+    /// `BaseReactor`, whose inherited initializer needs only the state.
     var getsInitializer: Bool {
         let members = declaration.memberBlock.members.map(\.decl)
         return inheritsBase && stateHasDefault && isSettled
@@ -29,7 +29,7 @@ extension ReactorType {
             }
     }
 
-    /// Whether every stored property has a value before an initializer gives it one.
+    /// Whether every stored property has a value without an initializer.
     private var isSettled: Bool {
         let members = declaration.memberBlock.members.map(\.decl)
         return members.compactMap { $0.as(VariableDeclSyntax.self) }.allSatisfy { variable in
@@ -38,21 +38,21 @@ extension ReactorType {
         }
     }
 
-    /// Whether the compiler finds one of `initializers` for a call without arguments.
+    /// Whether the compiler selects one of `initializers` for a call without arguments.
     private func isMade(by initializers: [InitializerDeclSyntax]) -> Bool {
         let fitting = initializers.filter { initializer in
             initializer.signature.parameterClause.parameters.allSatisfy {
                 $0.defaultValue != nil || $0.ellipsis != nil
             }
         }
-        // because of several that fit, the compiler takes the one that has no parameters
+        // Of several possible ones, the compiler selects the one without parameters.
         let bare = fitting.filter { $0.signature.parameterClause.parameters.isEmpty }
         let meant = bare.isEmpty ? fitting : bare
         return meant.count == 1 && meant.allSatisfy(isPlain)
     }
 
-    /// Whether an initializer is called as it stands: it answers with an instance, at once, from
-    /// anywhere.
+    /// Whether an initializer can be called without conditions: it is not failable, async or
+    /// throwing, and not isolated.
     private func isPlain(_ initializer: InitializerDeclSyntax) -> Bool {
         let harmless: Set = ["inlinable", "inline", "usableFromInline"]
         let parameters = initializer.signature.parameterClause.parameters
@@ -65,7 +65,7 @@ extension ReactorType {
                 return harmless.contains(attributeName(attribute))
             }
             && parameters.allSatisfy { parameter in
-                // because an opaque type does not follow from a default
+                // The compiler cannot infer an opaque type from a default.
                 !parameter.type.tokens(viewMode: .sourceAccurate)
                     .contains { $0.tokenKind == .keyword(.some) }
             }
@@ -75,7 +75,7 @@ extension ReactorType {
     private func isSettled(
         _ binding: PatternBindingSyntax, _ variable: VariableDeclSyntax
     ) -> Bool {
-        // because a wrapped optional does not start as nil
+        // A wrapped optional does not start as nil.
         hasInitialValue(binding, variable)
             && (binding.initializer != nil || isComputed(binding) || variable.attributes.isEmpty)
     }

@@ -1,9 +1,9 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What `@Reactor` sees of the declaration that it stands on.
+/// The declaration that `@Reactor` is attached to.
 struct ReactorType {
-    /// The types that a reactor is made of; each becomes codable where it is declared.
+    /// The nested types of a reactor; each becomes codable where it is declared.
     static let parts: Set<String> = ["Action", "Mutation", "State", "Reply"]
 
     /// A `@Child` or `@Children` property.
@@ -13,7 +13,7 @@ struct ReactorType {
         var name: WireBytes
         var node: VariableDeclSyntax
 
-        /// Shows the paths by which the child is named, from the reactor called `type`.
+        /// The line that registers the child's key paths, from the reactor called `type`.
         func pathLine(in type: String) -> String {
             let (plain, handle) = ("\\\(type).\(name.text)", "\\\(type).$\(name.text)")
             let paths = verb == "child" ? "\(plain), \(handle)" : handle
@@ -23,21 +23,21 @@ struct ReactorType {
 
     var declaration: any DeclGroupSyntax
     var name: TokenSyntax
-    /// `public `, `package ` or nothing.
+    /// `public `, `package ` or empty.
     var modifier: String
     /// Functions with `@Reacts`.
     var reactions: [ReactorReaction] = []
     /// Types declared in the body, by name.
     var nested: [String: any DeclSyntaxProtocol] = [:]
     var functions: [FunctionDeclSyntax] = []
-    /// Names of the properties declared in the body, with their declarations.
+    /// The properties declared in the body, by name.
     var properties: [String: VariableDeclSyntax] = [:]
     var childProperties: [ChildProperty] = []
 
-    /// The types that a subclass of `BaseReactor` gives it, in its order.
+    /// The type arguments of the superclass `BaseReactor`, in order.
     private let baseArguments: [TypeSyntax]?
 
-    /// Reads `declaration`; nothing if it is neither a struct nor a class.
+    /// Reads `declaration`; `nil` if it is neither a struct nor a class.
     init?(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
         if let type = declaration.as(StructDeclSyntax.self) {
             name = type.name
@@ -109,8 +109,8 @@ struct ReactorType {
     /// Whether the reactor is a subclass of `BaseReactor`.
     var inheritsBase: Bool { baseArguments != nil }
 
-    /// Whether the reactor is a subclass of another class, which may hold any part of it: only a class
-    /// overrides, and only a class or a protocol that `@Reactor` does not know takes types.
+    /// Whether the reactor is a subclass of another class, which may contain any part of it. Only a
+    /// subclass has overrides, and only an unknown class or protocol has type arguments.
     var inheritsUnknownBase: Bool {
         guard !inheritsBase, let type = declaration.as(ClassDeclSyntax.self),
             let parent = type.inheritanceClause?.inheritedTypes.first?.type
@@ -129,7 +129,7 @@ struct ReactorType {
             }
     }
 
-    /// Whether a part is declared as another name of `type`; `Action?` is optional then, too.
+    /// Whether a part is declared as an alias of `type`; `Action?` is optional then, too.
     func isAlias(_ part: String, of type: TypeSyntax) -> Bool {
         let isOptional = part.hasSuffix("?")
         let name = isOptional ? String(part.dropLast()) : part
@@ -138,7 +138,7 @@ struct ReactorType {
         return plainText(type) == (isOptional ? target + "?" : target)
     }
 
-    /// A type as it is written, without spaces and without what an argument says beside it.
+    /// A type as in the source, without spaces and without specifiers.
     private func plainText(_ type: TypeSyntax) -> String {
         if let attributed = type.as(AttributedTypeSyntax.self) {
             return plainText(attributed.baseType)
@@ -146,7 +146,7 @@ struct ReactorType {
         return type.trimmedDescription.filter { !$0.isWhitespace }
     }
 
-    /// The type that the base class is given for a part.
+    /// The type argument of the base class for a part.
     func baseArgument(_ part: String) -> TypeSyntax? {
         guard let baseArguments, baseArguments.count == 3,
             let index = ["Action", "Mutation", "State"].firstIndex(of: part)
@@ -159,7 +159,7 @@ struct ReactorType {
         functions.filter { plainName($0.name) == name }
     }
 
-    /// Whether `State()` makes a state: every stored property has a value of its own.
+    /// Whether `State()` compiles: every stored property has a default value.
     var stateHasDefault: Bool {
         guard let state = nested["State"] as? StructDeclSyntax else { return false }
         let members = state.memberBlock.members.map(\.decl)
@@ -173,12 +173,12 @@ struct ReactorType {
     }
 }
 
-/// Whether a stored property starts with a value that no initializer gives it.
+/// Whether a stored property has a value without an initializer.
 func hasInitialValue(
     _ binding: PatternBindingSyntax, _ variable: VariableDeclSyntax
 ) -> Bool {
     if isComputed(binding) || binding.initializer != nil { return true }
-    // because an optional variable, unlike a constant, starts as nil
+    // An optional variable, unlike a constant, starts as nil.
     return variable.bindingSpecifier.tokenKind == .keyword(.var)
         && binding.typeAnnotation?.type.is(OptionalTypeSyntax.self) == true
 }

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Reacts`: says nothing by itself; `@Reactor` reads it.
+/// `@Reacts`: has no expansion; `@Reactor` reads it.
 struct ReactsMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

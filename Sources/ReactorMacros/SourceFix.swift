@@ -1,20 +1,20 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A change of the source that mends a mistake; an editor offers it beside the message.
+/// A change of the source that corrects a mistake; an editor offers it with the message.
 struct SourceFix {
-    /// What the change does, in words that follow a bullet: `insert 'final'`.
+    /// The title of the change, which follows a bullet: `insert 'final'`.
     var title: String
     fileprivate var edits: [Edit]
 
-    /// Text that takes the place of a part of the source.
+    /// Text that replaces a part of the source.
     fileprivate struct Edit {
         var range: Range<AbsolutePosition>
         var text: String
         var node: Syntax
     }
 
-    /// The change as the compiler wants it.
+    /// The change in the compiler's form.
     var fixIt: FixIt {
         FixIt(
             message: Title(title),
@@ -34,7 +34,7 @@ struct SourceFix {
 
 // MARK: - The kinds of change
 extension SourceFix {
-    /// Writes `text` where `node` stands, and leaves the space around it.
+    /// Replaces `node` with `text`, and keeps the surrounding space.
     static func replace(_ node: some SyntaxProtocol, with text: String, _ title: String) -> Self {
         let range =
             node.positionAfterSkippingLeadingTrivia..<node.endPositionBeforeTrailingTrivia
@@ -42,27 +42,27 @@ extension SourceFix {
             title: title, edits: [Edit(range: range, text: text, node: Syntax(node))])
     }
 
-    /// Takes `node` out, with the space behind it.
+    /// Removes `node`, with the space after it.
     static func remove(_ node: some SyntaxProtocol, _ title: String) -> Self {
         let range = node.positionAfterSkippingLeadingTrivia..<node.endPosition
         return SourceFix(title: title, edits: [Edit(range: range, text: "", node: Syntax(node))])
     }
 
-    /// Writes `text` before `node`.
+    /// Inserts `text` before `node`.
     static func insert(_ text: String, before node: some SyntaxProtocol, _ title: String) -> Self {
         let place = node.positionAfterSkippingLeadingTrivia
         return SourceFix(
             title: title, edits: [Edit(range: place..<place, text: text, node: Syntax(node))])
     }
 
-    /// Writes `text` behind `node`.
+    /// Inserts `text` after `node`.
     static func insert(_ text: String, after node: some SyntaxProtocol, _ title: String) -> Self {
         let place = node.endPositionBeforeTrailingTrivia
         return SourceFix(
             title: title, edits: [Edit(range: place..<place, text: text, node: Syntax(node))])
     }
 
-    /// Makes `other`'s change as well.
+    /// Combines this change with `other`.
     func and(_ other: SourceFix) -> Self {
         SourceFix(title: title, edits: edits + other.edits)
     }
@@ -70,7 +70,7 @@ extension SourceFix {
 
 // MARK: - Changes of declarations
 extension SourceFix {
-    /// Makes a declaration as visible as `access` says.
+    /// Gives a declaration the access level `access`.
     static func access(_ access: String, of declaration: any DeclSyntaxProtocol) -> Self? {
         let modifiers = declaration.asProtocol((any WithModifiersSyntax).self)?.modifiers
         let title = "declare it \(access)"
@@ -82,25 +82,25 @@ extension SourceFix {
         return .insert(access + " ", before: start, title)
     }
 
-    /// Puts an attribute before a declaration, on a line of its own.
+    /// Inserts an attribute before a declaration, on a line of its own.
     static func attribute(_ name: String, on declaration: any DeclSyntaxProtocol) -> Self {
         let indentation = SourceFix.indentation(of: declaration)
         return .insert("\(name)\n\(indentation)", before: declaration, "insert '\(name)'")
     }
 
-    /// Declares `member` at the top of a type's body, each line as deep as members stand there.
+    /// Declares `member` at the top of a type's body, indented like its members.
     static func member(
         _ member: Lines, of declaration: any DeclGroupSyntax, _ title: String
     ) -> Self {
         let outer = indentation(of: declaration)
         let text = member.map { "\n" + outer + "    " + $0 }.joined()
         let block = declaration.memberBlock
-        // because the brace of an empty body may stand on the same line
+        // The brace of an empty body may be on the same line.
         let isClosed = block.members.isEmpty && !block.rightBrace.leadingTrivia.hasLineBreak
         return .insert(text + (isClosed ? "\n" + outer : ""), after: block.leftBrace, title)
     }
 
-    /// Makes a class a struct.
+    /// Changes a class to a struct.
     static func structure(insteadOf type: ClassDeclSyntax) -> Self {
         let keyword = SourceFix.replace(type.classKeyword, with: "struct", "declare it as a struct")
         guard let word = type.modifiers.first(where: { $0.name.tokenKind == .keyword(.final) })
@@ -119,7 +119,7 @@ extension SourceFix {
         return declaration.as(TypeAliasDeclSyntax.self).map { Syntax($0.typealiasKeyword) }
     }
 
-    /// The space before the first word on a declaration's line.
+    /// The indentation of a declaration's line.
     private static func indentation(of declaration: some SyntaxProtocol) -> String {
         let pieces = declaration.leadingTrivia.pieces
         let line = pieces.lastIndex { $0.isNewline }.map { pieces[($0 + 1)...] } ?? pieces[...]
@@ -134,6 +134,6 @@ extension SourceFix {
 }
 
 extension Trivia {
-    /// Whether it holds the end of a line.
+    /// Whether it contains a line break.
     fileprivate var hasLineBreak: Bool { pieces.contains { $0.isNewline } }
 }

@@ -1,4 +1,6 @@
-/// Lines of Swift that an expansion consists of.
+import SwiftSyntax
+
+/// Lines of generated Swift code.
 typealias Lines = [String]
 
 extension [String] {
@@ -14,7 +16,7 @@ func block(_ head: String, _ body: Lines) -> Lines {
     [head + " {"] + body.indented + ["}"]
 }
 
-/// `if` with `tests`, on one line or, where that is long, on a line each; `note` is the comment.
+/// `if` with `tests`, on one line or, if that is too long, on a line each; `note` is the comment.
 func condition(_ tests: [String], note: String) -> Lines {
     let line = "if \(tests.joined(separator: ", ")) {"
     if line.count <= 72 || tests.count == 1 { return commented(line, note) }
@@ -23,7 +25,7 @@ func condition(_ tests: [String], note: String) -> Lines {
         + rest.suffix(1).map { "    \($0)" } + ["{"]
 }
 
-/// The line with a comment behind it or, where that is long, above it.
+/// The line with a comment after it or, if that is too long, above it.
 func commented(_ line: String, _ note: String) -> Lines {
     line.count + note.count > 72 ? ["// \(note)", line] : ["\(line)  // \(note)"]
 }
@@ -48,4 +50,32 @@ func stringLiteral(_ content: String) -> String {
 /// A Swift array literal of string literals.
 func stringArrayLiteral(_ contents: [String]) -> String {
     "[" + contents.map(stringLiteral).joined(separator: ", ") + "]"
+}
+
+/// The first paragraph of the doc comment before a declaration, as one line.
+func docComment(_ declaration: some SyntaxProtocol) -> String {
+    var lines: [String] = []
+    for piece in declaration.leadingTrivia {
+        switch piece {
+        case .docLineComment(let text): lines.append(trimmed(text.dropFirst(3)))
+        case .docBlockComment(let text): lines += blockLines(text)
+        default: break
+        }
+    }
+    let paragraph = lines.drop(while: \.isEmpty).prefix { !$0.isEmpty }
+    return paragraph.joined(separator: " ")
+}
+
+private func blockLines(_ comment: String) -> [String] {
+    comment.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false).map {
+        let line = trimmed($0)
+        return line.hasPrefix("*") ? trimmed(line.dropFirst()) : line
+    }
+}
+
+private func trimmed(_ text: some StringProtocol) -> String {
+    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
+    var rest = Substring(text).drop(while: isBlank)
+    while let last = rest.last, isBlank(last) { rest.removeLast() }
+    return String(rest)
 }

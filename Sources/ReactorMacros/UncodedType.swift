@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Protocols and raw types of which it is known that they say nothing of the wire.
+/// Protocols and raw types that do not bring a `WireCodable` conformance.
 private let silentTypes: Set<String> = [
     "Equatable", "Hashable", "Comparable", "Sendable", "Identifiable", "CaseIterable", "Error",
     "CustomStringConvertible", "CustomDebugStringConvertible", "Codable", "Encodable", "Decodable",
@@ -9,9 +9,9 @@ private let silentTypes: Set<String> = [
     "UInt8", "UInt16", "UInt32", "UInt64", "Double", "Float",
 ]
 
-/// Refuses the types among `nested` that a value holds and that do not say that they travel.
+/// Refuses the types among `nested` that a value contains and that are not marked as encodable.
 ///
-/// A type with a protocol of the author's own is trusted, for that may bring the conformance.
+/// A type with a protocol of the author's own is accepted, since that may bring the conformance.
 func refuseUncoded(
     _ nested: [any DeclGroupSyntax], mentioned: Set<String>,
     in context: some MacroExpansionContext
@@ -49,11 +49,11 @@ private func isSilent(_ type: any DeclGroupSyntax) -> Bool {
     } ?? true
 }
 
-/// Every word in the types of what a struct or an enum holds.
+/// All type names in the stored properties of a struct or the payloads of an enum.
 func payloadWords(
     _ type: any DeclSyntaxProtocol, in context: some MacroExpansionContext
 ) -> Set<String> {
-    // because what the author codes by hand need not hold what it codes
+    // A type with hand-written coding may not encode all that it contains.
     if let group = type.asProtocol((any DeclGroupSyntax).self), conformsItself(group) { return [] }
     if let type = type.as(StructDeclSyntax.self) {
         return storedFields(type, in: context).map { mentionedWords(.record($0, removed: [])) }

@@ -1,19 +1,19 @@
 import SwiftSyntax
 
-/// How visible the generated members are.
+/// The visibility of the generated members.
 struct WireAccess {
-    /// `public `, `package ` or nothing; less visible types limit their members by themselves.
+    /// `public `, `package ` or empty; the members of less visible types are limited by the type.
     var modifier: String
     /// Whether other modules may see the bodies.
     var isInlinable: Bool
 
-    /// What stands before a member that satisfies a requirement and has an inlinable body.
+    /// The prefix of a member that fulfils a requirement and has an inlinable body.
     var hot: String { isInlinable ? "@inlinable \(modifier)" : modifier }
 
-    /// What stands before a member that only the generated code uses.
+    /// The prefix of a member that only generated code uses.
     var support: String { isInlinable ? "@inlinable " : "private " }
 
-    /// What stands before a support member whose body other modules must not see.
+    /// The prefix of a support member whose body other modules must not see.
     var supportOpaque: String { isInlinable ? "@usableFromInline " : "private " }
 }
 
@@ -21,7 +21,7 @@ extension WireAccess {
     /// The access of members of a declaration with `modifiers` inside `context`.
     ///
     /// Bodies are inlinable only if every enclosing declaration is as visible as the type: an
-    /// extension does not say how visible the type that it extends is.
+    /// extension does not state how visible its extended type is.
     init(_ modifiers: DeclModifierListSyntax, in context: [Syntax]) {
         let own = accessKeyword(modifiers) ?? extensionKeyword(context)
         switch own {
@@ -40,7 +40,7 @@ extension WireAccess {
     }
 }
 
-/// The access keyword among `modifiers`, if any; `private(set)` is none.
+/// The access keyword among `modifiers`, if any; `private(set)` does not count.
 func accessKeyword(_ modifiers: DeclModifierListSyntax) -> String? {
     let known = ["open", "public", "package", "internal", "fileprivate", "private"]
     return modifiers.first { $0.detail == nil && known.contains($0.name.text) }?.name.text

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@WireAlias`: says nothing by itself; `@WireCodable` reads it.
+/// `@WireAlias`: has no expansion; `@WireCodable` reads it.
 struct WireAliasMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -16,7 +16,7 @@ struct WireAliasMacro: PeerMacro {
     }
 }
 
-/// `@WireRemoved`: says nothing by itself; `@WireCodable` reads it.
+/// `@WireRemoved`: has no expansion; `@WireCodable` reads it.
 struct WireRemovedMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -31,15 +31,15 @@ struct WireRemovedMacro: PeerMacro {
     }
 }
 
-/// The names of fields that `attributes` give up.
+/// The field names in the `@WireRemoved` attributes.
 func wireRemoved(
     _ attributes: AttributeListSyntax, in context: some MacroExpansionContext
 ) -> [WireBytes] {
     names("WireRemoved", in: attributes, context) { _ in }
 }
 
-/// The older names that `attributes` give; `declared` is how many properties or cases stand in the
-/// same declaration.
+/// The older names in the `@WireAlias` attributes; `declared` is the number of properties or cases
+/// in the same declaration.
 func wireAliases(
     _ attributes: AttributeListSyntax, declared: Int, in context: some MacroExpansionContext
 ) -> [WireBytes] {
@@ -52,7 +52,7 @@ func wireAliases(
     }
 }
 
-/// The arguments of all attributes called `attributeNamed`, each of which is shown to `check`.
+/// The arguments of all attributes called `attributeNamed`; calls `check` for each attribute.
 private func names(
     _ attributeNamed: String, in attributes: AttributeListSyntax,
     _ context: some MacroExpansionContext, _ check: (AttributeSyntax) -> Void

@@ -1,9 +1,9 @@
-/// A name as it stands on the wire: text, compared by its UTF-8 bytes.
+/// A name on the wire: text, compared by its UTF-8 bytes.
 struct WireBytes: Hashable {
     var utf8: [UInt8]
     var text: String
 
-    /// Makes the name of an identifier, which may stand in backticks.
+    /// Makes the name of an identifier.
     init(_ text: String) {
         self.text = text
         utf8 = Array(text.utf8)
@@ -12,7 +12,7 @@ struct WireBytes: Hashable {
     /// The name with its CBOR head.
     var item: [UInt8] { cborHead(major: 3, utf8.count) + utf8 }
 
-    /// The order of encoded keys: the shorter first, then by bytes (RFC 8949, section 4.2.1).
+    /// The order of encoded keys: shorter ones first, then by bytes (RFC 8949, section 4.2.1).
     static func precedes(_ left: WireBytes, _ right: WireBytes) -> Bool {
         left.item.count != right.item.count
             ? left.item.count < right.item.count
@@ -34,7 +34,7 @@ func cborHead(major: UInt8, _ count: Int) -> [UInt8] {
     }
 }
 
-/// Up to eight bytes as the hexadecimal literal of the little-endian number they make.
+/// Up to eight bytes as a hexadecimal literal of their little-endian number.
 func wordLiteral(_ bytes: some Collection<UInt8>) -> String {
     var word: UInt64 = 0
     for byte in bytes.reversed() { word = word << 8 | UInt64(byte) }
@@ -48,10 +48,10 @@ func words(_ bytes: [UInt8]) -> [(offset: Int, bytes: ArraySlice<UInt8>)] {
     }
 }
 
-/// A call that moves the cursor past `bytes` if they are next; nothing if they are too many.
+/// A call that moves the cursor past `bytes` if they are next; `nil` if there are too many.
 func takesCall(_ bytes: [UInt8]) -> String? {
     guard (1...24).contains(bytes.count) else { return nil }
-    // because the last word may overlap the one before it: whole words are compared
+    // The last word may overlap the one before, so that all words are whole.
     var literals = stride(from: 0, to: max(bytes.count - 8, 0), by: 8).map { start in
         wordLiteral(bytes[start..<start + 8])
     }
@@ -59,28 +59,29 @@ func takesCall(_ bytes: [UInt8]) -> String? {
     return "cursor.takes(\(literals.joined(separator: ", ")), byteCount: \(bytes.count), in: bytes)"
 }
 
-/// Statements of an `encode(into:)`: constant bytes are gathered and written eight at a time.
+/// Generates statements of an `encode(into:)`; joins constant bytes and writes them eight at a
+/// time.
 struct ConstantWriter {
     private(set) var lines: Lines = []
     private var pending: [UInt8] = []
     private var comment = ""
 
-    /// Adds bytes known now; `text` is how a reader would write them.
+    /// Adds constant bytes; `text` is their readable form, for the comment.
     mutating func constant(_ bytes: [UInt8], _ text: String) {
         pending += bytes
         comment += text
     }
 
-    /// Adds a name that a value follows.
+    /// Adds a key, which a value follows.
     mutating func key(_ name: WireBytes) { constant(name.item, "\"\(name.text)\":") }
 
-    /// Adds a statement that writes a value known at run time.
+    /// Adds a statement that writes a run-time value.
     mutating func value(_ expression: String) {
         flush()
         lines.append("\(expression).encode(into: &writer)")
     }
 
-    /// Writes the constant bytes that are still pending.
+    /// Writes the pending constant bytes.
     mutating func flush() {
         var isFirst = true
         while !pending.isEmpty {

@@ -11,7 +11,7 @@ struct WireCase {
     }
 
     var name: WireBytes
-    /// The name as source code writes it, perhaps in backticks.
+    /// The name as in the source, perhaps in backticks.
     var identifier: String
     var payload: Payload
     var aliases: [WireBytes]
@@ -27,7 +27,7 @@ struct WireCase {
     }
 }
 
-/// The cases of an enum, in the order of declaration; nothing if one of them cannot be coded.
+/// The cases of an enum, in the order of declaration; `nil` if one of them cannot be coded.
 func wireCases(
     _ declaration: EnumDeclSyntax, in context: some MacroExpansionContext
 ) -> [WireCase]? {

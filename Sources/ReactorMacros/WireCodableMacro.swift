@@ -4,10 +4,10 @@ import SwiftSyntaxMacros
 
 /// `@WireCodable`: codes a struct or an enum by its names.
 ///
-/// The bodies are members of the type, because an extension stands at file scope and does not see
-/// the types beside a nested one. The extension adds the conformance, and what may not stand in
-/// the body: a struct's initialiser (it would take the memberwise one away) and the schema of a
-/// generic type (a property with a condition).
+/// The generated functions are members of the type, since an extension is at file scope and cannot
+/// refer to the types beside a nested one. The extension adds the conformance, and the members that
+/// the body cannot have: a struct's initialiser, which would remove the memberwise one, and the
+/// schema of a generic type, which is a property with a condition.
 struct WireCodableMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -26,7 +26,7 @@ struct WireCodableMacro: MemberMacro {
 }
 
 extension WireCodableMacro: ExtensionMacro {
-    /// The protocol that the extension conforms the type to.
+    /// The protocol of the extension.
     static var conformance: TypeSyntax { "WireCodable" }
 
     static func expansion(
@@ -34,7 +34,7 @@ extension WireCodableMacro: ExtensionMacro {
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // because the member role already said what is wrong
+        // The member role has reported all mistakes.
         let silent = SilentContext(context)
         guard let wireType = WireType(declaration, in: silent) else { return [] }
         var body: Lines = []
@@ -46,7 +46,7 @@ extension WireCodableMacro: ExtensionMacro {
                 "\(wireType.access.modifier)static var wireSchema: WireSchema",
                 ["Self._wireSchema()"])
         }
-        // because an author may have written the conformance already
+        // The author may have written the conformance.
         let conformance = protocols.isEmpty ? "" : ": \(Self.conformance)"
         if body.isEmpty, protocols.isEmpty { return [] }
         let lines = block("extension \(type.trimmed)\(conformance)\(wireType.whereClause)", body)

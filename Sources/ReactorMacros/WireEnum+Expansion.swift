@@ -78,7 +78,7 @@ extension EnumExpansion {
             if cases.count > 1 {
                 body.append("    guard case \(pattern(item)) = self else { return .absent }")
             } else if !item.values.isEmpty {
-                // because the only case always matches, which the compiler would warn of
+                // Not a `guard case`: a single case always matches, and the compiler would warn.
                 body.append("    switch self { case \(pattern(item)):")
             }
             body += reachPayload(index).indented
@@ -128,7 +128,8 @@ extension EnumExpansion {
         return decodeMember(type, body)
     }
 
-    /// Statements that return a case read from the bytes that we write for it, if these are next.
+    /// Statements that return a case if the next bytes have the form that our encoder writes for
+    /// it.
     private var expected: Lines {
         var byHead: [UInt8: Lines] = [:]
         for index in cases.indices {
@@ -153,7 +154,7 @@ extension EnumExpansion {
         return lines + ["default: break", "}", "// any other well-formed bytes"]
     }
 
-    /// The constant bytes before the first value of a case, and the values after them; nothing if
+    /// The constant bytes before the first value of a case, and the values after them; `nil` if
     /// another key would follow a value.
     private func expected(_ index: Int) -> (prefix: [UInt8], values: Lines)? {
         let item = cases[index]

@@ -4,9 +4,9 @@ import SwiftSyntaxMacros
 /// A stored property of a struct, or an associated value of a case.
 struct WireField {
     var name: WireBytes
-    /// The name as source code writes it, perhaps in backticks.
+    /// The name as in the source, perhaps in backticks.
     var identifier: String
-    /// The type as source code writes it.
+    /// The type as in the source.
     var type: String
     var defaultValue: WireDefault?
     var aliases: [WireBytes] = []
@@ -22,7 +22,7 @@ struct WireField {
 }
 
 extension WireField {
-    /// The field as a `@Pulse` stores it: its value with its count.
+    /// The field in the form of a `@Pulse`: its value with its count.
     var pulsing: WireField {
         var field = self
         field.identifier = "_\(name.text)"
@@ -37,13 +37,13 @@ extension WireField {
 
 /// The declared default of a field.
 enum WireDefault {
-    /// An expression that means the same everywhere.
+    /// An expression with the same meaning everywhere.
     case literal(String)
-    /// Any other expression: it gets a member of its own, because a local name of the generated
-    /// code could capture one of its names, and because an inlinable body may not name everything.
+    /// Any other expression. It gets a member of its own: a local name of the generated code could
+    /// capture one of its names, and an inlinable body may not refer to all declarations.
     case expression(String)
 
-    /// The expression as source code writes it.
+    /// The expression as in the source.
     var text: String {
         switch self {
         case .literal(let text), .expression(let text): text
@@ -74,7 +74,7 @@ private func isLiteral(_ expression: ExprSyntax) -> Bool {
         || expression.is(BooleanLiteralExprSyntax.self) || expression.is(NilLiteralExprSyntax.self)
 }
 
-/// The type that Swift gives a variable initialised with `expression`, where that is plain.
+/// The type that Swift infers for a variable initialised with `expression`, in simple cases.
 func inferredType(_ expression: ExprSyntax) -> String? {
     if let prefixed = expression.as(PrefixOperatorExprSyntax.self), prefixed.operator.text == "-" {
         return inferredType(prefixed.expression)
@@ -86,7 +86,7 @@ func inferredType(_ expression: ExprSyntax) -> String? {
     return nil
 }
 
-/// The type as written, or nothing if it has no form on the wire; the author is told why.
+/// The type as in the source; `nil`, with a diagnostic, if it has no form on the wire.
 func codableType(
     _ type: TypeSyntax, of what: String, in context: some MacroExpansionContext
 ) -> String? {
@@ -109,7 +109,7 @@ private final class UncodableTypeFinder: SyntaxVisitor {
     enum Kind {
         case tuple, function, existential, object
 
-        /// What the type is, why it has no form on the wire, and what to write instead.
+        /// The kind of type, why it has no form on the wire, and what to write instead.
         var reason: String {
             switch self {
             case .tuple:
@@ -129,7 +129,7 @@ private final class UncodableTypeFinder: SyntaxVisitor {
     var found: (Syntax, Kind)?
 
     override func visit(_ node: TupleTypeSyntax) -> SyntaxVisitorContinueKind {
-        // because `(Int)` and `(any P)?` are parentheses, not tuples
+        // `(Int)` and `(any P)?` are parentheses, not tuples.
         guard node.elements.count != 1, found == nil else { return .visitChildren }
         found = (Syntax(node), .tuple)
         return .skipChildren
@@ -157,7 +157,7 @@ private final class UncodableTypeFinder: SyntaxVisitor {
     }
 }
 
-/// A name without the backticks that source code may need.
+/// A name without backticks.
 func plainName(_ token: TokenSyntax) -> String {
     let text = token.text
     guard text.count > 2, text.hasPrefix("`"), text.hasSuffix("`") else { return text }

@@ -1,13 +1,13 @@
 /// The code for a map with known keys: a struct, or a case with labelled values.
 struct RecordExpansion {
     var fields: [WireField]
-    /// Names of fields that there were once.
+    /// Names of removed fields.
     var removed: [WireBytes] = []
-    /// What the generated support members of this record are called by, unique within the type.
+    /// A suffix for the names of this record's support members, unique within the type.
     var suffix: String
     var access: WireAccess
 
-    /// Positions in the order in which the keys are written.
+    /// Positions of the fields, in the order of the encoded keys.
     var wireOrder: [Int] {
         fields.indices.sorted { WireBytes.precedes(fields[$0].name, fields[$1].name) }
     }
@@ -18,7 +18,7 @@ struct RecordExpansion {
 
 // MARK: - Encoding
 extension RecordExpansion {
-    /// Appends the map to `writer`, each value from what `expression` gives for its position.
+    /// Appends the map to `writer`, with the values of `expression` for each position.
     func encode(to writer: inout ConstantWriter, _ expression: (Int) -> String) {
         writer.constant(cborHead(major: 5, fields.count), fields.isEmpty ? "{}" : "{")
         for (place, index) in wireOrder.enumerated() {
@@ -43,7 +43,7 @@ extension RecordExpansion {
 
 // MARK: - Decoding
 extension RecordExpansion {
-    /// Statements that read the map at `cursor`, and the expression of each field afterwards.
+    /// Statements that read the map at `cursor` into a local variable for each field.
     var decode: Lines {
         var lines: Lines = []
         if fields.contains(where: { needsStart($0) }) { lines.append("let start = cursor.offset") }
@@ -71,7 +71,7 @@ extension RecordExpansion {
         return lines + block("while let name = try cursor.nextName(in: bytes, &map)", cases)
     }
 
-    /// Statements that read the fields as far as they stand in the order in which we write them.
+    /// Statements that read the fields as long as they are in the order in which we write them.
     private var expected: Lines {
         wireOrder.flatMap { index -> Lines in
             let name = fields[index].name
@@ -84,7 +84,7 @@ extension RecordExpansion {
         }
     }
 
-    /// What field `index` decodes to, once the map is read.
+    /// The expression of field `index`, after the map was read.
     func decoded(_ index: Int) -> String {
         let field = fields[index]
         switch field.defaultValue {
@@ -105,7 +105,7 @@ extension RecordExpansion {
 
     private func defaultName(_ index: Int) -> String { "_wireDefault\(suffix)_\(index)" }
 
-    /// Members that hold the defaults which are more than a literal.
+    /// Members for the defaults that are not literals.
     var defaultMembers: [Lines] {
         fields.indices.compactMap { index in
             guard case .expression(let text) = fields[index].defaultValue else { return nil }

@@ -1,8 +1,8 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// The stored properties of a struct, in the order of declaration; nothing if one of them cannot
-/// be coded.
+/// The stored properties of a struct, in the order of declaration; `nil` if one of them cannot be
+/// coded.
 func storedFields(
     _ declaration: StructDeclSyntax, in context: some MacroExpansionContext
 ) -> [WireField]? {
@@ -25,7 +25,7 @@ func storedFields(
     return isComplete && isUnique ? fields : nil
 }
 
-/// Whether the variable is part of a value: neither of the type, nor lazy.
+/// Whether the variable is part of a value: neither static nor lazy.
 func isInstance(_ variable: VariableDeclSyntax) -> Bool {
     !variable.modifiers.contains { ["static", "class", "lazy"].contains($0.name.text) }
 }
@@ -49,7 +49,7 @@ private func storedFields(
     let isConstant = variable.bindingSpecifier.tokenKind == .keyword(.let)
     let aliases = wireAliases(variable.attributes, declared: stored.count, in: context)
     var fields: [WireField] = []
-    // because in `var a, b: Int` the annotation stands on the last name
+    // In `var a, b: Int`, only the last name has the annotation.
     var annotation: TypeSyntax?
     for binding in variable.bindings.reversed() where !isComputed(binding) {
         if binding.initializer != nil { annotation = nil }
@@ -63,7 +63,7 @@ private func storedFields(
     return fields.reversed()
 }
 
-/// Whether what does not travel has a value where the rest arrives; else the author is told.
+/// Whether a property that is not encoded has a value after decoding; otherwise reports it.
 private func areSettled(
     _ stored: some Sequence<PatternBindingSyntax>, _ variable: VariableDeclSyntax,
     in context: some MacroExpansionContext
@@ -114,7 +114,7 @@ private func isPublic(_ variable: VariableDeclSyntax) -> Bool {
         && !variable.modifiers.contains { $0.detail != nil }
 }
 
-/// Whether the binding stores nothing.
+/// Whether the binding has no storage.
 func isComputed(_ binding: PatternBindingSyntax) -> Bool {
     switch binding.accessorBlock?.accessors {
     case nil: return false
@@ -126,7 +126,7 @@ func isComputed(_ binding: PatternBindingSyntax) -> Bool {
     }
 }
 
-/// An attribute that is neither the compiler's nor ours: a wrapper, or another macro.
+/// An attribute that is neither the compiler's nor ours: a property wrapper, or another macro.
 private func wrapper(of variable: VariableDeclSyntax) -> AttributeSyntax? {
     for case .attribute(let attribute) in variable.attributes {
         let name = attributeName(attribute)
@@ -135,7 +135,7 @@ private func wrapper(of variable: VariableDeclSyntax) -> AttributeSyntax? {
     return nil
 }
 
-// MARK: - Checks for structs and enums alike
+// MARK: - Checks for structs and enums
 /// Refuses properties and cases inside `#if`, which the macro would have to evaluate.
 func refuseConditionals(
     _ members: MemberBlockSyntax, in context: some MacroExpansionContext
@@ -160,7 +160,7 @@ func refuseConditionals(
     return isComplete
 }
 
-/// Refuses two things with the same name or alias.
+/// Refuses two fields or cases with the same name or alias.
 func refuseDuplicates(
     _ named: [([WireBytes], String)], at place: some SyntaxProtocol,
     in context: some MacroExpansionContext

@@ -2,7 +2,7 @@
 struct StructExpansion {
     var type: WireType
     var fields: [WireField]
-    /// Names of fields that there were once.
+    /// Names of removed fields.
     var removed: [WireBytes] = []
 
     private var record: RecordExpansion {
@@ -14,9 +14,9 @@ struct StructExpansion {
             + [schemaMember(type, "record", "fields", record.schemaFields)]
     }
 
-    /// Because an initialiser in the body would take the memberwise one away, it stands in an
-    /// extension; and because an extension does not see the types beside this one, their names
-    /// stand here.
+    /// The names of the fields' types, which the initialiser refers to. It is in an extension,
+    /// since in the body it would remove the memberwise initialiser; and an extension cannot refer
+    /// to the types beside this one.
     private var valuesMember: Lines {
         let types = fields.map(\.type)
         let tuple = types.count == 1 ? types[0] : "(\(types.joined(separator: ", ")))"
@@ -67,7 +67,7 @@ struct StructExpansion {
     }
 }
 
-// MARK: - Members that structs and enums have alike
+// MARK: - Members of structs and enums
 /// The `decode` requirement.
 func decodeMember(_ type: WireType, _ body: Lines) -> Lines {
     [
@@ -87,7 +87,7 @@ func reachMember(_ type: WireType, _ body: Lines) -> Lines {
 }
 
 /// The `wireSchema` requirement; for a conditional conformance, the function that the extension's
-/// property calls, because a property cannot have a condition of its own.
+/// property calls, since a property cannot have a condition.
 func schemaMember(_ type: WireType, _ kind: String, _ parts: String, _ elements: Lines) -> Lines {
     let head =
         type.unconstrained.isEmpty

@@ -1,13 +1,13 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What `@WireCodable` knows of the declaration that it stands on.
+/// The declaration that `@WireCodable` is attached to.
 struct WireType {
     enum Kind {
-        /// `removed` are names of fields that there were once.
+        /// `removed` are names of removed fields.
         case record([WireField], removed: [WireBytes])
         case choice([WireCase])
-        /// A type with a raw value: the library codes it, only the conformance is missing.
+        /// A type with a raw value: the library has its coding, only the conformance is missing.
         case rawValue
     }
 
@@ -16,10 +16,10 @@ struct WireType {
     var name: String
     var doc: String
     var access: WireAccess
-    /// Generic parameters whose types must be codable and are not declared so.
+    /// Generic parameters that must be codable and are not declared so.
     var unconstrained: [String]
 
-    /// ` where T: WireCodable`, or nothing.
+    /// ` where T: WireCodable`, or empty.
     var whereClause: String {
         guard !unconstrained.isEmpty else { return "" }
         return " where " + unconstrained.map { "\($0): WireCodable" }.joined(separator: ", ")
@@ -27,7 +27,7 @@ struct WireType {
 }
 
 extension WireType {
-    /// Reads `declaration`; nothing if it cannot be coded, which `context` is then told.
+    /// Reads `declaration`; `nil`, with a diagnostic in `context`, if it cannot be coded.
     init?(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) {
         let kind: Kind?
         let typeName: TokenSyntax
@@ -71,7 +71,7 @@ extension WireType {
     }
 }
 
-/// Whether an extension at file scope, where the conformance stands, can name the type.
+/// Whether an extension at file scope, which has the conformance, can name the type.
 func isReachable(
     _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
 ) -> Bool {
@@ -86,7 +86,7 @@ func isReachable(
             Syntax(place), "nestedPrivate",
             "the conformance stands at file scope, where a private nested type cannot be named; "
                 + "make it fileprivate",
-            // because what encloses the type is not the macro's to change
+            // The macro cannot change an enclosing declaration.
             fix: group.id == declaration.id
                 ? .replace(word, with: "fileprivate", "declare it fileprivate") : nil)
         return false

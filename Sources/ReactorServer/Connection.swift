@@ -1,207 +1,279 @@
-import DequeModule
 import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// A socket's protocol state: what arrived in part, what it subscribed to, what waits to leave.
+/// A socket, as the server knows it: the peer at its other end, how far the conversation is, what
+/// arrives and what leaves.
+///
+///     greeting ── open() ──▶ open ── leave() ──▶ leaving ── close() ──▶ closed
+///
+/// *Place*: in the server's ``ConnectionTable``. *Owner*: the parts of the server, which reach what
+/// arrives and leaves through ``inlet`` and ``outlet``; no call that is made while one of the cells is
+/// changed comes back to the connection.
 final class Connection {
     let id: ConnectionID
     let peer: Peer
-    /// When it was accepted, in nanoseconds.
-    let connectedAt: UInt64
-    /// How many turns had ended when it was accepted.
-    let connectedTurn: UInt64
-    /// Whether it has a place, and is not only told that there is none.
-    var isAdmitted = false
-    var stage: Stage = .greeting
-    var session: Session?
-    var caller = Caller.daemon
+    /// How the connection came about.
+    let arrival: Arrival
+    /// How far the conversation is.
+    private var stage = Stage.greeting
+    /// The session that the client speaks for; none before its hello, and after its goodbye.
+    private(set) var session: Session?
+    /// The client, as reactors see it.
+    private(set) var caller = Caller.daemon
+    /// What arrives.
+    let inlet = Place(Inlet())
+    /// What leaves.
+    let outlet = Place(Outlet())
+    private let openNodes = Place<[AnyNode?]>([])
+    private let followed = Place<[UInt32: Subscription]>([:])
+    /// What the client waits for, besides the outcomes of its actions.
+    var requests = PendingRequests()
 
-    // MARK: Input
-    /// When ``partial`` began to wait, in nanoseconds.
-    var partialSince: UInt64 = 0
-    /// When the last of ``partial`` arrived, in nanoseconds.
-    var partialArrivedAt: UInt64 = 0
-    /// For how long the input that is handled was held back, in nanoseconds.
-    var heldFor: UInt64 = 0
-    /// Bytes of whole frames received so far: the offset that errors name.
-    var receivedBytes: UInt64 = 0
-    var isReadingPaused = false
-    /// Whether it has had its share of the turn: what else it sent waits for the next.
-    var isSpent = false
-    /// Frames other than new actions that were handled in the turn counted as ``frameTurn``.
-    var frameCount = 0
-    var frameTurn: UInt64 = 0
-    var isInputEnded = false
-
-    // MARK: Subscriptions
-    /// Whether a subscription waits for its snapshot.
-    var isBehind = false
-    /// Whether updates were dropped: nothing is marked until every slice got a new snapshot.
-    var isLagging = false
-
-    // MARK: Output
-    /// Bytes of updates in ``queue``, which may be dropped.
-    var queuedUpdateBytes = 0
-    /// Bytes of outcomes and answers in ``queue``, which may not.
-    var queuedControlBytes = 0
-    /// Actions whose outcomes have not been handed to the socket.
-    var inFlight = 0
-    /// Bytes of the frames of those actions.
-    var inFlightBytes = 0
-    /// Actions of ``inFlight`` that the turn at hand carried out.
-    var turnActions = 0
-    /// Bytes of the frames of those.
-    var turnActionBytes = 0
-    /// Questions about the past that wait for their answers.
-    var inquiryCount = 0
-    /// Subscriptions that wait for the journal.
-    var parkedCount = 0
-    /// Requests whose answers wait, or are on their way in parts.
-    var questions: [UInt64] = []
-    var isWriting = false
-    /// The last turn that had more for it than updates.
-    var urgentTurn: UInt64 = 0
-    /// Whether it is listed as one that waits for updates.
-    var isListed = false
-    /// The turn that listed the connection last.
-    var notedTurn: UInt64 = 0
-    /// Sequence of the last mark.
-    var markedSequence: UInt64 = 0
-    /// Whether the socket closes once the queue is empty.
-    var isClosing = false
-    /// When it was told to go, in nanoseconds; it is not waited for for ever.
-    var closingSince: UInt64?
-    /// What it is told last, behind the snapshots that it is owed.
-    var farewell: Closing?
-
-    /// What every turn touches, in one place; nothing that is called while one of these is being
-    /// changed comes back to the connection.
-    let lane = Place(Lane())
-
-    init(id: ConnectionID, peer: Peer, connectedAt: UInt64, connectedTurn: UInt64 = 0) {
+    init(id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0)) {
         self.id = id
         self.peer = peer
-        self.connectedAt = connectedAt
-        self.connectedTurn = connectedTurn
+        self.arrival = arrival
+    }
+
+    /// How a connection came about.
+    enum Arrival: Equatable {
+        /// It was accepted at this time, in nanoseconds, when so many turns had ended.
+        case admitted(at: UInt64, turn: UInt64)
+        /// It gets the reason why it is turned away, and is no connection of its user.
+        case turnedAway
+    }
+
+    /// Whether it counts among the connections of its user.
+    var isAdmitted: Bool { arrival != .turnedAway }
+
+    /// Whether its socket was read since it was accepted; `endedTurns` turns have ended. A shell reads
+    /// every socket once between two turns.
+    func wasRead(_ endedTurns: UInt64) -> Bool {
+        guard case .admitted(_, let turn) = arrival else { return true }
+        return turn &+ 1 < endedTurns
+    }
+
+    /// Whether the client has not said hello for `nanoseconds`.
+    func isSilent(for nanoseconds: UInt64, at now: UInt64) -> Bool {
+        guard isGreeting, case .admitted(let time, _) = arrival else { return false }
+        return now &- time >= nanoseconds
     }
 
     /// Bytes that the connection keeps alive: buffers that its queue points into, and input.
-    var keptBytes: Int { queue.reduce(partial.count) { $0 + $1.bytes.count } }
-
-    /// A question was answered, or will not be.
-    func endQuestion(_ number: UInt64) {
-        guard let index = questions.firstIndex(of: number) else { return }
-        questions.remove(at: index)
-    }
-
-    /// How far the conversation is.
-    enum Stage {
-        case greeting, open, closed
-    }
-
-    /// Bytes that wait to leave.
-    struct Segment {
-        var bytes: [UInt8]
-        var range: Range<Int>
-        /// The turn it is an output of: it leaves when that turn's batch is appended.
-        var turn: UInt64
-        var kind: Kind
-        /// Actions whose outcomes end with this segment.
-        var actions = 0
-        /// Bytes of their frames.
-        var actionBytes = 0
-
-        /// What it counts against a budget: its bytes, and its place in the queue.
-        var cost: Int { range.count + 64 }
-
-        enum Kind {
-            /// Outcomes, answers, marks: never dropped.
-            case control
-            /// Deltas and values: a snapshot can replace them.
-            case update
-            /// A snapshot: not dropped, for otherwise a slow reader would never see the end of one.
-            case snapshot
-        }
-    }
-
-    /// What a turn has for a connection, as places in the turn's buffers.
-    struct PendingOutput {
-        /// In the turn's deltas.
-        var deltas = RangeList()
-        /// Whole chunks: values, snapshots.
-        var chunks: [(bytes: [UInt8], isSnapshot: Bool)] = []
-        /// In the turn's replies.
-        var replies = RangeList()
-        /// In the turn's outcomes.
-        var outcomes = RangeList()
-        /// Bytes of ``replies`` and ``outcomes``.
-        var controlBytes = 0
-        /// Actions applied one after the other, not yet written as a frame.
-        var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
-        /// Whether an answer was announced that is as of the turn's mark.
-        var isMarkAnnounced = false
-
-        var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
-    }
-}
-
-// MARK: - The lane
-extension Connection {
-    struct Lane {
-        var partial: [UInt8] = []
-        var nodes: [AnyNode?] = []
-        var subscriptions: [UInt32: Subscription] = [:]
-        var queue = Deque<Segment>()
-        var pending = PendingOutput()
-        var streams: [AnswerStream] = []
-    }
-
-    /// Input that was not handled yet: the beginning of a frame whose end has not arrived, or,
-    /// while ``isReadingPaused``, whatever came before the peer stopped sending.
-    var partial: [UInt8] {
-        @inline(__always) _read { yield lane.value.partial }
-        @inline(__always) _modify { yield &lane.value.partial }
-    }
+    var keptBytes: Int { inlet.value.keptByteCount + outlet.value.keptByteCount }
 
     /// Nodes by the client's numbers for them.
     var nodes: [AnyNode?] {
-        @inline(__always) _read { yield lane.value.nodes }
-        @inline(__always) _modify { yield &lane.value.nodes }
+        @inline(__always) _read { yield openNodes.value }
+        @inline(__always) _modify { yield &openNodes.value }
     }
 
     /// Subscriptions by slice id.
     var subscriptions: [UInt32: Subscription] {
-        @inline(__always) _read { yield lane.value.subscriptions }
-        @inline(__always) _modify { yield &lane.value.subscriptions }
+        @inline(__always) _read { yield followed.value }
+        @inline(__always) _modify { yield &followed.value }
     }
 
-    /// What waits for the socket, in order.
-    var queue: Deque<Segment> {
-        @inline(__always) _read { yield lane.value.queue }
-        @inline(__always) _modify { yield &lane.value.queue }
+    /// The open node that the client knows by `id`.
+    func node(_ id: UInt32) -> AnyNode? {
+        guard Int(id) < openNodes.value.count, let node = openNodes.value[Int(id)], !node.isGone
+        else { return nil }
+        return node
     }
 
-    /// Large answers on their way, of which the first is sent.
-    var streams: [AnswerStream] {
-        @inline(__always) _read { yield lane.value.streams }
-        @inline(__always) _modify { yield &lane.value.streams }
+    /// Owes every subscription a snapshot, because its updates were dropped.
+    func oweSnapshots() {
+        for id in subscriptions.keys { subscriptions[id]?.owe() }
+    }
+}
+
+// MARK: - The conversation
+extension Connection {
+    /// How far the conversation is.
+    private enum Stage {
+        /// The client has yet to say hello.
+        case greeting
+        /// The client has a session.
+        case open
+        /// Nothing more is read; the socket closes once the client has taken what it is owed.
+        indirect case leaving(Leave)
+        /// The socket is closed, or its closing is ordered.
+        case closed
     }
 
-    /// What the turn at hand has for this connection.
-    var pending: PendingOutput {
-        @inline(__always) _read { yield lane.value.pending }
-        @inline(__always) _modify { yield &lane.value.pending }
+    /// What is known of a connection that is about to close.
+    private struct Leave {
+        /// When it began, in nanoseconds; nil for a client that closed its half, and has its time.
+        var since: UInt64?
+        /// What the client is sent last, behind the snapshots that it is owed.
+        var farewell: Closing?
+    }
+
+    /// Whether the client has yet to say hello.
+    var isGreeting: Bool {
+        if case .greeting = stage { true } else { false }
+    }
+
+    /// Whether the client has a session, and is read from.
+    var isOpen: Bool {
+        if case .open = stage { true } else { false }
+    }
+
+    /// Whether nothing more is read from the client.
+    var isLeaving: Bool {
+        switch stage {
+        case .greeting, .open: false
+        case .leaving, .closed: true
+        }
+    }
+
+    /// Whether nothing more is sent to the client.
+    var isClosed: Bool {
+        if case .closed = stage { true } else { false }
+    }
+
+    /// Whether frames of it are handled now.
+    var isRead: Bool { !isLeaving && inlet.value.state == .reading }
+
+    /// Whether the client was answered everything that it sent.
+    var isAnswered: Bool {
+        inlet.value.state == .reading && !(session?.isOwed ?? false) && requests.isEmpty
+            && !outlet.value.owesSnapshots
+    }
+
+    /// When the connection was ordered to leave, in nanoseconds; nil if it was not, or has its time.
+    var leavingSince: UInt64? {
+        if case .leaving(let leave) = stage { leave.since } else { nil }
+    }
+
+    /// Gives the client a session.
+    func open(_ session: Session) {
+        precondition(isGreeting, "a connection is opened twice")
+        stage = .open
+        self.session = session
+        caller = Caller(
+            connection: id.rawValue, client: session.client, uid: peer.uid, gid: peer.gid,
+            pid: peer.pid)
+    }
+
+    /// Takes the client's session, for which it does not speak any more.
+    func takeSession() -> Session? {
+        defer { session = nil }
+        return session
+    }
+
+    /// Begins to leave, unless that has begun.
+    func leave(_ farewell: Closing?, at now: UInt64?) {
+        if !isLeaving { stage = .leaving(Leave(since: now, farewell: farewell)) }
+    }
+
+    /// Limits the time of a client that closed its half.
+    func limitLeave(at now: UInt64) {
+        guard case .leaving(var leave) = stage, leave.since == nil else { return }
+        leave.since = now
+        stage = .leaving(leave)
+    }
+
+    /// Takes what the client has yet to be sent last.
+    func takeFarewell() -> Closing? {
+        guard case .leaving(var leave) = stage, let farewell = leave.farewell else { return nil }
+        leave.farewell = nil
+        stage = .leaving(leave)
+        return farewell
+    }
+
+    /// Ends the conversation.
+    func close() { stage = .closed }
+
+    /// Lets go of the session and of the slices, which hold the connection.
+    func breakCycles() {
+        session = nil
+        subscriptions = [:]
+    }
+}
+
+/// What a client waits for, besides the outcomes of its actions.
+struct PendingRequests {
+    /// Requests whose answers wait, or are sent in parts.
+    private var questions: [UInt64] = []
+    /// Questions about the past that wait for their answers.
+    private(set) var inquiryCount = 0
+    /// Subscriptions that wait for the journal.
+    private(set) var parkedCount = 0
+
+    /// Whether the client waits for nothing.
+    var isEmpty: Bool { questions.isEmpty && inquiryCount == 0 && parkedCount == 0 }
+
+    /// Requests whose answers wait, or are sent in parts.
+    var questionCount: Int { questions.count }
+
+    /// Whether the answer to request `number` waits, or is sent in parts.
+    func contains(_ number: UInt64) -> Bool { questions.contains(number) }
+
+    /// Records a question.
+    mutating func ask(_ number: UInt64) { questions.append(number) }
+
+    /// Records that a question was answered, or will not be.
+    mutating func end(_ number: UInt64) {
+        guard let index = questions.firstIndex(of: number) else { return }
+        questions.remove(at: index)
+    }
+
+    /// Drops every question, though not those that another thread works on.
+    mutating func dropQuestions() { questions = [] }
+
+    /// Records a question about the past.
+    mutating func inquire() { inquiryCount += 1 }
+
+    /// Records that a question about the past was answered.
+    mutating func endInquiry() {
+        precondition(inquiryCount > 0, "a question about the past is answered twice")
+        inquiryCount -= 1
+    }
+
+    /// Records a subscription that waits for the journal.
+    mutating func park() { parkedCount += 1 }
+
+    /// Records that the journal has answered for a subscription.
+    mutating func unpark() {
+        precondition(parkedCount > 0, "a subscription is answered twice")
+        parkedCount -= 1
     }
 }
 
 /// One slice that a connection follows.
 struct Subscription {
-    var slice: Slice
-    /// A snapshot (or value) is owed, because deltas were dropped or none was sent yet.
-    var isSnapshotOwed: Bool
-    /// The owed snapshot replaces what the client kept from another history.
-    var isFresh = false
-    /// Whether a value that it has is brought up to date by patches.
-    var takesPatches = false
+    let slice: Slice
+    /// Which snapshot the client is owed.
+    private(set) var debt: Debt
+    /// Whether a value that the client has is brought up to date by patches.
+    let takesPatches: Bool
+
+    /// What of the slice a client is owed, because deltas were dropped or none was sent yet.
+    enum Debt {
+        /// Nothing: it gets the updates.
+        case none
+        /// A snapshot, or a value.
+        case snapshot
+        /// One that replaces what the client kept from another history.
+        case freshSnapshot
+    }
+
+    init(_ slice: Slice, owing debt: Debt = .none, takesPatches: Bool = false) {
+        self.slice = slice
+        self.debt = debt
+        self.takesPatches = takesPatches
+    }
+
+    /// Whether a snapshot (or value) is owed.
+    var isSnapshotOwed: Bool { debt != .none }
+
+    /// Owes the client a snapshot, because updates were dropped.
+    mutating func owe() {
+        if debt == .none { debt = .snapshot }
+    }
+
+    /// Records that the snapshot was queued.
+    mutating func pay() { debt = .none }
 }

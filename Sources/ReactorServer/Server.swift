@@ -1,113 +1,40 @@
-import DequeModule
 public import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
-/// The daemon's brain: bytes and ticks in, outputs out.
+/// The daemon's logic: bytes and ticks in, outputs out.
 ///
-/// *Place*: a shell hands it what sockets and clocks say, and carries out ``takeOutputs()`` after
+/// *Place*: a shell hands it what sockets and clocks say, and carries out ``takeOutputs(into:)`` after
 /// each call. The same machine runs in the daemon over libuv and in the simulation over nothing.
 ///
 /// *Owner*: one thread; no call may be made from inside another.
 ///
 /// Within a turn, actions are applied as they are received; what they cause leaves after
 /// ``endTurn(at:)``, once the turn's batch and all before it are appended.
+///
+/// The server itself keeps no state but the parts that do the work, and calls them in order: what
+/// arrives goes through ``Intake`` to the part that a frame is for, and what is caused leaves through
+/// ``Delivery``. A part knows those that were made before it, and none calls the server.
 public final class Server {
     /// The reactors that are served.
     public let tree: Tree
     /// What one client, and all together, may take.
     public let limits: ServerLimits
-    let random: () -> UInt64
-    /// Name and version, for the welcome.
-    let daemonName: String
-
-    /// What every turn touches.
-    let desk = Place(Desk())
-    var users = UserTable()
-    var openings = NodeOpenings()
-    var silent: SilentPool
-    /// The daemon's own user.
-    let ownerUID: UInt32?
-    var sessions: SessionTable
-    var ring: DeltaRing
-    /// When the last call came, in nanoseconds.
-    var now: UInt64 = 0
-    /// What was counted since the start.
-    public var statistics: ServerStats { stats }
-    var stats = ServerStats()
-    /// Takes over how many lines the shell's log has dropped, for the answer to ``Ask/stats``.
-    package func noteLog(linesDropped: UInt64) { stats.logLinesDropped = linesDropped }
-    // because one that keeps nothing has nothing to pay for it
-    /// Whether a journal is told what sessions, connections and clients did, besides the deltas.
-    let keepsHistory: Bool
-    /// Which actions are carried out.
-    public private(set) var admission = Admission.all
-    /// By how many bytes states became smaller while nothing else was carried out.
-    public internal(set) var shrunkByteCount = 0
-    /// Whether nothing may change, because nothing could be kept.
-    public var isReadOnly: Bool { admission == .none }
-    /// Whether clients of earlier runs of the daemon may know revisions of the epoch.
-    var isEpochInherited: Bool
-    /// Whether another epoch is to begin when the turn at hand ends.
-    var isEpochWanted = false
-    /// Sessions that ended meanwhile.
-    var unwritten: [TurnFact] = []
-    /// The highest number that a connection had; those of later ones are higher.
-    public private(set) var highestConnection: UInt64
-    var gate: EventGate
-
-    // MARK: The turn at hand
-    var turnNumber: UInt64 = 1
-    /// The last turn that had a batch.
-    var lastKeptTurn: UInt64 = 0
-    /// Sequence before the turn's first transaction.
-    var turnStart: UInt64 = 0
-    /// Turns that were ended, those that had nothing to share out included.
-    var endedTurns: UInt64 = 0
-    /// Connections that had their share since the last turn ended.
-    var spent: [Connection] = []
-    /// Connections that had it before, and are read on when the turn at hand ends.
-    var rested: [Connection] = []
-
-    /// Connections that the turn may still give their updates.
-    var flushesLeft = 0
-
-    /// Whether a snapshot is to begin when the turn at hand ends.
-    var isSnapshotWanted = false
-    /// The snapshot that is being gathered.
-    public internal(set) var snapshot: ServerSnapshot?
-
-    /// Subscriptions that wait for the journal, by the questions that were asked for them.
-    var parked: [UInt64: ParkedRequest] = [:]
-    var lastQuestion: UInt64 = 0
-
-    /// Actions whose effects have ended in the turn at hand, for clients who wait for that.
-    var endedActions: [Origin] = []
-
-    // MARK: Turns that wait for their batches
-    /// Outputs of turns up to this one may leave.
-    var releasedTurn: UInt64 = 0
-    /// Whether the server is about to end, and lets nobody in any more.
-    public internal(set) var isDraining = false
-
-    /// A turn whose outputs have not left.
-    struct TurnRecord {
-        var number: UInt64
-        var isAppended: Bool
-        var connections: [Connection]
-        var effects: [PendingEffect]
-        /// Bytes of its batch.
-        var byteCount: Int
-        /// Whether its batch was handed to the journal.
-        var isKept = false
-    }
-
-    /// Bytes of batches that the journal has been handed and has not appended.
-    var unreleasedBytes = 0
-    /// Whether those are so many that nobody is read from.
-    var isCongested = false
-    /// Whether the shell has clients wait, for the sake of the disk.
-    var isHeldBack = false
+    private let orders: ShellOrders
+    /// The open connections.
+    private(set) var connections: ConnectionTable
+    /// Which clients may connect.
+    private(set) var peers: PeerAdmission
+    private let chronicle: Chronicle
+    private let delivery: Delivery
+    private let outcomes: OutcomeWriter
+    private let dispatcher: Dispatcher
+    private let openNodes: OpenNodes
+    private let sharing: SliceSharing
+    private let subscriptions: Subscriptions
+    private let answers: AnswerService
+    private let handshake: Handshake
+    private let intake: Intake
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
     /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
@@ -117,8 +44,8 @@ public final class Server {
         ownerUID: UInt32? = nil, random: @escaping () -> UInt64
     ) {
         self.init(
-            Recovery(of: tree, limits: limits), keepsHistory: false, limits, daemonName, ownerUID,
-            random)
+            Recovery(of: tree, limits: limits), keepsHistory: false, ActionWatch(), daemonName,
+            ownerUID, random)
         tree.numberTasksAnew()
         tree.open()
     }
@@ -126,293 +53,435 @@ public final class Server {
     /// Goes on where `recovery` left off, and keeps history from here on: what former connections
     /// owned ends, sessions go on, the reactors begin; all of that is part of the first turn.
     ///
-    /// `words` tell the next run of the daemon which action it died of, if it did: see
-    /// ``lastDeath``. One that is read-only shows what there is and refuses every action with
-    /// ``FaultCode/diskFull``, until it is told to ``goOn()``.
+    /// `words` hold for the next run of the daemon which action it died of, if it did: see
+    /// ``lastDeath``. A server that is read-only shows what there is and refuses every action with
+    /// ``FaultCode/diskFull``, until ``goOn(_:)``.
     public convenience init(
         _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
         daemonName: String = "reactord", ownerUID: UInt32? = nil,
         random: @escaping () -> UInt64
     ) {
         self.init(
-            recovery, keepsHistory: true, recovery.limits, daemonName, ownerUID, random)
-        if let words { desk.value.watch = ActionWatch(words) }
+            recovery, keepsHistory: true, words.map { ActionWatch($0) } ?? ActionWatch(),
+            daemonName, ownerUID, random)
         tree.turn.recordsFacts = true
         sessions.endFormerConnections(limits)
-        admission = .none
+        chronicle.beginReadOnly()
         if !isReadOnly { goOn() }
     }
 
-    // because nobody but the daemon's own log asks
-    /// Which action the run before died of, if it did.
-    package var lastDeath: ActionWatch.Death? { watch.death }
+    private init(
+        _ recovery: Recovery, keepsHistory: Bool, _ watch: ActionWatch, _ daemonName: String,
+        _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
+    ) {
+        tree = recovery.tree
+        limits = recovery.limits
+        let sessions = recovery.sessions
+        connections = ConnectionTable()
+        peers = PeerAdmission(limits, ownerUID: ownerUID)
+        orders = ShellOrders(logInterval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
+        chronicle = Chronicle(recovery, keepsHistory: keepsHistory, limits, orders)
+        delivery = Delivery(limits, orders)
+        outcomes = OutcomeWriter(tree, sessions, chronicle, delivery, orders, limits)
+        dispatcher = Dispatcher(
+            tree, limits, orders, chronicle, outcomes, delivery, watching: watch)
+        openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
+        sharing = SliceSharing(tree, limits, orders, chronicle, delivery)
+        subscriptions = Subscriptions(recovery, limits, orders, chronicle, delivery, sharing)
+        let meter = ServerMeter(
+            tree: tree, orders: orders, connections: connections, sessions: sessions,
+            chronicle: chronicle, delivery: delivery, openNodes: openNodes, sharing: sharing,
+            subscriptions: subscriptions)
+        answers = AnswerService(meter, limits, orders, chronicle, delivery)
+        handshake = Handshake(
+            tree, sessions, chronicle, outcomes, delivery, limits, daemonName: daemonName,
+            random: random)
+        intake = Intake(
+            limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
+            handshake)
+        tree.effectsMax = limits.effectsMax
+    }
 
-    /// Lets actions change things, and the reactors begin, as part of the turn at hand.
+    deinit {
+        // A connection holds its session and the slices that it follows, and they hold it.
+        for connection in connections.values { connection.breakCycles() }
+    }
+
+    /// Goes on counting where a server left off whose answers may still come.
+    public func succeed(_ former: Server) {
+        subscriptions.succeed(former.subscriptions)
+        chronicle.succeed(former.chronicle)
+        orders.stats = former.orders.stats
+    }
+
+    /// Runs a job that an effect posted.
+    public func perform(_ job: (Tree) -> Void) { job(tree) }
+}
+
+// MARK: - What a shell looks at
+extension Server {
+    /// Moves what the shell is to do, in order, to `buffer`, which is emptied first; it stays empty
+    /// when there is nothing more. A shell that passes the same buffer again keeps its memory in use.
+    public func takeOutputs(into buffer: inout [ServerOutput]) { orders.take(into: &buffer) }
+
+    /// What the shell is to do, in order; empty when there is nothing more.
+    public func takeOutputs() -> [ServerOutput] {
+        var taken: [ServerOutput] = []
+        orders.take(into: &taken)
+        return taken
+    }
+
+    /// Whether a turn would have something to share out, though nothing was received.
+    public var needsTurn: Bool {
+        !delivery.listed.isEmpty || chronicle.hasChanges || !tree.turn.isQuiet || isSharing
+            || intake.hasSpent || hasHeldInput || isCrowded || outcomes.isDue || answers.isDue
+            || chronicle.isSnapshotDue
+    }
+
+    /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived,
+    /// without waiting, and end another turn.
+    public var isSharing: Bool { delivery.isSharing }
+
+    /// Whether the next turn goes on with input that was held back, because a connection sent more
+    /// than ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
+    /// ``ServerLimits/answerBytesPerTurnMax``. Before it, a shell looks at all sockets.
+    public var hasHeldInput: Bool { intake.hasRested || answers.hasSoon }
+
+    /// Whether too many connections have not said hello, some of which may have by now. Before the
+    /// next turn, a shell looks at all sockets.
+    public var isCrowded: Bool { peers.isCrowded }
+
+    /// Number of open connections.
+    public var connectionCount: Int { connections.count }
+
+    /// What was counted since the start.
+    public var statistics: ServerStats { orders.stats }
+
+    /// Takes over how many lines the shell's log has dropped, for the answer to ``Ask/stats``.
+    package func noteLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
+
+    /// What the server keeps now.
+    public var memory: ServerMemory {
+        answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
+    }
+
+    /// The highest number that a connection had; those of later ones are higher.
+    public var highestConnection: UInt64 { chronicle.highestConnection }
+
+    /// Whether the server is about to end, and admits no client any more.
+    public var isDraining: Bool { peers.isDraining }
+
+    /// Which action the run before died of, if it did.
+    package var lastDeath: ActionWatch.Death? { dispatcher.lastDeath }
+
+    /// All sessions.
+    var sessions: SessionTable { handshake.sessions }
+
+    /// Whether something was carried out that is in no batch.
+    var isUnsealed: Bool { chronicle.isUnsealed }
+}
+
+// MARK: - A full disk
+extension Server {
+    /// Which actions are carried out.
+    public var admission: Admission { chronicle.admission }
+
+    /// Whether nothing may change, because nothing could be kept.
+    public var isReadOnly: Bool { chronicle.isReadOnly }
+
+    /// By how many bytes states became smaller while nothing else was carried out.
+    public var shrunkByteCount: Int { dispatcher.shrunkByteCount }
+
+    /// Lets actions change things, and the reactors begin, as part of the current turn.
     ///
     /// With `admission` ``Admission/shrinking``, actions are carried out that make the tree smaller;
     /// see ``admitAll()``.
     public func goOn(_ admission: Admission = .all) {
-        precondition(isReadOnly, "a server that changes things is told to go on")
-        precondition(admission != .none, "a server goes on with nothing")
-        self.admission = admission
-        note(.layout(tree.takeLayout()))
-        noteWhatWasUnwritten()
+        chronicle.goOn(admission)
         tree.endFormerConnections()
         tree.resumeTasks()
         tree.open()
     }
 
     /// Carries out every action again.
-    public func admitAll() {
-        precondition(!isReadOnly, "a server that changes nothing is told to admit everything")
-        admission = .all
-    }
-
-    private init(
-        _ recovery: Recovery, keepsHistory: Bool, _ limits: ServerLimits, _ daemonName: String,
-        _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
-    ) {
-        tree = recovery.tree
-        self.keepsHistory = keepsHistory
-        isEpochInherited = keepsHistory && recovery.goesOnInEpoch
-        highestConnection = recovery.lastConnection
-        self.limits = limits
-        self.daemonName = daemonName
-        self.ownerUID = ownerUID
-        self.random = random
-        silent = SilentPool(countMax: limits.handshakesMax)
-        gate = EventGate(interval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
-        sessions = recovery.sessions
-        ring = recovery.ring
-        slices = SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax)
-        turnStart = tree.turn.sequence
-        tree.effectsMax = limits.effectsMax
-        if turnStart > 0 { questions.grownBytes = QuestionTable.unknownBytes }
-    }
-
-    deinit {
-        // because a connection holds its session and the slices that it follows, and they hold it
-        for connection in connections.values {
-            connection.session = nil
-            connection.subscriptions = [:]
-        }
-    }
-
-    /// What the shell is to do, in order; empty when there is nothing more.
-    public func takeOutputs() -> [ServerOutput] {
-        if outputs.isEmpty { return [] }
-        let taken = outputs
-        outputs.removeAll(keepingCapacity: true)
-        return taken
-    }
-
-    /// Whether a turn would have something to share out, though nothing was received.
-    public var needsTurn: Bool {
-        !noted.isEmpty || tree.turn.sequence != turnStart || !tree.turn.isQuiet || isSharing
-            || !spent.isEmpty || hasHeldInput || isCrowded || !endedActions.isEmpty || isQuestionDue
-            // because one waits for the other to end
-            || isSnapshotWanted && snapshot?.isEnded ?? true
-    }
-
-    /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived
-    /// meanwhile, without waiting, and end another turn.
-    public var isSharing: Bool { !unflushed.isEmpty }
-
-    /// Whether the next turn goes on with input that was held back, because a connection sent more
-    /// than ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
-    /// ``ServerLimits/answerBytesPerTurnMax``. Before it, a shell looks at all sockets.
-    public var hasHeldInput: Bool { !rested.isEmpty || questions.hasSoon }
-
-    /// Whether too many connections have not said hello, some of which may have by now. Before the next
-    /// turn, a shell looks at all sockets.
-    public var isCrowded: Bool { silent.isCrowded }
-
-    /// Number of open connections.
-    public var connectionCount: Int { connections.count }
-}
-
-/// Which actions a server carries out.
-public enum Admission: Sendable {
-    /// All.
-    case all
-    /// Those that make the tree smaller, because the disk is full but for a reserve.
-    case shrinking
-    /// None, because nothing can be kept.
-    case none
+    public func admitAll() { chronicle.admitAll() }
 }
 
 // MARK: - Connections come and go
 extension Server {
     /// A client connected.
     ///
-    /// One for whom there is no place is told why, and closed. One that is too many even for that
-    /// is closed at once, so that a storm of them holds no more than `handshakesMax` sockets.
+    /// A client for which there is no place gets the reason, and is closed. One that is too many even
+    /// for that is closed at once, so that a storm of them holds no more than `handshakesMax` sockets.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
-        self.now = now
-        let connection = Connection(
-            id: id, peer: peer, connectedAt: now, connectedTurn: endedTurns)
-        highestConnection = max(highestConnection, id.rawValue)
-        if let (code, reason) = reasonToTurnAway(peer) {
-            stats.turnedAway += 1
-            tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
-            guard connections.count < limits.connectionsMax + limits.handshakesMax else {
-                outputs.append(.close(id))
-                return
-            }
-            connections[id] = connection
-            close(connection, Closing(code, reason))
+        orders.begin(at: now)
+        chronicle.record(connection: id)
+        guard let (code, reason) = peers.reasonToTurnAway(peer) else {
+            connections.insert(
+                Connection(id: id, peer: peer, .admitted(at: now, turn: intake.endedTurns)))
+            peers.admit(id, peer)
+            orders.stats.connectionsAccepted += 1
             return
         }
-        connection.isAdmitted = true
-        connections[id] = connection
-        users.add(connections: 1, of: peer.uid)
-        stats.connectionsAccepted += 1
-        silent.enter(id, of: peer.uid)
-    }
-
-    /// Closes connections that have been silent for longest, where there are too many. A connection
-    /// that came after the last turn but one was not read from yet: it may have said hello.
-    func makeRoomForSpeakers() {
-        while let id = silent.takeExcess({ id in
-            connections[id].map { $0.connectedTurn &+ 1 < endedTurns } ?? true
-        }) {
-            makeRoom(id)
+        orders.stats.turnedAway += 1
+        orders.tell(peer, code) { .turnedAway(peer, reason, leftOut: $0) }
+        guard connections.count < limits.connectionsMax + limits.handshakesMax else {
+            return orders.append(.close(id))
         }
+        let connection = Connection(id: id, peer: peer, .turnedAway)
+        connections.insert(connection)
+        intake.close(connection, Closing(code, reason))
     }
 
-    private func makeRoom(_ id: ConnectionID) {
-        guard let connection = connections[id] else { return }
-        let reason =
-            "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
-            + "makes room"
-        stats.turnedAway += 1
-        tell(connection.peer, .busy) { .turnedAway(connection.peer, reason, leftOut: $0) }
-        close(connection, Closing(.busy, reason))
-    }
-
-    private func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String)? {
-        if isDraining { return (.draining, "the daemon is going down") }
-        let reserved = reserved(from: peer)
-        if users.total.connections >= limits.connectionsMax - reserved {
-            let rest = reserved == 0 ? "" : ", but for \(reserved) that are the owner's"
-            return (
-                .busy, "connectionsMax \(limits.connectionsMax) reached\(rest): try again later"
-            )
+    /// Closes connections that have been silent for longest, if there are too many. A connection that
+    /// came after the last turn but one was not read from yet: it may have said hello.
+    private func makeRoomForSpeakers() {
+        let endedTurns = intake.endedTurns
+        while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
+            guard let connection = connections[id] else { continue }
+            let reason =
+                "handshakesMax \(limits.handshakesMax) reached: the oldest connection without a hello "
+                + "makes room"
+            orders.stats.turnedAway += 1
+            orders.tell(connection.peer, .busy) {
+                .turnedAway(connection.peer, reason, leftOut: $0)
+            }
+            intake.close(connection, Closing(.busy, reason))
         }
-        if users[peer.uid].connections >= limits.connectionsPerUIDMax {
-            return (
-                .busy,
-                "connectionsPerUIDMax \(limits.connectionsPerUIDMax) reached for uid \(peer.uid)"
-            )
-        }
-        return nil
-    }
-
-    /// Places that a peer may not take: those kept for the owner.
-    private func reserved(from peer: Peer) -> Int {
-        // because a daemon that is to serve few still serves others
-        ownerUID == nil || peer.uid == ownerUID
-            ? 0 : min(limits.ownerConnectionsReserved, limits.connectionsMax / 2)
     }
 
     /// The socket is closed; nothing more comes from it or goes to it.
     public func disconnect(_ id: ConnectionID, at now: UInt64) {
-        self.now = now
-        guard let connection = connections.removeValue(forKey: id) else { return }
-        if connection.isAdmitted { users.add(connections: -1, of: connection.peer.uid) }
-        silent.leave(id, of: connection.peer.uid)
-        connection.stage = .closed
-        connection.queue.removeAll()
-        connection.partial = []
-        leaveSlices(connection)
-        forgetParked(of: connection)
-        openings.end(id, connection.nodes)
-        dropQuestions(of: connection)
-        connection.nodes.removeAll()
+        orders.begin(at: now)
+        guard let connection = connections.remove(id) else { return }
+        peers.leave(connection)
+        connection.close()
+        connection.outlet.value.clear()
+        connection.inlet.value.clear()
+        subscriptions.leave(connection)
+        openNodes.end(connection)
+        delivery.dropAnswers(of: connection)
+        answers.releaseEnded()
         tree.endConnection(id.rawValue)
-        guard let session = connection.session else { return }
-        connection.session = nil
-        sessions.leave(session, at: now)
-        // because what the turn has answered already is not to be answered with "ended"
-        if tree.turn.hasResolutions { resolve() }
-        session.endConnection(limits)
-        for evicted in sessions.weigh(
-            session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence)
-        {
-            note(.evicted(client: evicted.client))
-        }
+        handshake.leave(connection, at: now)
     }
 
-    /// For how long a session without actions waits for its client to come back.
-    static let blankSessionNanoseconds: UInt64 = 60_000_000_000
-
-    /// Ends all subscriptions of a connection.
-    func leaveSlices(_ connection: Connection) {
-        for subscription in connection.subscriptions.values {
-            slices.leave(subscription.slice, connection)
-        }
-        users.add(subscriptions: -connection.subscriptions.count, of: connection.peer.uid)
-        connection.subscriptions.removeAll()
-    }
-
-    /// The client sends nothing more and still reads: what it asked for is answered. One that closed
-    /// its socket wholly is a ``disconnect(_:at:)``.
+    /// The client sends nothing more and still reads: what it asked for is answered. A client that
+    /// closed its socket wholly is a ``disconnect(_:at:)``.
     public func endInput(_ id: ConnectionID) {
-        guard let connection = connections[id], !connection.isInputEnded else { return }
-        connection.isInputEnded = true
-        note(connection)
+        guard let connection = connections[id], connection.inlet.value.end() else { return }
+        delivery.list(connection)
     }
 
-    /// Stops accepting, tells everybody, and closes each connection once it has all its outcomes.
+    /// Stops accepting, tells every client, and closes each connection once it has all its outcomes.
     public func drain() {
-        guard !isDraining else { return }
-        isDraining = true
-        for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-            // because a half-closed client has its time until the daemon goes
-            if connection.isClosing, connection.closingSince == nil {
-                connection.closingSince = now
-            }
-            close(connection, Closing(.draining, "the daemon is going down"))
+        guard peers.drain() else { return }
+        for connection in connections.inOrder {
+            // A client that closed its half has had its time until now.
+            connection.limitLeave(at: orders.now)
+            intake.close(connection, Closing(.draining, "the daemon is going down"))
         }
     }
 
     /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second. `isLate`
-    /// says that the process was stopped meanwhile: what clients wrote in time has yet to be read.
+    /// says that the process was stopped for a time: what clients wrote then has yet to be read.
     public func tick(at now: UInt64, isLate: Bool = false) {
-        self.now = now
-        if now > Self.blankSessionNanoseconds {
-            sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)
-        }
-        cutStalledAnswers()
-        for connection in connections.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-            if connection.isClosing {
-                abandon(connection)
-            } else if connection.stage == .greeting, !isLate,
-                now &- connection.connectedAt >= limits.handshakeDeadline
-            {
-                fail(connection, .timeout, "no hello within the handshake deadline")
-            } else if !connection.partial.isEmpty, !connection.isReadingPaused, !isLate,
-                now &- connection.partialSince >= limits.partialFrameDeadline
-            {
-                fail(connection, .timeout, "a frame was begun and not completed in time")
-            } else if !connection.subscriptions.isEmpty,
-                connection.markedSequence < tree.turn.sequence, !connection.isWriting
-            {
-                note(connection)
+        orders.begin(at: now)
+        handshake.forgetBlank(at: now)
+        answers.cutStalled(connections)
+        for connection in connections.inOrder { look(at: connection, now, isLate) }
+    }
+
+    private func look(at connection: Connection, _ now: UInt64, _ isLate: Bool) {
+        if connection.isLeaving {
+            // A connection that was closed and does not take what it is still told.
+            if let since = connection.leavingSince, now &- since >= limits.closeDeadline {
+                delivery.cut(connection)
             }
+        } else if !isLate, connection.isSilent(for: limits.handshakeDeadline, at: now) {
+            intake.fail(connection, .timeout, "no hello within the handshake deadline")
+        } else if !isLate,
+            connection.inlet.value.isOverdue(at: now, after: limits.partialFrameDeadline)
+        {
+            intake.fail(connection, .timeout, "a frame was begun and not completed in time")
+        } else if !connection.subscriptions.isEmpty,
+            connection.outlet.value.isMarked(before: tree.turn.sequence),
+            !connection.outlet.value.isWriting
+        {
+            delivery.list(connection)
         }
     }
+}
 
-    /// Closes a connection that was told to go and does not take that in.
-    private func abandon(_ connection: Connection) {
-        guard let since = connection.closingSince, connection.stage != .closed,
-            now &- since >= limits.closeDeadline
-        else { return }
-        connection.queue.removeAll()
-        connection.stage = .closed
-        outputs.append(.cut(connection.id))
+// MARK: - What arrives
+extension Server {
+    /// Bytes arrived.
+    ///
+    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    public func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
+        orders.begin(at: now)
+        guard let connection = connections[id], !connection.isLeaving else { return }
+        orders.stats.bytesReceived &+= UInt64(bytes.count)
+        intake.receive(connection, bytes)
     }
 
-    /// Runs a job that an effect posted.
-    public func perform(_ job: (Tree) -> Void) { job(tree) }
+    /// The socket took all of the last write.
+    public func written(_ id: ConnectionID, at now: UInt64) {
+        orders.begin(at: now)
+        guard let connection = connections[id] else { return }
+        delivery.written(connection)
+        answers.releaseEnded()
+        intake.readOn()
+        // Snapshots are as of the end of a turn, never of the middle of one.
+        if sharing.canBePaid(connection) { delivery.list(connection) }
+    }
+
+    /// The encoding that ``ServerOutput/encode(_:)`` ordered is made.
+    public func encoded(_ encoding: SliceEncoding) { answers.encoded(encoding) }
+
+    /// The states that were last probed have these checksums; `byteCount` bytes were looked at.
+    public func summed(_ sums: [UInt64], byteCount: Int) {
+        chronicle.summed(sums, byteCount: byteCount)
+    }
+
+    /// The journal's answer to question `number`: the frames that were asked for, or nil if it does
+    /// not have them all; the subscription goes on with them, or with a snapshot.
+    public func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {
+        orders.begin(at: now)
+        subscriptions.answer(number, with: frames)
+    }
+
+    /// The archive has answered, between two turns: CBOR, or why not.
+    ///
+    /// Nothing happens if the connection has gone.
+    public func answer(
+        _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, at now: UInt64
+    ) {
+        orders.begin(at: now)
+        guard let connection = connections[inquiry.connection] else { return }
+        answers.answer(inquiry.number, with: result, to: connection)
+    }
+}
+
+// MARK: - The end of a turn
+extension Server {
+    /// Closes the turn: shares out what it caused, and hands its batch to the journal.
+    ///
+    /// Call it once per pass of the loop, after everything that arrived was received.
+    public func endTurn(at now: UInt64) {
+        orders.begin(at: now)
+        delivery.beginUpdates()
+        answers.beginTurn()
+        intake.endTurn()
+        if isCrowded { makeRoomForSpeakers() }
+        let turn = tree.turn
+        if !turn.isQuiet {
+            for text in turn.complaints { orders.complain(text) }
+        }
+        outcomes.tellTurn()
+        answers.answerWaiting()
+        chronicle.recordTurn()
+        // Effects that begin without a change are released with their turn as well.
+        if chronicle.isUnsealed || !delivery.listed.isEmpty || !turn.effects.isEmpty {
+            seal(shareOut())
+        }
+        turn.begin()
+        // What is released may be answered at once, and the answer is of the next turn.
+        chronicle.advanceSnapshot(delivery.lastKeptTurn)
+        release()
+        if chronicle.beginEpochIfContradicted(handshake.random) { subscriptions.forgetDeltas() }
+    }
+
+    /// Queues what the turn has for each connection; answers its batch.
+    private func shareOut() -> Batch {
+        let turn = tree.turn
+        let batchEnd: Int
+        let mark: Range<Int>
+        if turn.isQuiet {
+            batchEnd = turn.deltaByteCount
+            mark = appendMark()
+        } else {
+            // Changes of a removed node concern no follower: it learns that the node is gone.
+            for node in turn.removed {
+                openNodes.close(node)
+                subscriptions.end(node)
+            }
+            sharing.shareValues()
+            batchEnd = turn.deltaByteCount
+            mark = appendMark()
+            sharing.shareChanges()
+        }
+        let deltas = turn.deltaBytes
+        let batch = chronicle.makeBatch(
+            of: delivery.turn, ByteSlice(deltas, range: 0..<batchEnd))
+        for connection in delivery.listed { sharing.payOwed(connection) }
+        let output = delivery.makeOutput(turn.sequence, deltas, mark)
+        for connection in delivery.listed where delivery.enqueue(connection, output) {
+            subscriptions.leave(connection)
+        }
+        return batch
+    }
+
+    /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
+    private func appendMark() -> Range<Int> {
+        let start = tree.turn.deltaByteCount
+        tree.turn.append(FrameHeader(kind: .mark, number: tree.turn.sequence))
+        return start..<tree.turn.deltaByteCount
+    }
+
+    /// Records the turn, and starts the next.
+    private func seal(_ batch: Batch) {
+        let isChange = chronicle.hasChanges
+        let isKept = isChange || !batch.facts.isEmpty
+        delivery.seal(
+            tree.turn.effects,
+            batchByteCount: isKept ? batch.deltas.range.count + batch.facts.count : nil)
+        if isChange {
+            orders.stats.turns &+= 1
+            answers.grow(by: batch.deltas.range.count)
+            subscriptions.keep(batch)
+        }
+        if isKept { orders.append(.append(batch)) }
+        chronicle.beginTurn()
+    }
+
+    /// The journal holds the batch of turn `number`, and all before it.
+    public func appended(_ number: UInt64, at now: UInt64) {
+        orders.begin(at: now)
+        delivery.markAppended(upTo: number)
+        release()
+    }
+
+    /// Lets go what may leave, and reads on from the clients that have taken something.
+    private func release() {
+        delivery.release { tree.start($0) }
+        answers.releaseEnded()
+        intake.readOn()
+        endCongestion()
+    }
+
+    /// Reads from no client that sends actions, until it is called with false: the archive has fallen
+    /// behind. What was received is carried out.
+    public func holdBack(_ isHeldBack: Bool) {
+        if delivery.holdBack(isHeldBack) { endCongestion() }
+    }
+
+    /// Goes on reading from all clients once the journal has caught up.
+    private func endCongestion() {
+        guard delivery.endCongestion() else { return }
+        for connection in connections.inOrder { intake.readOn(connection) }
+    }
+}
+
+// MARK: - Snapshots
+extension Server {
+    /// The snapshot that is being gathered.
+    public var snapshot: ServerSnapshot? { chronicle.snapshot }
+
+    /// Asks for a snapshot; it begins with the end of the turn, as an output behind its batch.
+    public func wantSnapshot() { chronicle.wantSnapshot() }
+
+    /// The snapshot of all there is, for a server that will carry out nothing more; nil if actions
+    /// were carried out that no batch has.
+    public func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 }

@@ -1,3 +1,6 @@
+import ReactorBytes
+import ReactorCore
+
 /// What the server keeps at a moment: the figures that its limits are about.
 ///
 /// *Place*: the answer to ``Ask/stats`` has some of them; a simulation compares them with the
@@ -13,6 +16,8 @@ public struct ServerMemory: Equatable, Sendable {
     public var slices = 0
     /// Subscriptions to them.
     public var subscriptions = 0
+    /// Nodes that clients have open and that a transaction can remove.
+    public var openNodes = 0
     /// Bytes that all connections keep alive: buffers that their queues point into, and input.
     public var keptBytes = 0
     /// The most that one connection keeps alive.
@@ -42,36 +47,73 @@ public struct ServerMemory: Equatable, Sendable {
     public init() {}
 }
 
-extension Server {
-    /// What the server keeps now.
-    public var memory: ServerMemory {
+/// Looks at what the parts of the server keep.
+///
+/// *Place*: ``Server/memory`` and the answer to ``Ask/stats``.
+struct ServerMeter {
+    let tree: Tree
+    let orders: ShellOrders
+    let connections: ConnectionTable
+    let sessions: SessionTable
+    let chronicle: Chronicle
+    let delivery: Delivery
+    let openNodes: OpenNodes
+    let sharing: SliceSharing
+    let subscriptions: Subscriptions
+
+    /// What the server keeps now; large answers have `answerByteCount`, and `endedTurns` turns have
+    /// ended.
+    func memory(answerByteCount: Int, endedTurns: UInt64) -> ServerMemory {
         var memory = ServerMemory()
         memory.connections = connections.count
         memory.sessions = sessions.count
-        memory.slices = slices.count
-        memory.subscriptions = users.total.subscriptions
-        for connection in connections.values {
-            let keptBytes = connection.keptBytes
-            memory.keptBytes += keptBytes
-            memory.keptBytesOfOne = max(memory.keptBytesOfOne, keptBytes)
-            memory.updateBytesOfOne = max(memory.updateBytesOfOne, connection.queuedUpdateBytes)
-            memory.controlBytesOfOne = max(memory.controlBytesOfOne, connection.queuedControlBytes)
-            memory.inFlightBytesOfOne = max(
-                memory.inFlightBytesOfOne, connection.inFlightBytes)
-            memory.inputBytesOfOne = max(memory.inputBytesOfOne, connection.partial.count)
-            // because a newcomer goes when its socket was read, not before
-            if connection.stage == .greeting, !connection.isClosing,
-                connection.connectedTurn &+ 1 < endedTurns
-            {
-                memory.silentConnections += 1
-            }
-        }
+        memory.slices = sharing.sliceCount
+        memory.subscriptions = subscriptions.count
+        memory.openNodes = openNodes.count
+        for connection in connections.values { add(connection, endedTurns, to: &memory) }
         memory.outcomesOfOne = sessions.outcomesOfOne
         memory.awaitedOfOne = sessions.awaitedOfOne
-        memory.unreleasedBytes = unreleasedBytes
-        memory.ringBytes = ring.byteCount
-        memory.snapshotBytes = slices.cachedBytes
-        memory.answerBytes = answers.byteCount
+        memory.unreleasedBytes = delivery.unreleasedByteCount
+        memory.ringBytes = subscriptions.ringByteCount
+        memory.snapshotBytes = sharing.cachedByteCount
+        memory.answerBytes = answerByteCount
         return memory
+    }
+
+    private func add(
+        _ connection: Connection, _ endedTurns: UInt64, to memory: inout ServerMemory
+    ) {
+        let keptBytes = connection.keptBytes
+        memory.keptBytes += keptBytes
+        memory.keptBytesOfOne = max(memory.keptBytesOfOne, keptBytes)
+        memory.updateBytesOfOne = max(
+            memory.updateBytesOfOne, connection.outlet.value.updateByteCount)
+        memory.controlBytesOfOne = max(
+            memory.controlBytesOfOne, connection.outlet.value.controlByteCount)
+        memory.inFlightBytesOfOne = max(
+            memory.inFlightBytesOfOne, connection.outlet.value.inFlight.byteCount)
+        memory.inputBytesOfOne = max(
+            memory.inputBytesOfOne, connection.inlet.value.heldByteCount)
+        // A newcomer is closed once its socket was read, not before.
+        if connection.isGreeting, connection.wasRead(endedTurns) { memory.silentConnections += 1 }
+    }
+
+    /// Every counter by its name.
+    func counters(answerByteCount: Int) -> [String: UInt64] {
+        let memory = memory(answerByteCount: answerByteCount, endedTurns: 0)
+        var all = orders.stats.named
+        all["connections"] = UInt64(memory.connections)
+        all["sessions"] = UInt64(memory.sessions)
+        all["slices"] = UInt64(memory.slices)
+        all["subscriptions"] = UInt64(memory.subscriptions)
+        all["readOnly"] = chronicle.admission == .all ? 0 : 1
+        all["shrinkOnly"] = chronicle.admission == .shrinking ? 1 : 0
+        all["nodes"] = UInt64(tree.mountedCount)
+        all["sequence"] = tree.turn.sequence
+        all["snapshotBytes"] = UInt64(memory.snapshotBytes)
+        all["ringBytes"] = UInt64(memory.ringBytes)
+        all["keptBytes"] = UInt64(memory.keptBytes)
+        all["answerBytes"] = UInt64(memory.answerBytes)
+        return all
     }
 }

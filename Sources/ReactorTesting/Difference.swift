@@ -1,16 +1,17 @@
 public import ReactorCore
 
-/// In what two values differ, field by field.
+/// The difference of two values, field by field.
 ///
 ///       count: 3
 ///     - total: 7
 ///     + total: 8
 ///       (2 unchanged)
 public struct Difference: Equatable, Sendable {
-    /// The lines, each with `-` (expected), `+` (got) or a blank before it; none for equal values.
+    /// The lines, each beginning with `-` (expected), `+` (got) or a blank; empty for equal
+    /// values.
     public private(set) var lines: [String] = []
 
-    /// Compares what was expected with what came.
+    /// Compares an expected value with the actual one.
     public init(expected: WireValue, got: WireValue) {
         if expected != got { compare(expected, got, label: "", indent: "") }
     }
@@ -27,7 +28,7 @@ public struct Difference: Equatable, Sendable {
         }
     }
 
-    /// The lines below a heading that says what the signs mean.
+    /// The lines below a heading that explains the signs.
     public var text: String {
         (["(- expected, + got)"] + lines).joined(separator: "\n")
     }
@@ -94,17 +95,17 @@ public struct Difference: Equatable, Sendable {
 }
 
 extension WireValue {
-    /// The value as JSON, cut where it is long.
+    /// The value as JSON, shortened if it is long.
     var shortText: String {
         let text = json()
         guard text.count > Self.shownMax else { return text }
         return text.prefix(Self.shownMax) + "… (\(text.count) characters)"
     }
 
-    /// Most characters of a value that a failure shows; longer ones are cut.
+    /// Maximum number of characters shown of a value.
     private static let shownMax = 240
 
-    /// Encoded values that stand one behind another, as JSON.
+    /// The JSON of several values encoded one after another.
     static func texts(of bytes: [UInt8]) -> String {
         var cursor = WireCursor()
         var texts: [String] = []

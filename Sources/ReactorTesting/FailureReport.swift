@@ -4,16 +4,16 @@ import ReactorThreads
     import Testing
 #endif
 
-/// Where what goes wrong in a test is told.
+/// The destination of a test's failures.
 public struct FailureReport: Sendable {
     private let tell: @Sendable (String, CodePlace) -> Void
 
-    /// Tells failures to `tell`: the way into another test framework.
+    /// Sends failures to `tell`, for example into another test framework.
     public init(_ tell: @escaping @Sendable (String, CodePlace) -> Void) { self.tell = tell }
 
-    /// Records an issue of the test that is under way, with Swift Testing.
+    /// Records failures as issues of the running test, with Swift Testing.
     ///
-    /// *Traps*: at the first failure, where this library was built without Swift Testing.
+    /// *Traps*: at the first failure, if this library was built without Swift Testing.
     public static let standard = FailureReport { text, place in
         #if canImport(Testing)
             Issue.record(
@@ -31,16 +31,16 @@ public struct FailureReport: Sendable {
 
 /// A place in a test's source.
 public struct CodePlace: Sendable, Equatable {
-    /// Module and file, as `#fileID` says.
+    /// Module and file, from `#fileID`.
     public var fileID: String
-    /// The file, as `#filePath` says.
+    /// The file, from `#filePath`.
     public var filePath: String
     /// Line, from 1.
     public var line: Int
     /// Column, from 1.
     public var column: Int
 
-    /// Makes a place of what the compiler says about it.
+    /// Creates a place from the values of the compiler's literals.
     public init(fileID: String, filePath: String, line: Int, column: Int) {
         self.fileID = fileID
         self.filePath = filePath
@@ -49,17 +49,17 @@ public struct CodePlace: Sendable, Equatable {
     }
 }
 
-/// Keeps failures instead of telling them: for tests that expect some.
+/// Collects failures without reporting them, for tests that expect failures.
 public final class FailureLog: Sendable {
     private let kept = Guarded<[String]>([])
 
-    /// Makes an empty log.
+    /// Creates an empty log.
     public init() {}
 
     /// The failures so far, in order.
     public var texts: [String] { kept.withLock { $0 } }
 
-    /// The report that ends up here.
+    /// A report that appends to this log.
     public var report: FailureReport {
         FailureReport { [self] text, _ in kept.withLock { $0.append(text) } }
     }

@@ -2,19 +2,19 @@ import ReactorCore
 import ReactorServer
 import ReactorWire
 
-/// Does to a simulated journal, and to what is recovered of it, what a server or a journal with a
-/// ``PlantedFault`` would do.
+/// Changes what a simulated journal stores and what a recovery reads, as a faulty server or
+/// journal would: see ``PlantedFault``.
 final class HistorySaboteur {
     let fault: PlantedFault
-    /// Clients that the journal was told of, in order.
+    /// Clients whose sessions were recorded, in order.
     private var clients: [UInt64] = []
 
     init(_ fault: PlantedFault) { self.fault = fault }
 }
 
-// MARK: - On the way in
+// MARK: - Faults in writing
 extension HistorySaboteur {
-    /// Writes a row as the fault would have it.
+    /// Changes a row before it is stored.
     func tamper(with row: inout HistoryRow) {
         guard let facts = try? TurnFact.list(row.facts.span) else { return }
         for case .session(let client, _, _) in facts { clients.append(client) }
@@ -45,7 +45,7 @@ extension HistorySaboteur {
         }
     }
 
-    /// Writes a part of a snapshot as the fault would have it; nil leaves it as it is.
+    /// Changes a part of a snapshot before it is stored; nil leaves it unchanged.
     func tampered(_ part: [UInt8]) -> [UInt8]? {
         let isLeftOut: Bool
         switch fault {
@@ -64,7 +64,7 @@ extension HistorySaboteur {
         return map.contains { $0.key.text == name }
     }
 
-    /// Names the row that a snapshot is said to be of.
+    /// Returns the row number under which a snapshot is stored.
     func snapshotNumber(_ number: UInt64) -> UInt64 {
         switch fault {
         case .lateSnapshotRow: number + 1
@@ -74,9 +74,10 @@ extension HistorySaboteur {
     }
 }
 
-// MARK: - At a crash, and after it
+// MARK: - Faults in crashes and recovery
 extension HistorySaboteur {
-    /// What a crash leaves of `rows` in place of a prefix that ends with the row `last`.
+    /// Returns the rows that a crash leaves, instead of the prefix of `rows` that ends with the
+    /// row `last`; nil for that prefix.
     func torn(_ rows: [SimulatedJournal.Row], behind last: UInt64) -> [SimulatedJournal.Row]? {
         var left = rows.filter { $0.number <= last }
         switch fault {
@@ -91,7 +92,7 @@ extension HistorySaboteur {
         return left
     }
 
-    /// Hands another row of parts to a recovery; nil leaves them as they are.
+    /// Returns other snapshot parts for a recovery; nil leaves them unchanged.
     func chosenParts(
         of snapshot: SimulatedJournal.Snapshot?, among all: [SimulatedJournal.Snapshot]
     ) -> [[UInt8]]? {
@@ -104,7 +105,7 @@ extension HistorySaboteur {
             + parts.filter { !Self.isPart($0, "nodes") }
     }
 
-    /// Hands other rows to a recovery.
+    /// Changes the rows that a recovery replays.
     func tamper(with replayed: inout [SimulatedJournal.Row], among rows: [SimulatedJournal.Row]) {
         switch fault {
         case .repeatedRow:
@@ -120,7 +121,7 @@ extension HistorySaboteur {
         }
     }
 
-    /// Delta frames but for those of one node.
+    /// Returns the delta frames without those of one node.
     private static func without(_ number: UInt32, _ deltas: [UInt8]) -> [UInt8] {
         var kept: [UInt8] = []
         var offset = 0

@@ -5,16 +5,16 @@ import ReactorLoop
 public import ReactorServer
 import ReactorThreads
 
-/// A daemon on a real socket and a thread of its own, inside the test's process: for code that
-/// brings its own `Client`.
+/// A daemon on a real socket and its own thread, inside the test's process, for code that opens
+/// its own `Client`.
 ///
 ///     let stub = Stub(Counter.self)
 ///     let daemon = try LiveDaemon(stub)
 ///     let client = try await Client.connect(to: daemon.path)
 ///
-/// It ends when nobody holds it, and takes its socket along.
+/// It stops when it is released, and removes its socket.
 public final class LiveDaemon: Sendable {
-    /// The path of its socket.
+    /// The path of the daemon's socket.
     public let path: String
     private let folder: String
     private let handle: LoopHandle
@@ -22,15 +22,15 @@ public final class LiveDaemon: Sendable {
     private let thread: WorkThread
     private let isStopped = Flag()
 
-    /// Starts a daemon of `root`; `whenOpen` is as with a daemon's program: called once the reactors
-    /// have begun, and before anybody is served.
+    /// Starts a daemon of `root`. `whenOpen` is called as in a daemon's program: once the
+    /// reactors have started and before clients are served.
     ///
-    /// *Throws*: where the system refuses a folder, a socket or a thread; what `whenOpen` throws.
+    /// *Throws*: if the system refuses a folder, a socket or a thread; errors of `whenOpen`.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits(),
         whenOpen: (Tree) throws -> Void = { _ in }
     ) throws {
-        // because a socket's path is at most 107 bytes long
+        // A short folder: a socket's path is at most 107 bytes long.
         folder = "/tmp/reactor-\(UInt64.random(in: .min ... .max))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
@@ -52,7 +52,7 @@ public final class LiveDaemon: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Ends it at once: whoever is connected finds its socket closed.
+    /// Stops it at once; connected clients find their sockets closed.
     public func stop() {
         guard !isStopped.isUp else { return }
         isStopped.raise()
@@ -60,14 +60,14 @@ public final class LiveDaemon: Sendable {
         thread.join()
     }
 
-    /// Closes every connection; clients come back by themselves.
+    /// Closes every connection; clients reconnect by themselves.
     public func cut() {
         let core = core
         _ = handle.post { core.open().shell.cut() }
     }
 }
 
-/// What of a live daemon lives on its own thread.
+/// The part of a live daemon that is confined to its thread.
 private final class LiveDaemonCore {
     let shell: ServerShell
     private let listener: Listener

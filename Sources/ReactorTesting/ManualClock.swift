@@ -1,20 +1,21 @@
 import ReactorThreads
 
-/// Time that stands still until a test moves it.
+/// A clock whose time changes only when a test advances it.
 ///
 ///     let clock = ManualClock()
 ///     let store = Store(Search(), clock: TreeClock(clock), executor: executor)
 ///     clock.advance(by: .milliseconds(300)) { store.settle(executor) }
 ///
-/// Who sleeps is woken in the order of the deadlines, and among equal ones in the order in which
-/// they fell asleep; what it does then is done before the next is woken.
+/// Sleepers wake in the order of their deadlines, and with equal deadlines in the order in which
+/// they began to sleep. With `advance`, the closure `run` does the work of each sleeper before
+/// the next wakes.
 public final class ManualClock: Clock {
     /// A moment of a manual clock.
     public struct Instant: InstantProtocol, Sendable {
-        /// Time since the clock was made.
+        /// Time since the clock was created.
         public var offset: Duration
 
-        /// The moment `offset` after the clock was made.
+        /// The moment `offset` after the clock was created.
         public init(offset: Duration = .zero) { self.offset = offset }
 
         public func advanced(by duration: Duration) -> Instant {
@@ -37,24 +38,24 @@ public final class ManualClock: Clock {
     private struct State {
         var now = Instant()
         var lastNumber: UInt64 = 0
-        /// Numbers of those who are about to sleep and were not cancelled.
+        /// Numbers of tasks that are about to sleep and were not cancelled.
         var arriving: Set<UInt64> = []
         var sleepers: [Sleeper] = []
     }
 
     private let state = Guarded(State())
 
-    /// Makes a clock that stands at zero.
+    /// Creates a clock at time zero.
     public init() {}
 
     public var now: Instant { state.withLock(\.now) }
 
     public var minimumResolution: Duration { .zero }
 
-    /// When the next sleeper is to be woken; `nil` while nobody sleeps.
+    /// The deadline of the next sleeper; `nil` if no task sleeps.
     public var nextDeadline: Instant? { state.withLock { Self.next(in: $0)?.deadline } }
 
-    /// How many sleep.
+    /// Number of sleeping tasks.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
     private static func next(in state: State) -> Sleeper? {
@@ -104,23 +105,23 @@ extension ManualClock {
     }
 }
 
-// MARK: - Moving time
+// MARK: - Advancing the time
 extension ManualClock {
-    /// Lets `duration` pass; `run` is called at the beginning and whenever somebody was woken, to do
-    /// what follows from that.
+    /// Advances the time by `duration`. Calls `run` at the beginning and after each wake-up, to
+    /// do the work that has become possible.
     public func advance(by duration: Duration, running run: () -> Void = {}) {
         advance(to: now.advanced(by: duration), running: run)
     }
 
-    /// Lets time pass up to `end`: see ``advance(by:running:)``.
+    /// Advances the time to `end`: see ``advance(by:running:)``.
     public func advance(to end: Instant, running run: () -> Void = {}) {
         run()
         while wakeNext(upTo: end) { run() }
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Moves to the deadline of the next sleeper, unless that is after `end`, and wakes it; answers
-    /// whether there was one.
+    /// Advances to the deadline of the next sleeper, unless it is after `end`, and wakes the
+    /// sleeper; returns whether there was one.
     public func wakeNext(upTo end: Instant) -> Bool {
         let sleeper = state.withLock { state -> Sleeper? in
             guard let next = Self.next(in: state), next.deadline <= end else { return nil }

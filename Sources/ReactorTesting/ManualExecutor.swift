@@ -1,23 +1,25 @@
 public import ReactorCore
 import ReactorThreads
 
-/// Runs the jobs of tasks when a test says so, one after another, on the test's own thread.
+/// Runs the jobs of tasks on the test's own thread, one after another, when a test calls
+/// ``run()``.
 ///
 ///     let executor = ManualExecutor()
 ///     let store = Store(Search(), clock: TreeClock(clock), executor: executor)
 ///     try store.dispatch(.type("re"))
 ///     store.settle(executor)
 ///
-/// Nothing happens between two calls of ``run()``, and the same jobs run in the same order every
-/// time. What leaves the executor (an actor with one of its own, the main actor) comes back when it
-/// pleases, and is not waited for.
+/// Jobs run only during ``run()``, and the same jobs run in the same order every time. A task
+/// that switches to another executor (an actor with its own, the main actor) returns at an
+/// unpredictable time, and ``run()`` does not wait for it.
 ///
-/// When the executor goes, with the store or the daemon that ran on it, what was cancelled and has
-/// not ended ends on the threads of the system, and with it goes all that it held.
+/// When the executor is released, with the store or the daemon that used it, the remaining jobs
+/// of cancelled tasks run on the system's threads, so that the tasks end and release what they
+/// hold.
 public final class ManualExecutor: TaskExecutorHandle {
     private let jobs = ManualJobs()
 
-    /// Makes an executor with nothing to do.
+    /// Creates an executor without jobs.
     public init() {}
 
     deinit { jobs.close() }
@@ -26,12 +28,12 @@ public final class ManualExecutor: TaskExecutorHandle {
 
     public func enqueue(_ job: consuming ExecutorJob) { jobs.add(job, isDirect: true) }
 
-    /// Whether no job waits.
+    /// True if no job waits.
     public var isIdle: Bool { jobs.isEmpty }
 
-    /// Runs the jobs that wait, and those that come of them, in the order in which they came.
+    /// Runs the waiting jobs and the jobs they enqueue, in order of arrival.
     ///
-    /// *Traps*: after ``jobsMax`` jobs, for then a task goes round in circles and waits for nothing.
+    /// *Traps*: after ``jobsMax`` jobs, which indicate a task that loops without waiting.
     public func run() {
         var count = 0
         while true {
@@ -41,17 +43,17 @@ public final class ManualExecutor: TaskExecutorHandle {
             precondition(
                 count <= Self.jobsMax, "\(count) jobs and no end: a task waits for nothing")
             for job in batch {
-                // A job has to find itself on the executor that its task prefers.
+                // A job must run on the executor that its task prefers.
                 if job.isDirect { job.job.run(on: self) } else { job.job.run(on: jobs) }
             }
         }
     }
 
-    /// Most jobs of one ``run()``; at more of them it traps.
+    /// Maximum number of jobs in one ``run()``; at the limit it traps.
     static let jobsMax = 1_000_000
 }
 
-/// The jobs of a ``ManualExecutor``, for as long as there is one.
+/// The job queue of a ``ManualExecutor``.
 private final class ManualJobs: TaskExecutor {
     private let state = Guarded(State())
 
@@ -66,12 +68,12 @@ private final class ManualJobs: TaskExecutor {
         var isDirect: Bool
     }
 
-    /// Whether no job waits.
+    /// True if no job waits.
     var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
     func enqueue(_ job: consuming ExecutorJob) { add(job, isDirect: false) }
 
-    /// Adds a job behind the others; hands it to the system once the user is gone.
+    /// Appends a job; after ``close()``, passes it to the system's executor.
     func add(_ job: consuming ExecutorJob, isDirect: Bool) {
         let job = UnownedJob(job)
         let isClosed = state.withLock { state in
@@ -81,7 +83,7 @@ private final class ManualJobs: TaskExecutor {
         if isClosed { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
     }
 
-    /// Takes what waits.
+    /// Removes and returns the waiting jobs.
     func take() -> [Entry] {
         state.withLock { state in
             defer { state.jobs = [] }
@@ -89,7 +91,8 @@ private final class ManualJobs: TaskExecutor {
         }
     }
 
-    /// Hands over what waits, and what comes, to the system, because its user is gone.
+    /// Passes the waiting and all later jobs to the system's executor, because the owner was
+    /// released.
     func close() {
         state.withLock { $0.isClosed = true }
         for entry in take() { globalConcurrentExecutor.enqueue(ExecutorJob(entry.job)) }
@@ -97,7 +100,8 @@ private final class ManualJobs: TaskExecutor {
 }
 
 extension Store {
-    /// Lets effects run, and applies what they emit, until nothing but time can bring more.
+    /// Runs effects and applies the mutations they emit, until only the passing of time can bring
+    /// more.
     public func settle(_ executor: ManualExecutor) {
         repeat {
             executor.run()

@@ -1,20 +1,22 @@
 public import ReactorCore
 import ReactorThreads
 
-/// The world of a tree that a test turns by hand: time, effects, and what effects post.
+/// The environment of a tree under a test's control: time, effects, and the jobs that effects
+/// post.
 ///
 /// *Place*: inside ``TestStore``, ``TestDaemon`` and ``Simulation``. *Owner*: one thread.
 public final class ManualWorld {
-    /// The time by which the tree's effects wait.
+    /// The clock that the tree's effects use.
     public let clock = ManualClock()
-    /// What the tree's effects run on.
+    /// The executor that runs the tree's effects.
     public let executor = ManualExecutor()
     private var inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
 
-    /// Makes a world whose clock stands at zero.
+    /// Creates a world at time zero.
     public init() {}
 
-    /// An environment for another tree in this world; what an earlier one still posts is dropped.
+    /// Returns an environment for another tree in this world. Jobs posted to an earlier
+    /// environment are dropped.
     public func environment() -> TreeEnvironment {
         let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
         self.inbox = inbox
@@ -23,8 +25,8 @@ public final class ManualWorld {
             clock: TreeClock(clock))
     }
 
-    /// Lets effects run, and hands each job that they post to `perform`, until nothing but time can
-    /// bring more; answers whether anything was posted.
+    /// Runs effects and passes each job that they post to `perform`, until only the passing of
+    /// time can bring more. Returns whether a job was posted.
     @discardableResult
     public func settle(_ perform: (@Sendable (Tree) -> Void) -> Void) -> Bool {
         var isBusy = false
@@ -39,17 +41,17 @@ public final class ManualWorld {
 }
 
 extension ManualWorld {
-    /// When the next sleeper is to be woken, in nanoseconds of its clock.
+    /// The deadline of the next sleeper, in nanoseconds of the clock.
     var nextDue: UInt64? { clock.nextDeadline?.nanoseconds }
 }
 
 extension ManualClock.Instant {
-    /// The moment so many nanoseconds after the clock was made.
+    /// The moment this many nanoseconds after the clock was created.
     init(nanoseconds: UInt64) {
         self.init(offset: .nanoseconds(Int64(clamping: nanoseconds)))
     }
 
-    /// Nanoseconds since the clock was made; a part of one counts as one.
+    /// Nanoseconds since the clock was created, rounded up.
     var nanoseconds: UInt64 {
         let (seconds, attoseconds) = offset.components
         let part = (attoseconds + 999_999_999) / 1_000_000_000

@@ -1,25 +1,25 @@
-public import ReactorServer
+package import ReactorServer
 
-/// Compares what a server keeps with what its limits allow.
-public struct MemoryAudit: Sendable {
-    /// The limits that are to hold.
-    public var limits: ServerLimits
-    /// Bytes of all states together, encoded: the most that snapshots of everything can take.
-    public var stateBytesMax: Int
-    /// Bytes of one turn's deltas and outcomes at most.
-    public var turnBytesMax: Int
+/// Compares the memory of a server with its limits.
+package struct MemoryAudit: Sendable {
+    /// The limits to check.
+    package var limits: ServerLimits
+    /// Size of all encoded states together in bytes, the maximum of a snapshot of everything.
+    package var stateBytesMax: Int
+    /// Maximum size in bytes of one turn's deltas and outcomes.
+    package var turnBytesMax: Int
 
-    /// Makes an audit against `limits`.
-    public init(_ limits: ServerLimits, stateBytesMax: Int, turnBytesMax: Int) {
+    /// Creates an audit against `limits`.
+    package init(_ limits: ServerLimits, stateBytesMax: Int, turnBytesMax: Int) {
         self.limits = limits
         self.stateBytesMax = stateBytesMax
         self.turnBytesMax = turnBytesMax
     }
 
-    /// What is above its limit, in words; nothing if all is well.
-    public func findings(_ memory: ServerMemory) -> [String] {
-        // because a turn is let in whole, and snapshots replace what was dropped: a budget may be
-        // exceeded by one turn and one snapshot of each slice
+    /// Returns a text for each value above its limit.
+    package func findings(_ memory: ServerMemory) -> [String] {
+        // The server accepts a whole turn and replaces dropped updates by snapshots, so a budget
+        // may be exceeded by one turn and one snapshot of each slice.
         let updateBytesMax = limits.queueBytesMax + turnBytesMax + stateBytesMax
         let controlBytesMax = limits.undrainedBytesMax + turnBytesMax
         let inputBytesMax = limits.frameBytesMax + Self.readBytesMax
@@ -37,7 +37,7 @@ public struct MemoryAudit: Sendable {
             ("input bytes of one connection", memory.inputBytesOfOne, inputBytesMax),
             (
                 "kept bytes of one connection", memory.keptBytesOfOne,
-                // because a piece may keep a buffer four times its size alive
+                // A segment may keep a buffer of four times its size alive.
                 4 * (updateBytesMax + controlBytesMax) + inputBytesMax
             ),
             ("outcomes of one session", memory.outcomesOfOne, limits.outcomesPerSessionMax),
@@ -56,6 +56,6 @@ public struct MemoryAudit: Sendable {
         return rows.filter { $0.1 > $0.2 }.map { "\($0.0): \($0.1), at most \($0.2)" }
     }
 
-    /// Bytes of one read, which are taken in before anything is held back.
+    /// Bytes of one read, which the server accepts before it pauses a connection.
     static let readBytesMax = 64 << 10
 }

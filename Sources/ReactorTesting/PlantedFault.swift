@@ -1,100 +1,101 @@
-/// A fault put into a simulation on purpose, to see that it is noticed.
+/// A deliberate fault in a simulation, to prove that the simulation detects it.
 ///
-/// *Place*: tests of the simulation; a run that notices none of them proves nothing without one.
-public enum PlantedFault: String, CaseIterable, Sendable {
+/// *Place*: tests of the simulation itself. A simulation that cannot detect a planted fault
+/// proves nothing.
+package enum PlantedFault: String, CaseIterable, Sendable {
     // MARK: On the wire
 
-    /// Updates that are dropped for a slow reader are not replaced by a snapshot.
+    /// The server does not replace updates that it dropped for a slow reader by a snapshot.
     case lostUpdates
-    /// An action that is sent again is applied again.
+    /// The server applies a resent action a second time.
     case repeatedActions
-    /// Outcomes overtake the updates that they belong to.
+    /// Outcomes are sent before the updates that belong to them.
     case earlyOutcomes
-    /// Marks overtake the last of the updates that they complete.
+    /// A mark is sent before the last of the updates that it completes.
     case earlyMarks
-    /// A server that starts without its past, or without its end, goes on with its epoch.
+    /// A server that starts without its history, or without the end of it, keeps its epoch.
     case keptEpoch
-    /// What a connection that has ended owned stays owned.
+    /// Objects owned by a closed connection stay owned.
     case keptClaims
-    /// A client that comes back is given the updates from one turn too late on.
+    /// A reconnecting client misses the first turn of the updates it lacks.
     case lateResumes
-    /// The first update behind the snapshot that replaces dropped ones is dropped as well.
+    /// The first update after the snapshot that replaces dropped updates is dropped too.
     case lateConflations
-    /// A value that replaces another is not sent now and then.
+    /// Some replacing values are not sent.
     case lostValues
 
-    // MARK: In what the journal is told
+    // MARK: In the journal's input
 
-    /// Outcomes leave before their batch is committed.
+    /// Outcomes are sent before their batch is committed.
     case earlyReports
-    /// The journal is not told what became of an action.
+    /// The journal does not get the outcomes of actions.
     case lostOutcomes
-    /// The journal is not told that an action came.
+    /// The journal does not get the arrivals of actions.
     case lostArrivals
-    /// The journal is not told of runs of plain actions.
+    /// The journal does not get runs of plain actions.
     case lostRuns
-    /// Runs of plain actions are one shorter in the journal.
+    /// Runs of plain actions are recorded with one action less.
     case shortRuns
-    /// Runs of plain actions stand one sequence too high in the journal.
+    /// Runs of plain actions are recorded with a sequence that is one too high.
     case shiftedRuns
-    /// The journal is not told of new sessions.
+    /// The journal does not get new sessions.
     case lostSessions
-    /// The journal is not told who owns what: nobody's former connection is ended.
+    /// The journal does not get ownership, so a restart does not end former connections.
     case lostOwnership
-    /// The journal is not told what is planned and promised.
+    /// The journal does not get tasks, which record planned and promised work.
     case lostTasks
-    /// The journal is not told which numbers the static nodes have.
+    /// The journal does not get the numbers of the static nodes.
     case lostLayouts
-    /// The journal is not told which sessions were evicted.
+    /// The journal does not get the evictions of sessions.
     case lostEvictions
-    /// The journal is not told that a client said goodbye.
+    /// The journal does not get clients' goodbyes.
     case lostGoodbyes
-    /// A goodbye is written down as another client's.
+    /// A goodbye is recorded for another client.
     case foreignGoodbyes
 
     // MARK: In snapshots
 
-    /// Sessions are left out of snapshots.
+    /// Snapshots lack the sessions.
     case unsavedSessions
-    /// Who owns what is left out of snapshots.
+    /// Snapshots lack the ownership of objects.
     case unsavedOwnership
-    /// What is planned and promised is left out of snapshots.
+    /// Snapshots lack the tasks.
     case unsavedTasks
-    /// Which sessions were evicted is left out of snapshots.
+    /// Snapshots lack the evicted sessions.
     case unsavedEvictions
-    /// The highest numbers of clients and connections are left out of snapshots.
+    /// Snapshots lack the highest numbers of clients and connections.
     case unsavedNumbers
-    /// A snapshot is said to be of the row after its own.
+    /// A snapshot is recorded under the row after its own.
     case lateSnapshotRow
-    /// A snapshot is said to be of the row before its own.
+    /// A snapshot is recorded under the row before its own.
     case earlySnapshotRow
-    /// A snapshot is used before the rows are committed that its sessions know of.
+    /// A snapshot is used before the rows that its sessions refer to are committed.
     case earlySnapshots
-    /// The nodes of the older snapshot are restored with the rest of the newer.
+    /// The nodes of the older snapshot are restored with the rest of the newer one.
     case mixedSnapshots
-    /// Rows are trimmed behind the newer snapshot, and the older one is used.
+    /// Rows are trimmed up to the newer snapshot, although a recovery may use the older one.
     case trimmedTooFar
 
-    // MARK: At a crash, and in recovery
+    // MARK: In crashes and recovery
 
-    /// A server goes on with what a full disk refused.
+    /// The server keeps changes that a full disk refused.
     case ignoredRefusals
 
-    /// A crash loses rows that were reported.
+    /// A crash loses rows whose commit was reported.
     case lostAcknowledged
-    /// A crash leaves the last row half written, and it is replayed.
+    /// A crash leaves half of the last row, and recovery replays it.
     case tornRow
-    /// A crash loses rows in front of one that it leaves.
+    /// A crash loses rows before a row that survives.
     case lostMiddleRow
-    /// A row is replayed twice.
+    /// Recovery replays a row twice.
     case repeatedRow
-    /// A row is not replayed.
+    /// Recovery skips a row.
     case skippedRow
-    /// Changes of one node are not replayed.
+    /// Recovery skips the deltas of one node.
     case lostDeltas
 
-    /// Whether it is planted in a journal, or in what is made of it.
-    public var isOfHistory: Bool {
+    /// Whether the fault is in the journal or in the use of it.
+    package var isOfHistory: Bool {
         switch self {
         case .lostUpdates, .repeatedActions, .earlyOutcomes, .earlyMarks, .keptClaims, .lateResumes,
             .lateConflations, .lostValues:

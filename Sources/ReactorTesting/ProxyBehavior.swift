@@ -1,7 +1,7 @@
 public import ReactorCore
 
-/// What a ``ProxyReactor`` does, for those who like to override methods: each does nothing, or
-/// keeps the state, unless a subclass says otherwise.
+/// The behavior of a ``ProxyReactor``, for overriding. By default, the methods do nothing and
+/// keep the state.
 ///
 ///     final class Refusing: ProxyBehavior<Counter.Action, Counter.Mutation, Counter.State> {
 ///         override func mutate(
@@ -18,26 +18,26 @@ open class ProxyBehavior<
     /// The state before the first mutation.
     public let initialState: State
 
-    /// Begins with `initialState`.
+    /// Creates a behavior that begins with `initialState`.
     public init(initialState: State) { self.initialState = initialState }
 
-    /// Decides what an action does: nothing.
+    /// Decides the mutations of an action; by default none.
     open func mutate(
         action: Action, state: State
     ) throws(Rejection) -> Mutations<Mutation> { .none }
 
-    /// Applies a mutation: the state stays as it is.
+    /// Applies a mutation; by default the state stays unchanged.
     open func reduce(state: inout State, mutation: Mutation) {}
 
-    /// Decides what the reactor begins with: nothing.
+    /// Decides the mutations at the start; by default none.
     open func start(state: State) -> Mutations<Mutation> { .none }
 
-    /// Decides what follows from an effect that threw: nothing.
+    /// Decides the mutations after an effect threw; by default none.
     open func error(
         _ error: any Error, action: Action?, state: State
     ) -> Mutations<Mutation> { .none }
 
-    /// Whether an action ends the effects of an earlier one: no.
+    /// Decides whether an action cancels the effects of an earlier one; by default it does not.
     open func shouldCancel(
         current: Action, upcoming: Action
     ) throws(NeverCancels) -> Bool { throw NeverCancels() }

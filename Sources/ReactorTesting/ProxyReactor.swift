@@ -1,24 +1,24 @@
 public import ReactorCore
 
-/// A reactor made of functions, for tests and previews: those that are missing do nothing, or keep
-/// the state.
+/// A reactor made of closures, for tests and previews. Missing closures do nothing and keep the
+/// state.
 ///
 ///     let proxy = ProxyReactor<Counter.Action, Counter.Mutation, Counter.State>(
 ///         initialState: Counter.State(count: 41),
 ///         reduce: { state, _ in state.count += 1 })
 ///
-/// A subclass of ``ProxyBehavior`` does the same by overriding. It can stand wherever a reactor of
-/// the same types can: in a ``TestStore``, a ``TestDaemon``, among the children of another.
+/// A subclass of ``ProxyBehavior`` does the same by overriding. A proxy can replace a reactor of
+/// the same types: in a ``TestStore``, in a ``TestDaemon``, or as the child of another reactor.
 public struct ProxyReactor<
     Action: WireCodable & Sendable, Mutation: WireCodable & Sendable,
     State: WireCodable & Sendable
 >: Reactor {
     private let behavior: ProxyBehavior<Action, Mutation, State>
 
-    /// Does what `behavior` says.
+    /// Creates a reactor that delegates to `behavior`.
     public init(_ behavior: ProxyBehavior<Action, Mutation, State>) { self.behavior = behavior }
 
-    /// Does what these functions say.
+    /// Creates a reactor from closures.
     public init(
         initialState: State,
         mutate: ((Action, State) throws(Rejection) -> Mutations<Mutation>)? = nil,
@@ -59,7 +59,6 @@ public struct ProxyReactor<
     }
 }
 
-/// A behavior made of closures.
 private final class ClosureBehavior<
     Action: WireCodable & Sendable, Mutation: WireCodable & Sendable,
     State: WireCodable & Sendable

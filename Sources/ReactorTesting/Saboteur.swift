@@ -1,37 +1,38 @@
 import ReactorServer
 import ReactorWire
 
-/// Does between server and client what a server with a ``PlantedFault`` would do.
+/// Changes the traffic between server and client, as a server with a ``PlantedFault`` would.
 final class Saboteur {
     let fault: PlantedFault
-    /// What is known of each connection.
+    /// State of each connection.
     private var wires: [ConnectionID: Wire] = [:]
-    /// Ordinals that reached the server, by client, in the session at hand.
+    /// Ordinals of actions that reached the server in the current session, by client.
     private var seen: [ObjectIdentifier: Set<UInt64>] = [:]
 
     init(_ fault: PlantedFault) { self.fault = fault }
 
     private struct Wire {
-        /// The beginning of a frame from the client.
+        /// Bytes from the client that are not a complete frame yet.
         var partial: [UInt8] = []
-        /// Paths by the client's numbers for them.
+        /// Paths by the client's node numbers.
         var paths: [UInt32: String] = [:]
-        /// Whether snapshots are left out until the next mark.
+        /// True while snapshots are left out, until the next mark.
         var isSkipping = false
-        /// Whether snapshots replace what was dropped, and whether the update behind them is missed.
+        /// `isLagging`: snapshots replace dropped updates. `lacksDelta`: the next update is to be
+        /// dropped.
         var isLagging = false
         var lacksDelta = false
-        /// Slices whose first value was sent.
+        /// Slices whose first value has been sent.
         var valued: Set<UInt32> = []
     }
 
-    /// An action that is to be applied though it was before.
+    /// An action to apply a second time.
     struct Repeat {
         var path: String
         var action: [UInt8]
     }
 
-    /// A frame and where it stands in its bytes.
+    /// A frame and its bytes.
     private struct Frame {
         var kind: FrameKind?
         var flags: FrameFlags
@@ -42,7 +43,7 @@ final class Saboteur {
         var body: [UInt8] { Array(bytes.dropFirst(FrameHeader.byteCount)) }
     }
 
-    /// Takes the whole frames off the front of a stream.
+    /// Removes the complete frames from the front of a stream.
     private static func takeFrames(_ stream: inout [UInt8]) -> [Frame] {
         var frames: [Frame] = []
         var offset = 0
@@ -64,7 +65,7 @@ final class Saboteur {
 
 // MARK: - From the client
 extension Saboteur {
-    /// Sees what a client sends, and says which of its actions are to be applied once more.
+    /// Inspects the bytes that a client sends, and returns the actions to apply a second time.
     func sees(
         _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
     ) -> [Repeat] {
@@ -91,7 +92,7 @@ extension Saboteur {
 
 // MARK: - From the server
 extension Saboteur {
-    /// What is sent to a client in place of a write of the server, which is a row of whole frames.
+    /// Returns the bytes to send instead of a server's write, which consists of whole frames.
     func tampered(
         _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
     ) -> [UInt8] {
@@ -120,7 +121,7 @@ extension Saboteur {
         return frames.flatMap(\.bytes) + rest
     }
 
-    /// Leaves out the first of the updates that a client missed.
+    /// Removes the first of the updates sent to a resuming client.
     private static func resumedLate(_ frames: [Frame]) -> [Frame] {
         var resumed: Set<UInt32> = []
         return frames.filter { frame in
@@ -133,7 +134,7 @@ extension Saboteur {
         }
     }
 
-    /// Leaves out the first update behind the snapshots that replace dropped ones.
+    /// Removes the first update after the snapshots that replace dropped updates.
     private func leaveOutBehindLag(_ frames: inout [Frame], on id: ConnectionID) {
         var wire = wires[id] ?? Wire()
         frames = frames.filter { frame in
@@ -150,7 +151,7 @@ extension Saboteur {
         wires[id] = wire
     }
 
-    /// Leaves out every third value of a slice but for its first.
+    /// Removes every third value of a slice, except the first value.
     private func leaveOutValues(_ frames: inout [Frame], on id: ConnectionID) {
         var wire = wires[id] ?? Wire()
         frames = frames.filter { frame in
@@ -160,7 +161,7 @@ extension Saboteur {
         wires[id] = wire
     }
 
-    /// Leaves out the word that updates were dropped, and the snapshots that would replace them.
+    /// Removes the notice that updates were dropped, and the snapshots that replace them.
     private func skipSnapshots(_ frames: inout [Frame], on id: ConnectionID) {
         var wire = wires[id] ?? Wire()
         frames = frames.filter { frame in

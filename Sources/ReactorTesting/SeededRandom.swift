@@ -1,4 +1,5 @@
-/// The same numbers from the same seed, everywhere (SplitMix64).
+/// A random number generator that returns the same sequence for the same seed on every platform
+/// (SplitMix64).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,7 +15,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Whether something happens that does in `percent` of all cases.
+    /// Returns true with a probability of `percent`.
     public mutating func chance(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &self) < percent
     }

@@ -1,19 +1,19 @@
-public import ReactorClient
+package import ReactorClient
 import ReactorCore
 import ReactorWire
 
-/// The real client machine in a simulated world.
+/// A real client machine in a simulated world.
 ///
-/// *Owner*: the world, which must be held for as long as it is used.
-public final class SimulatedClient {
-    /// The machine itself; ask it things inside ``act(_:)``.
-    public let machine: ClientMachine
-    /// Called after everything that may have changed a mirror.
-    public var onChange: (() -> Void)?
+/// *Owner*: the world, which must outlive the client.
+package final class SimulatedClient {
+    /// The client machine; call it inside ``act(_:)``.
+    package let machine: ClientMachine
+    /// Called after every step that may have changed a mirror.
+    package var onChange: (() -> Void)?
     private unowned let world: SimulatedWorld
     private(set) var link: SimulatedLink?
-    /// Whether its program died.
-    public private(set) var isGone = false
+    /// Whether the client's program has died.
+    package private(set) var isGone = false
     private var timer: UInt64 = 0
 
     init(_ world: SimulatedWorld, _ options: ClientOptions) {
@@ -21,23 +21,24 @@ public final class SimulatedClient {
         machine = ClientMachine(options) { [unowned world] in world.random.next() }
     }
 
-    /// Asks something of the machine, and sends what comes of it.
-    public func act(_ body: (ClientMachine) -> Void) {
+    /// Runs `body` with the machine, and sends the resulting output.
+    package func act(_ body: (ClientMachine) -> Void) {
         body(machine)
         pump()
     }
 
-    /// Its program dies: the daemon learns that the connection broke, and nothing more.
-    public func vanish() {
+    /// Simulates the death of the client's program: the server only learns that the connection
+    /// broke.
+    package func vanish() {
         isGone = true
         timer += 1
         if let link { world.reset(link, nil) }
         link = nil
     }
 
-    /// Its program shuts its writing side down, and dies `nanoseconds` later: until then it may
-    /// still be waiting for answers, and owns what it owned.
-    public func fade(for nanoseconds: UInt64) {
+    /// Simulates a program that shuts down its writing side and dies `nanoseconds` later. Until
+    /// then it may still wait for answers, and keeps the objects it owns.
+    package func fade(for nanoseconds: UInt64) {
         isGone = true
         timer += 1
         guard let fading = link else { return }
@@ -46,7 +47,7 @@ public final class SimulatedClient {
         world.timeline.after(nanoseconds) { [unowned world] in world.reset(fading, nil) }
     }
 
-    /// Writes and does what the machine wants.
+    /// Sends the machine's bytes and carries out its outputs.
     func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let link, link.isOpen {

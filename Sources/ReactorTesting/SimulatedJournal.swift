@@ -1,80 +1,80 @@
 import ReactorBytes
 import ReactorCore
-public import ReactorServer
+package import ReactorServer
 
-/// A journal and its snapshots, in memory, which loses at a crash what a disk would lose.
+/// A journal with snapshots in memory, whose crashes lose data as a disk would.
 ///
-/// Rows that were committed survive, whether that was reported or not; of those behind them a
-/// prefix may. A snapshot counts once every row is committed that was handed over before its end;
-/// one that is under way at a crash never was.
+/// Committed rows survive a crash, whether their commit was reported or not; of the later rows a
+/// random prefix survives. A snapshot is usable once all rows appended before its end are
+/// committed. An unfinished snapshot is lost in a crash.
 ///
-/// *Place*: in a ``SimulatedWorld`` that keeps history. *Owner*: that world.
-public final class SimulatedJournal {
-    /// A turn's batch, as it rests.
-    public struct Row: Sendable {
-        /// Counts rows from 1 on, without gaps.
-        public let number: UInt64
-        /// What it holds.
-        public var row: HistoryRow
+/// *Place*: in a ``SimulatedWorld`` with a history. *Owner*: that world.
+package final class SimulatedJournal {
+    /// A stored batch of a turn.
+    package struct Row: Sendable {
+        /// The row's number, from 1 without gaps.
+        package let number: UInt64
+        /// The row's content.
+        package var row: HistoryRow
     }
 
-    /// A snapshot that may be used.
+    /// A usable snapshot.
     struct Snapshot {
-        /// The row that it is of.
+        /// The number of the snapshot's row.
         var number: UInt64
-        /// The last row that had been handed over at its end.
+        /// The last row appended before the snapshot's end.
         var lastNumber: UInt64
         var parts: [[UInt8]]
     }
 
-    /// A snapshot that is being gathered.
+    /// A snapshot in progress.
     private struct Run {
         var snapshot: ServerSnapshot
         var made: Snapshot
     }
 
-    /// In how many of a hundred turns a snapshot is begun.
-    public var snapshotPercent = 10
-    /// In how many of a hundred turns one that was begun is gathered on.
-    public var gatherPercent = 60
-    /// Nodes, or sessions, that are gathered at once, at most.
-    public var gatherCountMax = 5
-    /// How many of a hundred snapshots have the rows behind the older one trimmed.
-    public var trimPercent = 50
-    /// How many of a hundred starts take the older snapshot, if there is one.
-    public var olderPercent = 25
+    /// Percentage of turns in which a snapshot begins.
+    package var snapshotPercent = 10
+    /// Percentage of turns in which a snapshot in progress advances.
+    package var gatherPercent = 60
+    /// Maximum number of nodes or sessions collected at once.
+    package var gatherCountMax = 5
+    /// Percentage of snapshots after which the rows up to the older snapshot are trimmed.
+    package var trimPercent = 50
+    /// Percentage of starts that use the older snapshot, if there is one.
+    package var olderPercent = 25
 
-    /// Rows that were not trimmed, in ascending order.
-    public private(set) var rows: [Row] = []
-    /// The row that was handed over last; 0 before the first.
-    public private(set) var lastNumber: UInt64 = 0
-    /// The row that was committed last.
-    public private(set) var committedNumber: UInt64 = 0
-    /// How many snapshots were finished.
-    public private(set) var snapshotCount = 0
-    /// How many snapshots ended with a crash, or a full disk.
-    public private(set) var brokenSnapshotCount = 0
-    /// The usable ones, the newest last.
+    /// The rows that are not trimmed, in ascending order.
+    package private(set) var rows: [Row] = []
+    /// The number of the last appended row; 0 before the first.
+    package private(set) var lastNumber: UInt64 = 0
+    /// The number of the last committed row.
+    package private(set) var committedNumber: UInt64 = 0
+    /// Number of finished snapshots.
+    package private(set) var snapshotCount = 0
+    /// Number of snapshots that ended in a crash or on a full disk.
+    package private(set) var brokenSnapshotCount = 0
+    /// The usable snapshots, the newest last.
     var snapshots: [Snapshot] = []
-    /// The history that goes on.
+    /// The current epoch.
     private(set) var epoch: UInt64
-    /// Sequence as of the last row.
+    /// The sequence of the last row.
     private(set) var sequence: UInt64 = 0
-    /// Sequence as of the last row that was trimmed.
+    /// The sequence of the last trimmed row.
     private var trimmedSequence: UInt64 = 0
     private var run: Run?
     private var answered = 0
     private var random: SeededRandom
     let saboteur: HistorySaboteur?
 
-    /// Makes an empty journal of a history that begins with `epoch`.
-    public init(seed: UInt64, epoch: UInt64, fault: PlantedFault? = nil) {
+    /// Creates an empty journal for a history that begins with `epoch`.
+    package init(seed: UInt64, epoch: UInt64, fault: PlantedFault? = nil) {
         random = SeededRandom(seed: seed ^ 0x6a6f_7572_6e61_6c)
         self.epoch = epoch
         saboteur = fault.map { HistorySaboteur($0) }
     }
 
-    /// Takes a batch, and says which row it will be.
+    /// Appends a batch and returns its row number.
     func hand(_ batch: Batch) -> UInt64 {
         lastNumber += 1
         var row = HistoryRow(
@@ -86,19 +86,19 @@ public final class SimulatedJournal {
         return lastNumber
     }
 
-    /// Holds the rows up to `number` from here on, whatever happens.
+    /// Makes the rows up to `number` durable.
     func commit(_ number: UInt64) {
         committedNumber = max(committedNumber, number)
         finishSnapshot()
     }
 }
 
-// MARK: - The past
+// MARK: - Queries
 extension SimulatedJournal {
-    /// How often somebody missed more than memory holds, and was answered.
-    public var answerCount: Int { answered }
+    /// Number of queries for missed updates that the journal has answered.
+    package var answerCount: Int { answered }
 
-    /// The changes that a client missed of a node; nil where the rows are not all there any more.
+    /// Returns the deltas of a node that a client missed; nil if some of the rows are gone.
     func missed(_ question: HistoryQuestion) -> [UInt8]? {
         let asked = rows.map(\.row).filter {
             $0.epoch == question.epoch && $0.sequence > question.after
@@ -118,7 +118,7 @@ extension SimulatedJournal {
 
 // MARK: - Snapshots
 extension SimulatedJournal {
-    /// Begins a snapshot, or goes on with one; after a turn.
+    /// Begins or advances a snapshot; called after each turn.
     func lookAfterTurn(of server: Server) {
         if let snapshot = run?.snapshot {
             guard !snapshot.isComplete, random.chance(gatherPercent) else { return }
@@ -134,7 +134,7 @@ extension SimulatedJournal {
         }
     }
 
-    /// A snapshot has begun, of the row that was handed over last.
+    /// Begins a snapshot of the last appended row.
     func begin(_ snapshot: ServerSnapshot) {
         run = Run(
             snapshot: snapshot,
@@ -160,8 +160,9 @@ extension SimulatedJournal {
 
 // MARK: - Crashes
 extension SimulatedJournal {
-    /// Loses what was not committed, but for a prefix of it; with `isPowerCut`, of a journal that
-    /// does not wait for the disk, also rows that were reported. Says whether it lost any of those.
+    /// Simulates a crash: keeps the committed rows and a random prefix of the others. With
+    /// `isPowerCut`, as in a journal that does not wait for the disk, rows whose commit was
+    /// reported may be lost as well. Returns whether a power cut lost committed rows.
     func crash(isPowerCut: Bool) -> Bool {
         if run != nil { brokenSnapshotCount += 1 }
         run = nil
@@ -175,7 +176,7 @@ extension SimulatedJournal {
         return survivor < held && isPowerCut
     }
 
-    /// Refuses what it was handed and does not hold, because the disk is full.
+    /// Drops the rows that are not committed, because the disk is full.
     func refuse() {
         if run != nil { brokenSnapshotCount += 1 }
         run?.snapshot.cancel()
@@ -190,13 +191,13 @@ extension SimulatedJournal {
         sequence = rows.last?.row.sequence ?? trimmedSequence
     }
 
-    /// Takes no snapshots any more: nothing can go on from here.
+    /// Stops taking snapshots, since the world cannot continue.
     func end() { snapshotPercent = 0 }
 
-    /// Begins another history where the one at hand lost its end.
+    /// Begins a new epoch after the journal has lost its end.
     func begin(_ epoch: UInt64) { self.epoch = epoch }
 
-    /// Puts `recovery` to where the journal ends.
+    /// Restores `recovery` to the end of the journal.
     func recover(_ recovery: Recovery) throws(RecoveryError) {
         var snapshot = snapshots.last
         if snapshots.count > 1, random.chance(olderPercent) { snapshot = snapshots.first }
@@ -210,6 +211,6 @@ extension SimulatedJournal {
 }
 
 extension Batch {
-    /// Its delta frames. *Cost*: copies them.
-    public var deltaBytes: [UInt8] { Array(deltas.storage[deltas.range]) }
+    /// The batch's delta frames. *Cost*: copies them.
+    package var deltaBytes: [UInt8] { Array(deltas.storage[deltas.range]) }
 }

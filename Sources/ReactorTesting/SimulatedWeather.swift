@@ -1,31 +1,31 @@
-/// How rough a simulated world is: how long things take, and how often they break.
-public struct SimulatedWeather: Sendable {
-    /// Nanoseconds that bytes travel at most.
-    public var delayMax: UInt64 = 2_000_000
-    /// Nanoseconds that the server gathers input for a turn, at most.
-    public var turnDelayMax: UInt64 = 300_000
-    /// Nanoseconds between two changes of the weather, at most.
-    public var pauseMax: UInt64 = 30_000_000
-    /// In how many of a hundred changes a connection is reset.
-    public var resetPercent = 20
-    /// In how many of a hundred changes a client stops reading.
-    public var stallPercent = 40
-    /// How many of a hundred reads bring a single byte.
-    public var singleBytePercent = 20
-    /// Bytes that one read brings at most.
-    public var portionMax = 8_192
-    /// How many of a hundred attempts to connect come to nothing.
-    public var refusalPercent = 10
-    /// How many of a hundred batches are appended at once.
-    public var swiftAppendPercent = 50
-    /// Nanoseconds between a commit and the word of it, at most; where there is a journal.
-    public var reportDelayMax: UInt64 = 500_000
+/// The disturbances in a simulated world: durations of delays and rates of faults.
+package struct SimulatedWeather: Sendable {
+    /// Maximum delay of bytes, in nanoseconds.
+    package var delayMax: UInt64 = 2_000_000
+    /// Maximum time in nanoseconds that the server collects input for a turn.
+    package var turnDelayMax: UInt64 = 300_000
+    /// Maximum time in nanoseconds between two disturbances.
+    package var pauseMax: UInt64 = 30_000_000
+    /// Percentage of disturbances that reset a connection.
+    package var resetPercent = 20
+    /// Percentage of disturbances that stop a client from reading.
+    package var stallPercent = 40
+    /// Percentage of reads that return a single byte.
+    package var singleBytePercent = 20
+    /// Maximum number of bytes in one read.
+    package var portionMax = 8_192
+    /// Percentage of connection attempts that fail.
+    package var refusalPercent = 10
+    /// Percentage of batches that are appended without delay.
+    package var swiftAppendPercent = 50
+    /// Maximum time in nanoseconds between a commit and its report, in a world with a journal.
+    package var reportDelayMax: UInt64 = 500_000
 
-    /// The weather where nothing else is said.
-    public init() {}
+    /// The default disturbances.
+    package init() {}
 
-    /// Weather of its own for each source of chance, from fair to foul.
-    public static func drawn(from random: inout SeededRandom) -> SimulatedWeather {
+    /// Draws random disturbances, from light to heavy.
+    package static func drawn(from random: inout SeededRandom) -> SimulatedWeather {
         var weather = SimulatedWeather()
         weather.delayMax = [20_000, 200_000, 2_000_000].randomElement(using: &random) ?? 20_000
         weather.turnDelayMax = [1, 30_000, 300_000].randomElement(using: &random) ?? 1

@@ -1,11 +1,11 @@
-public import ReactorCore
-public import ReactorServer
+package import ReactorCore
+package import ReactorServer
 
-// MARK: - A world that keeps history
+// MARK: - A world with a history
 extension SimulatedWorld {
-    /// Starts a server of `tree`, whose effects run in `effects`, that keeps history in `journal`,
-    /// which is empty; in weather of its own.
-    public convenience init(
+    /// Starts a server of `tree` whose history is stored in `journal`, which must be empty. The
+    /// tree's effects run in `effects`.
+    package convenience init(
         seed: UInt64, _ tree: Tree, in journal: SimulatedJournal, limits: ServerLimits,
         effects: ManualWorld? = nil, weather: SimulatedWeather, fault: PlantedFault? = nil
     ) {
@@ -30,13 +30,13 @@ extension SimulatedWorld {
         return Server(recovery, isReadOnly: isReadOnly, daemonName: "simulated") { secrets.next() }
     }
 
-    /// Has the server die, and starts one of `tree` that goes on with what the journal holds.
+    /// Simulates a crash of the server, and starts a new server of `tree` from the journal.
     ///
-    /// With `isPowerCut`, the journal is one that does not wait for the disk: what was reported may
-    /// be lost as well, and the history goes on under another epoch then. Where nothing can be
-    /// recovered, which is a violation, it answers false: the world is at its end.
+    /// With `isPowerCut`, the journal does not wait for the disk: rows whose commit was reported
+    /// may be lost too, and the history then continues under a new epoch. Returns false if
+    /// recovery fails, which is a violation; the world cannot continue then.
     @discardableResult
-    public func crash(isPowerCut: Bool = false, _ tree: Tree) -> Bool {
+    package func crash(isPowerCut: Bool = false, _ tree: Tree) -> Bool {
         guard let journal else { preconditionFailure("a world without a journal cannot go on") }
         loseLinks()
         let hasLostReported = journal.crash(isPowerCut: isPowerCut)
@@ -44,10 +44,11 @@ extension SimulatedWorld {
         return goOn(with: Recovery(of: tree, limits: server.limits), isReadOnly: false)
     }
 
-    /// Has the disk be full for a while: the journal refuses what it does not hold yet, everybody is
-    /// cut, and a server of `tree` shows what is held, which changes nothing until there is room.
+    /// Simulates a full disk for `nanoseconds`: the journal refuses what is not committed, all
+    /// connections are closed, and a server of `tree` serves the committed state without
+    /// accepting changes.
     @discardableResult
-    public func fillDisk(for nanoseconds: UInt64, _ tree: Tree) -> Bool {
+    package func fillDisk(for nanoseconds: UInt64, _ tree: Tree) -> Bool {
         guard let journal else { preconditionFailure("a world without a journal has no disk") }
         fullDisks += 1
         journal.refuse()
@@ -88,7 +89,7 @@ extension SimulatedWorld {
         return true
     }
 
-    /// Looks in the journal, where there is one, for what a client missed; that takes its time.
+    /// Answers a query for missed updates from the journal, if there is one, after a delay.
     func answer(_ question: HistoryQuestion) {
         guard let journal else {
             return server.answer(question.number, with: nil, at: timeline.now)
@@ -101,7 +102,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// Hands a batch to the journal, which takes its time to hold it, and to say so.
+    /// Appends a batch to the journal, which commits it at `due` and reports the commit later.
     func append(_ batch: Batch, to journal: SimulatedJournal, at due: UInt64) {
         let number = journal.hand(batch)
         onBatch?(batch)

@@ -1,75 +1,78 @@
 import ReactorBytes
-public import ReactorClient
-public import ReactorCore
-public import ReactorServer
+package import ReactorClient
+package import ReactorCore
+package import ReactorServer
 import ReactorThreads
 
-/// The real server and real clients in a world without sockets, disks and clocks, from one seed.
+/// The real server and real clients in a world without sockets, disks and clocks, determined by
+/// one seed.
 ///
-/// Bytes are split and delayed, readers stop, connections are reset, batches take their time, and
-/// the server may start anew without its past. The same seed gives the same storm.
+/// Bytes are split and delayed, readers stop, connections are reset, batches are appended late,
+/// and the server may restart without its history. The same seed gives the same run.
 ///
-/// *Place*: under ``Simulation``, which is what an author's test uses, and ``TestDaemon``. A test of
-/// the server makes one, adds clients with a workload, lets it ``run(for:)`` through a storm, lets
-/// it ``heal()``, runs on, and compares.
-public final class SimulatedWorld {
-    /// The seed of everything random.
-    public let seed: UInt64
-    /// The time, and what is to happen when.
-    public let timeline = Timeline()
-    /// The daemon that is up.
-    public private(set) var server: Server
-    /// What the daemon goes on from after a crash, where it keeps history.
-    public let journal: SimulatedJournal?
-    /// How rough it is.
-    public var weather: SimulatedWeather
-    /// Everything random is drawn from here.
-    public var random: SeededRandom
+/// *Place*: under ``Simulation``, the interface for an author's tests, and ``TestDaemon``. A test
+/// of the server creates a world, adds clients with a workload, runs a storm with ``run(for:)``,
+/// ends it with ``heal()``, runs on, and compares.
+package final class SimulatedWorld {
+    /// The seed of all random choices.
+    package let seed: UInt64
+    /// The virtual time and the scheduled events.
+    package let timeline = Timeline()
+    /// The running server.
+    package private(set) var server: Server
+    /// The journal from which the server recovers after a crash; nil without a history.
+    package let journal: SimulatedJournal?
+    /// The rates and durations of disturbances.
+    package var weather: SimulatedWeather
+    /// The source of all random choices.
+    package var random: SeededRandom
     /// Whether readers stop and connections are reset.
-    public private(set) var isStormy: Bool
-    /// What was found that must not be.
-    public private(set) var violations: [String] = []
-    /// Connections that were reset.
-    public private(set) var resets = 0
-    /// Connections whose end the server was told.
-    public private(set) var endedLinks = 0
-    /// How often the server was started anew.
-    public private(set) var restarts = 0
-    /// How often the disk was full.
-    public internal(set) var fullDisks = 0
-    /// Bytes of a simulated socket's buffer.
-    public var bufferBytes: Int
-    /// Compares what the server keeps with its limits, after every step.
-    public var audit: MemoryAudit?
+    package private(set) var isStormy: Bool
+    /// Violations found so far.
+    package private(set) var violations: [String] = []
+    /// Number of connections that were reset.
+    package private(set) var resets = 0
+    /// Number of connections whose end was reported to the server.
+    package private(set) var endedLinks = 0
+    /// Number of server restarts.
+    package private(set) var restarts = 0
+    /// Number of times the disk was full.
+    package internal(set) var fullDisks = 0
+    /// Size in bytes of a simulated socket's buffer.
+    package var bufferBytes: Int
+    /// Compares the server's memory with its limits after every step.
+    package var audit: MemoryAudit?
     /// Called after every step of the server.
-    public var onStep: (() -> Void)?
-    /// Called with each batch, before it is appended.
-    public var onBatch: ((Batch) -> Void)?
-    /// Called with what was recovered, before it is served.
-    public var onRecovered: ((Recovery) -> Void)?
-    /// Called with the bytes of each write, which are whole frames, before a client can have them.
-    public var onWrite: ((ConnectionID, [UInt8]) -> Void)?
-    /// Nanoseconds that it takes at most until a batch is appended; half of them take none.
-    public var journalDelayMax: UInt64 = 3_000_000
-    /// Whether nothing is random: no weather, no delays, no splits.
+    package var onStep: (() -> Void)?
+    /// Called with each batch before it is appended.
+    package var onBatch: ((Batch) -> Void)?
+    /// Called with the recovered state before clients are served.
+    package var onRecovered: ((Recovery) -> Void)?
+    /// Called with the bytes of each write, which are whole frames, before the client receives
+    /// them.
+    package var onWrite: ((ConnectionID, [UInt8]) -> Void)?
+    /// Maximum time in nanoseconds until a batch is appended; about half of the batches take
+    /// none.
+    package var journalDelayMax: UInt64 = 3_000_000
+    /// Whether the world is without random disturbances, delays and splits.
     let isCalm: Bool
-    /// Where the effects of the trees run, if they do.
+    /// The world in which effects of the trees run; nil if they do not run.
     private let effects: ManualWorld?
     private(set) var clients: [SimulatedClient] = []
     var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient?)] = [:]
     private var lastLink: UInt64 = 0
     private var isTurnDue = false
     private var appendDue: UInt64 = 0
-    /// When the journal will have said of all it was handed that it holds it.
+    /// The time at which the journal will have reported all commits.
     var reportDue: UInt64 = 0
-    /// What mirrors ask of their clients, on its way to them.
+    /// Requests of mirrors to their clients.
     let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
     private let saboteur: Saboteur?
     let secrets: SecretSource
 
-    /// Starts a server of `tree`, whose effects run in `effects`; with `fault`, one that does
-    /// something wrong. Where it is calm, everything happens at once and in order.
-    public convenience init(
+    /// Starts a server of `tree`, whose effects run in `effects`; with `fault`, the world
+    /// simulates that fault. In a calm world, all events happen at once and in order.
+    package convenience init(
         seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
         effects: ManualWorld? = nil, isCalm: Bool = false, fault: PlantedFault? = nil
     ) {
@@ -99,7 +102,7 @@ public final class SimulatedWorld {
         if isStormy { storm() }
     }
 
-    /// Session secrets, which differ from one start of the server to the next.
+    /// The source of session secrets, shared by all starts of the server.
     final class SecretSource {
         private var random: SeededRandom
 
@@ -108,8 +111,8 @@ public final class SimulatedWorld {
         func next() -> UInt64 { random.next() }
     }
 
-    /// Adds a client that connects soon.
-    public func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
+    /// Adds a client, which connects after a delay.
+    package func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
         var options = options
         options.keepsTrying = true
         let client = SimulatedClient(self, options)
@@ -118,30 +121,32 @@ public final class SimulatedWorld {
         return client
     }
 
-    /// Has a stranger of user `uid` connect, send `bytes`, and leave after `nanoseconds`.
-    public func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
+    /// Simulates a client of user `uid` that connects, sends `bytes`, and disconnects after
+    /// `nanoseconds`.
+    package func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
         let link = open(nil, uid: uid)
         if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
         noteServer()
         timeline.after(nanoseconds) { [unowned self] in shut(link) }
     }
 
-    /// Starts a server of `tree` in place of the one at hand, which is gone with all it knew.
-    public func restart(_ tree: Tree) {
+    /// Replaces the server by a new server of `tree`; the state of the old one is lost.
+    package func restart(_ tree: Tree) {
         loseLinks()
         let secrets = secrets
         server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
     }
 
-    /// Goes on with another server.
+    /// Continues with another server.
     func goOn(with next: Server) {
         server = next
-        // because a daemon that starts numbers its connections behind those that it knows of, and
-        // one that goes on behind those that it had
+        // A recovered server numbers connections after those in its history; a read-only one also
+        // after those that are open.
         lastLink = max(next.isReadOnly ? lastLink : 0, next.highestConnection)
     }
 
-    /// All connections break, as their clients then learn; what was being appended is not reported.
+    /// Breaks all connections, which the clients learn after a delay. Reports of commits in
+    /// progress are dropped.
     func loseLinks() {
         restarts += 1
         for (link, client) in sortedLinks {
@@ -153,19 +158,19 @@ public final class SimulatedWorld {
         reportDue = 0
     }
 
-    /// The epoch of a server that starts without the past of the one at hand.
-    public func newEpoch() -> UInt64 {
+    /// Returns the epoch for a server that starts without the current server's history.
+    package func newEpoch() -> UInt64 {
         let epoch = random.next()
         return saboteur?.fault == .keptEpoch ? server.tree.revision.epoch : epoch
     }
 
-    /// Lets time pass.
-    public func run(for nanoseconds: UInt64) {
+    /// Runs all events of the next `nanoseconds`.
+    package func run(for nanoseconds: UInt64) {
         let end = timeline.now + nanoseconds
-        guard let effects else { return timeline.run(until: end) }
+        guard let effects else { return timeline.drain(until: end) }
         settle(effects)
         while let due = [timeline.nextDue, effects.nextDue].compactMap({ $0 }).min(), due <= end {
-            // because who wakes at the same time as bytes arrive has waited longer
+            // At equal times a sleeper wakes before bytes arrive, since it has waited longer.
             if effects.nextDue == due {
                 timeline.advance(to: due)
                 _ = effects.clock.wakeNext(upTo: ManualClock.Instant(nanoseconds: due))
@@ -175,11 +180,11 @@ public final class SimulatedWorld {
             }
             settle(effects)
         }
-        timeline.run(until: end)
+        timeline.drain(until: end)
         effects.clock.advance(to: ManualClock.Instant(nanoseconds: end))
     }
 
-    /// Lets effects run, and server and clients take in what they are asked.
+    /// Runs effects, and passes their jobs to the server and requests to the clients.
     private func settle(_ effects: ManualWorld) {
         while true {
             let isBusy = effects.settle { [unowned self] job in server.perform(job) }
@@ -190,8 +195,8 @@ public final class SimulatedWorld {
         }
     }
 
-    /// Ends the storm: readers read on, and nothing is reset any more.
-    public func heal() {
+    /// Ends the disturbances: readers resume, and no more connections are reset.
+    package func heal() {
         isStormy = false
         for (link, _) in sortedLinks {
             link.isStalled = false
@@ -199,27 +204,26 @@ public final class SimulatedWorld {
         }
     }
 
-    /// Notes a violation unless `condition` holds.
-    public func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
+    /// Records a violation unless `condition` holds.
+    package func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
         guard !condition, violations.count < Self.violationsMax else { return }
         violations.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
     }
 
-    // because a run that goes wrong goes wrong at every step
-    /// Most violations that are noted.
+    /// Maximum number of recorded violations: a broken run may violate a condition at every step.
     private static let violationsMax = 200
-    /// Nanoseconds that it takes to encode a large answer beside the server.
+    /// Nanoseconds that the encoding of a large answer outside the server takes.
     private static let encodingNanoseconds: UInt64 = 50_000
 
-    /// Whether the server has been told of a connection and not of its end.
-    public func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
+    /// Whether the server was informed of the connection's start and not of its end.
+    package func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
 
-    /// A random delay of a message, in nanoseconds.
+    /// Returns a random delay of bytes, in nanoseconds.
     func delay() -> UInt64 {
         isCalm ? 0 : UInt64.random(in: 1_000...weather.delayMax, using: &random)
     }
 
-    /// How many bytes pass at once.
+    /// Returns the number of bytes that pass at once.
     private func portion() -> Int {
         if isCalm { return .max }
         return random.chance(weather.singleBytePercent)
@@ -230,7 +234,7 @@ public final class SimulatedWorld {
         links.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
     }
 
-    // MARK: Weather
+    // MARK: Disturbances
 
     private func tick() {
         timeline.after(1_000_000_000) { [unowned self] in
@@ -257,11 +261,10 @@ public final class SimulatedWorld {
         }
     }
 
-    /// Has a connection break, as the two ends then learn.
+    /// Breaks a connection; both ends learn of it after separate delays.
     func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
         resets += 1
         shut(link)
-        // because the two ends learn of it at different times
         timeline.after(delay()) { client?.lose(link) }
     }
 }
@@ -278,15 +281,15 @@ extension SimulatedWorld {
         return link
     }
 
-    /// The client closed its end: what it had written still arrives.
+    /// Closes the client's end; bytes that the client has sent still arrive.
     func finish(_ link: SimulatedLink) {
         link.isFinished = true
         scheduleUp(link)
     }
 
-    /// The client shut its writing side down, and still reads: what it had written arrives, then the
-    /// server is told that nothing more comes. A link that is reset after that was closed wholly.
-    public func halfClose(_ link: SimulatedLink) {
+    /// Shuts down the client's writing side: bytes that it has sent still arrive, then the server
+    /// sees the end of input. The client still reads until the link is reset.
+    package func halfClose(_ link: SimulatedLink) {
         link.isHalfClosed = true
         scheduleUp(link)
     }
@@ -342,7 +345,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// The server's end of a link is gone.
+    /// Closes the server's end of a link and reports the end to the server.
     func shut(_ link: SimulatedLink) {
         guard link.isOpen else { return }
         link.isOpen = false
@@ -354,13 +357,14 @@ extension SimulatedWorld {
         noteServer()
     }
 
-    /// The server closed a link: what the client's buffer holds still arrives.
+    /// Closes a link for the server without delivering the rest of the write; buffered bytes
+    /// still arrive.
     private func cut(_ link: SimulatedLink, _ client: SimulatedClient?) {
         link.rest = []
         close(link, client)
     }
 
-    /// The server closed a link: what it had written still arrives.
+    /// Closes a link for the server; bytes that the server has written still arrive.
     private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
         let last = link.down + link.rest
         shut(link)
@@ -373,14 +377,15 @@ extension SimulatedWorld {
 
 // MARK: - The server's shell
 extension SimulatedWorld {
-    /// Sees to it that a turn ends soon after something happened to the server.
+    /// Carries out the server's outputs, checks the invariants, and schedules a turn if one is
+    /// needed.
     func noteServer() {
         carryOut()
         look()
         if server.needsTurn { dueTurn() }
     }
 
-    /// Has a turn end soon.
+    /// Schedules the end of a turn.
     func dueTurn() {
         guard !isTurnDue else { return }
         isTurnDue = true
@@ -394,7 +399,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// Looks at what must hold after every step.
+    /// Checks the conditions that hold after every step.
     private func look() {
         if let audit {
             for finding in audit.findings(server.memory) {
@@ -433,7 +438,7 @@ extension SimulatedWorld {
         case .encode(let capture):
             let start = restarts
             timeline.after(Self.encodingNanoseconds) { [unowned self] in
-                // because a server that is gone took its questions with it
+                // A server that has been replaced has lost its queries.
                 guard start == restarts else { return }
                 server.encoded(capture.encode())
                 noteServer()
@@ -458,7 +463,7 @@ extension SimulatedWorld {
     }
 
     private func append(_ batch: Batch) {
-        // because batches are appended in their order, whatever each of them takes
+        // Batches are appended in order, whatever their delays.
         let isSwift = isCalm || random.chance(weather.swiftAppendPercent)
         let cost = isSwift ? 0 : UInt64.random(in: 0...journalDelayMax, using: &random)
         appendDue = max(appendDue, timeline.now + cost)
@@ -466,7 +471,7 @@ extension SimulatedWorld {
         onBatch?(batch)
         let start = restarts
         timeline.after(appendDue - timeline.now) { [unowned self] in
-            // because a server that is gone took its unfinished batches with it
+            // A server that has been replaced has lost its unfinished batches.
             guard start == restarts else { return }
             server.appended(batch.turn, at: timeline.now)
             noteServer()

@@ -3,7 +3,7 @@ import ReactorClient
 public import ReactorCore
 public import ReactorServer
 
-/// A reactor, a daemon of it and several clients in bad weather, all from one seed.
+/// A reactor, its daemon and several clients under random disturbances, determined by one seed.
 ///
 ///     @Test(arguments: 0..<20 as Range<UInt64>)
 ///     func storm(seed: UInt64) {
@@ -14,27 +14,27 @@ public import ReactorServer
 ///         }
 ///     }
 ///
-/// The real server and the real client machines exchange bytes that are split, delayed and held up;
-/// connections break and come back, batches are appended late, and the daemon starts anew. Effects
-/// run too, repeatably where they keep to the clock and the executor that they are given. It is
-/// checked that
+/// The real server and the real client machines exchange bytes that are split, delayed and held
+/// up. Connections break and return, batches are appended late, and the daemon restarts. Effects
+/// run too, reproducibly if they use the clock and executor of their environment. The simulation
+/// checks that
 ///
 /// - each invariant holds after every transaction,
-/// - every mirror shows, at each revision, the state that the daemon had at that revision,
-/// - `reduce` is a function: run again on a copy, it leads to the same state,
-/// - no client goes back in time, and no transaction is two actions' outcome,
-/// - who waited for an action's effects is told when they have ended, and not before,
-/// - in the end every client is connected, has all its outcomes, and shows the daemon's state.
+/// - every mirror shows, at each revision, the daemon's state at that revision,
+/// - `reduce` is deterministic: repeated on a copy, it leads to the same state,
+/// - a client's revision never decreases in an epoch, and no two actions get the same revision,
+/// - a `perform` completes after the action's effects have ended, and not before,
+/// - at the end every client is connected, has all its outcomes, and shows the daemon's state.
 ///
-/// What breaks is told with the seed, which brings it again.
+/// A failure contains the seed, which reproduces it.
 ///
-/// *Owner*: the test's isolation; one ``run(steps:fileID:filePath:line:column:_:)`` each.
+/// *Owner*: the test's isolation; call ``run(steps:fileID:filePath:line:column:_:)`` once.
 public final class Simulation<Root: Reactor> {
-    /// Where everything random comes from.
+    /// The seed of all random choices.
     public let seed: UInt64
-    /// How often the daemon starts anew, at most, without its past.
+    /// Maximum number of restarts of the daemon without its history.
     public var restartsMax = 1
-    /// Nanoseconds that it takes at most until a batch is appended.
+    /// Maximum time in nanoseconds until a batch is appended.
     public var journalDelayMax: UInt64 {
         get { world.journalDelayMax }
         set { world.journalDelayMax = newValue }
@@ -50,12 +50,12 @@ public final class Simulation<Root: Reactor> {
     private var traffic: [Traffic] = []
     private var members: [Member] = []
     private var mirrors: [Int: Mirror<Root>] = [:]
-    /// Revisions that were told as outcomes.
+    /// Revisions that clients received as outcomes.
     private var outcomes: Set<Revision> = []
     private var sentCount = 0
 
-    /// Makes a daemon of what `root` makes, and `clients` clients; `report` is where it is told what
-    /// broke.
+    /// Creates a daemon of the reactor that `root` returns, and `clients` clients; failures go to
+    /// `report`.
     public init(
         seed: UInt64, clients: Int = 3, limits: ServerLimits = ServerLimits(),
         report: FailureReport = .standard, root: @escaping () -> Root
@@ -80,14 +80,15 @@ public final class Simulation<Root: Reactor> {
     }
 }
 
-/// Something that every client mirrors.
+/// A node that every client mirrors.
 private struct Follow {
     var path: String
-    /// Begins to mirror for the client with a number; hands over how the state is read.
+    /// Starts mirroring for a client, by its index; the callback receives a function that reads
+    /// the mirror's encoded state.
     var begin: (Int, ClientMachine, @escaping (@escaping () -> [UInt8]) -> Void) -> Void
 }
 
-/// Actions for other nodes than the root.
+/// Random actions for a node below the root.
 private struct Traffic {
     var path: String
     var percent: Int
@@ -98,24 +99,24 @@ private struct Traffic {
 private struct Member {
     var client: SimulatedClient
     var nodes: [String: NodeID] = [:]
-    /// Encoded states of the mirrors, by path.
+    /// Functions that return the encoded state of a mirror, by path.
     var readers: [String: () -> [UInt8]] = [:]
     var shown = Revision(epoch: 0, sequence: 0)
 }
 
-// MARK: - What is to hold
+// MARK: - Conditions
 extension Simulation {
-    /// States what holds for the root's state after every transaction.
+    /// Adds a condition that the root's state must meet after every transaction.
     public func invariant(_ claim: String, _ holds: @escaping (Root.State) -> Bool) {
         invariants.append((claim, holds))
     }
 
-    /// Has every client mirror the child at `path` as well, which is there from the beginning.
+    /// Makes every client mirror the child at `path` too, which must exist from the start.
     public func follow<C: Reactor>(_ make: @escaping () -> C, at path: String) {
         follow(make, at: path) { _, _ in }
     }
 
-    /// Has clients send to the node at `path` as well, in `percent` of all cases.
+    /// Makes clients send `percent` percent of the actions to the node at `path`.
     public func traffic(
         to path: String, percent: Int, _ make: @escaping (inout SeededRandom) -> some WireCodable
     ) {
@@ -138,10 +139,11 @@ extension Simulation {
 
 // MARK: - Running
 extension Simulation {
-    /// Sends `steps` actions, each by some client, lets the storm pass, and compares what is left.
+    /// Sends `steps` actions from random clients, ends the disturbances, and compares the final
+    /// states.
     ///
-    /// `action` makes them; nil sends nothing in that step. Answers what broke, which is told as a
-    /// failure of the test too.
+    /// `action` returns the actions; nil skips a step. Returns the violations, which are also
+    /// reported as a failure of the test.
     @discardableResult
     public func run(
         steps: Int, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
@@ -152,7 +154,7 @@ extension Simulation {
         ) { random, _ in action(&random) }
     }
 
-    /// Sends actions that depend on what their client's mirror shows, which may be of the past.
+    /// Sends actions that depend on the state in their client's mirror, which may be outdated.
     @discardableResult
     public func run(
         steps: Int, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
@@ -217,20 +219,15 @@ extension Simulation {
         guard let node = members[index].nodes[path] else { return }
         members[index].client.act { machine in
             do throws(ClientError) {
-                if world.random.chance(10) {
-                    try machine.perform(encoded: bytes.span, to: node) { [unowned self] outcome in
-                        note(outcome, index)
-                        checkDone(outcome, index)
-                    }
-                } else {
-                    try machine.dispatch(encoded: bytes.span, to: node) {
-                        [unowned self] outcome in
-                        note(outcome, index)
-                    }
+                var action = OutgoingAction(encoded: bytes, to: node)
+                action.awaitsEffects = world.random.chance(10)
+                try machine.submit(action) { [unowned self] outcome in
+                    note(outcome, index)
+                    if action.awaitsEffects { checkDone(outcome, index) }
                 }
                 sentCount += 1
             } catch {
-                // because a client that finds no room sends nothing, as its author would
+                // A client whose queue is full skips the action, as an author's program would.
             }
         }
     }
@@ -243,7 +240,7 @@ extension Simulation {
     }
 }
 
-// MARK: - Looking
+// MARK: - Checks
 extension Simulation {
     private func look(at batch: Batch) {
         let bytes = batch.deltas.storage.span.extracting(batch.deltas.range)
@@ -263,7 +260,7 @@ extension Simulation {
         for finding in ledger.takeFindings() { world.expect(false, finding) }
     }
 
-    /// What every reader may rely on at every moment.
+    /// Checks a client's revision and mirrors after every change.
     private func look(_ index: Int) {
         let revision = members[index].client.machine.revision
         let before = members[index].shown
@@ -293,7 +290,7 @@ extension Simulation {
             "client \(index) is told revision \(revision), which another action was given")
     }
 
-    /// Who waited for the end of effects is told after it.
+    /// Checks that a `perform` completed only after the action's effects had ended.
     private func checkDone(_ outcome: ActionOutcome, _ index: Int) {
         let tree = world.server.tree
         guard let revision = outcome.revision, revision.epoch == tree.revision.epoch else { return }
@@ -302,7 +299,7 @@ extension Simulation {
             "client \(index) is told that the effects of \(revision) have ended, and they run")
     }
 
-    /// Lets the storm pass, and compares.
+    /// Ends the disturbances, runs on, and compares the final states.
     private func settle() {
         world.heal()
         world.run(for: 20_000_000_000)

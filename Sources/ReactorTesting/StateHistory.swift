@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// The state that each node had at each revision.
+/// The encoded states of all nodes at all revisions.
 struct StateHistory {
     private struct Entry {
         var sequence: UInt64
@@ -14,7 +14,7 @@ struct StateHistory {
 
     private var entries: [Place: [Entry]] = [:]
 
-    /// Keeps the states that the nodes of `tree` have now.
+    /// Records the current states of the nodes of `tree`.
     mutating func begin(_ tree: Tree) {
         let revision = tree.revision
         tree.forEachNode { node in
@@ -22,7 +22,7 @@ struct StateHistory {
         }
     }
 
-    /// Keeps what a transaction of the history `epoch` made of a node.
+    /// Records a node's state after a transaction of the given epoch.
     mutating func add(_ change: NodeChange, epoch: UInt64) {
         add(
             change.after, of: "\(change.node.path)",
@@ -34,7 +34,7 @@ struct StateHistory {
             Entry(sequence: revision.sequence, state: state))
     }
 
-    /// The encoded state that stood at `path` as of `revision`, if that is known.
+    /// Returns the encoded state at `path` as of `revision`, or nil if it is unknown.
     func state(at path: String, _ revision: Revision) -> [UInt8]? {
         entries[Place(epoch: revision.epoch, path: path)]?
             .last { $0.sequence <= revision.sequence }?.state

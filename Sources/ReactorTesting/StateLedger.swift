@@ -1,18 +1,18 @@
 import ReactorCore
 
-/// What one transaction did to one node.
+/// The change of one node in one transaction.
 struct NodeChange {
     var sequence: UInt64
     let node: AnyNode
-    /// Mutations, encoded one behind another.
+    /// The mutations, encoded one after another.
     var mutations: [UInt8] = []
     /// The encoded state before and after.
     var before: [UInt8] = []
     var after: [UInt8] = []
-    /// Children that came or went, if the node is a collection.
+    /// Children created and removed, if the node is a collection.
     var structure: [StructuralChange] = []
 
-    /// The same change with another of the same node behind it.
+    /// Merges a later change of the same node into this one.
     func followed(by next: NodeChange) -> NodeChange {
         var both = self
         both.mutations += next.mutations
@@ -21,7 +21,7 @@ struct NodeChange {
         return both
     }
 
-    /// The change in a few words.
+    /// The change as a short text.
     var text: String {
         guard structure.isEmpty else {
             return "\(node.path): "
@@ -36,20 +36,21 @@ struct NodeChange {
     }
 }
 
-/// Follows every node of a tree by its deltas, and sees to it that `reduce` is a function.
+/// Tracks the states of all nodes of a tree by its deltas, and checks that `reduce` is
+/// deterministic.
 ///
-/// Each mutation is reduced again, twice, on copies of the state before it; where that leads to
-/// another state than the tree's own, a replay or a mirror would part from the daemon.
+/// Each mutation is reduced twice on copies of the previous state. A result that differs from the
+/// tree's state would make replays and mirrors diverge from the daemon.
 ///
 /// *Owner*: the tree's isolation.
 final class StateLedger {
     private let tree: Tree
-    /// Nodes and their encoded states, as of the last delta that was read.
+    /// Nodes and their encoded states after the last delta read.
     private var entries: [UInt32: (node: AnyNode, state: [UInt8])] = [:]
-    /// Reducers that are no functions: told, and then forgotten.
+    /// Findings since the last ``takeFindings()``.
     private var findings: [String] = []
 
-    /// Follows `tree` from where it stands.
+    /// Tracks `tree` from its current state on.
     init(_ tree: Tree) {
         self.tree = tree
         tree.forEachNode { note($0) }
@@ -68,17 +69,17 @@ final class StateLedger {
         return writer.bytes
     }
 
-    /// The encoded state of a node as of the last delta that was read.
+    /// The encoded state of a node after the last delta read.
     func state(of number: UInt32) -> [UInt8]? { entries[number]?.state }
 
-    /// What was found since the last time.
+    /// Returns the findings since the last call.
     func takeFindings() -> [String] {
         defer { findings = [] }
         return findings
     }
 
-    /// Reads delta frames, in their order, and says what each did; the tree stands where the last
-    /// of them left it.
+    /// Reads delta frames in order and returns the change of each. The tree must be in the state
+    /// after the last frame.
     func read(_ deltas: Span<UInt8>) -> [NodeChange] {
         var changes: [NodeChange] = []
         var offset = 0
@@ -122,12 +123,12 @@ final class StateLedger {
         return change
     }
 
-    /// Compares the nodes that were changed with what the deltas made of them.
+    /// Compares the changed nodes with the states that their deltas lead to.
     private func compare(_ changes: [NodeChange]) {
         guard let last = changes.last?.sequence else { return }
         var seen: Set<UInt32> = []
         for change in changes.reversed() where seen.insert(change.node.number).inserted {
-            // because what came after the deltas is none of theirs
+            // A node changed after these deltas cannot be compared with them.
             guard !change.node.isGone, change.node.sequence <= last else { continue }
             let actual = Self.state(of: change.node)
             if actual == change.after { continue }

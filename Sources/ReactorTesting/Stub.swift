@@ -1,8 +1,8 @@
 public import ReactorCore
 import ReactorThreads
 
-/// Stands in for a reactor: it keeps the actions that it gets, in order, and its state is what a test
-/// says.
+/// Replaces a reactor in tests: records the actions it receives, and has the state that the test
+/// sets.
 ///
 ///     let stub = Stub(Counter.self)
 ///     let daemon = TestDaemon(stub)
@@ -10,21 +10,21 @@ import ReactorThreads
 ///     stub.force(Counter.State(count: 7))
 ///     #expect(stub.actions == [.increment(by: 2)])
 ///
-/// Neither `mutate` nor `reduce` of the reactor ever runs. The code under test uses its own client
-/// against a real server (``TestDaemon`` without a socket, ``LiveDaemon`` behind one), and mirrors
-/// the path as the reactor's type: what is simulated is the reactor alone.
+/// The reactor's own `mutate` and `reduce` never run. The code under test uses its own client
+/// against a real server (``TestDaemon`` without a socket, ``LiveDaemon`` with one), and mirrors
+/// the path as the reactor's type: only the reactor is simulated.
 ///
-/// A mirror follows a stub by its value and not by its mutations, as it does wherever the daemon's
-/// reactor is of another version.
+/// A mirror follows a stub by values instead of mutations, as for any daemon whose reactor has
+/// another version.
 public final class Stub<R: Reactor>: Reactor, Sendable {
     public typealias Action = R.Action
     public typealias State = R.State
     public typealias Reply = R.Reply
 
-    /// How an action is answered: with a reply, a rejection, or nothing beyond "applied".
+    /// Answers an action with a reply, a rejection, or nil for a plain "applied".
     public typealias Answer = @Sendable (R.Action) throws(Rejection) -> R.Reply?
 
-    /// What a test says that the state is.
+    /// Replaces the state by the state that the test sets.
     public struct Mutation: WireCodable, Sendable {
         let state: R.State
     }
@@ -35,30 +35,30 @@ public final class Stub<R: Reactor>: Reactor, Sendable {
     private struct Record {
         var actions: [R.Action] = []
         var answer: Answer?
-        /// The way into each tree that the stub stands in.
+        /// The emitters of all trees that contain the stub.
         var ways: [Emit<Mutation>] = []
-        /// What was said before there was one.
+        /// The state that was set before the first emitter existed.
         var early: R.State?
     }
 
-    /// Stands in for `reactor`, from its initial state on.
+    /// Replaces `reactor`, beginning with its initial state.
     public init(_ reactor: R) { initialState = reactor.initialState }
 
-    /// Stands in for a reactor of type `type`.
+    /// Replaces a reactor of type `type`.
     public convenience init(_ type: R.Type) where R: MirrorableReactor {
         self.init(R.makeForMirror())
     }
 
-    /// The actions that came, in order, those that were rejected too.
+    /// The received actions in order, including rejected ones.
     public var actions: [R.Action] { record.withLock(\.actions) }
 
-    /// Forgets the actions that came.
+    /// Clears ``actions``.
     public func forgetActions() { record.withLock { $0.actions = [] } }
 
-    /// Has `answer` say what becomes of the actions from now on.
+    /// Sets the closure that answers further actions.
     public func answer(_ answer: @escaping Answer) { record.withLock { $0.answer = answer } }
 
-    /// Makes the state another: a transaction of its own, as soon as the daemon gets to it.
+    /// Replaces the state, in a transaction of its own, as soon as the daemon runs it.
     public func force(_ state: R.State) {
         let ways = record.withLock { record in
             if record.ways.isEmpty { record.early = state }
@@ -68,7 +68,7 @@ public final class Stub<R: Reactor>: Reactor, Sendable {
     }
 }
 
-// MARK: - As a reactor
+// MARK: - The reactor
 extension Stub {
     public func mutate(
         action: R.Action, state: R.State, context: Context<Stub>
@@ -93,7 +93,7 @@ extension Stub {
                     return record.early
                 }
                 if let early { emit(Mutation(state: early)) }
-                // because an effect that has ended can emit nothing any more
+                // The effect waits here, since an ended effect can no longer emit.
                 let (nothing, end) = AsyncStream.makeStream(of: Never.self)
                 for await _ in nothing {}
                 end.finish()
@@ -102,7 +102,8 @@ extension Stub {
 
     public static var documentation: String { R.documentation }
 
-    // because a stub's mutations are none of the reactor's, even where their types look alike
+    // Another version number, so that clients do not interpret a stub's mutations as the
+    // reactor's.
     public static var version: UInt32 { ~R.version }
 }
 

@@ -2,12 +2,12 @@ public import ReactorClient
 public import ReactorCore
 import ReactorThreads
 
-/// A client of a ``TestDaemon``: every call returns when all that follows from it has happened.
+/// A client of a ``TestDaemon``: every call returns when all its consequences have happened.
 ///
-/// Its mirrors are those of a `Client`: they send, bind, preview and run sagas. What they were asked
-/// is done with the next ``TestDaemon/settle()``; code that waits for it runs in
-/// ``TestDaemon/run(for:_:)``. Sagas wait by ``TestDaemon/clock``. It ends with the last who holds it
-/// or a mirror of it.
+/// Its mirrors are those of a `Client`: they send, bind, preview and run sagas. Their requests
+/// are carried out in the next ``TestDaemon/settle()``; code that waits for them runs in
+/// ``TestDaemon/run(for:_:)``. Sagas use ``TestDaemon/clock``. The client closes when the last
+/// reference to it and to its mirrors is released.
 ///
 /// *Owner*: the test's isolation.
 public final class TestClient {
@@ -28,19 +28,19 @@ public final class TestClient {
         port = ActionPort(shell, options) { false }
     }
 
-    /// The machine under it, for what is not offered here.
+    /// The underlying client machine, for functions that this class does not offer.
     public var machine: ClientMachine { client.machine }
 
     /// Mirrors the reactor of type `type` at `path`.
     ///
-    /// *Throws*: ``ClientError`` where the daemon refuses, or says nothing: it is gone.
+    /// *Throws*: ``ClientError`` if the daemon refuses, or does not answer.
     public func mirror<R: MirrorableReactor>(
         _ type: R.Type, at path: String = "/"
     ) throws(ClientError) -> Mirror<R> {
         try mirror(R.makeForMirror(), at: path)
     }
 
-    /// Mirrors the reactor at `path`, which is one of `reactor`'s type.
+    /// Mirrors the reactor at `path`, whose type is that of `reactor`.
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String = "/"
     ) throws(ClientError) -> Mirror<R> {
@@ -48,7 +48,7 @@ public final class TestClient {
         return try ask { [port] in $0.mirror(reactor, at: path, port: port, hold, then: $1) }
     }
 
-    /// Holds the child at `path`, a key in a collection whose children are leased, and mirrors it.
+    /// Leases the child at `path`, a key in a collection with leases, and mirrors it.
     ///
     /// *Throws*: as with a `Client`.
     public func lease<R: MirrorableReactor>(
@@ -61,18 +61,19 @@ public final class TestClient {
         return Lease(try mirror(type, at: path), claim)
     }
 
-    /// Sends an action to the node at `path`, and says what became of it.
+    /// Sends an action to the node at `path` and returns its outcome.
     ///
-    /// *Throws*: ``ClientError`` where it was not sent: there is no such node, or no daemon.
+    /// *Throws*: ``ClientError`` if the action was not sent: the node or the daemon does not
+    /// exist.
     public func dispatch(
         _ action: some WireCodable, to path: String = "/",
         _ conditions: DispatchOptions? = nil
     ) throws(ClientError) -> ActionOutcome {
         let hold: NodeHold = try ask { $0.hold(path, then: $1) }
-        let bytes = action.wireBytes()
+        let outgoing = OutgoingAction(action, to: hold.node, conditions)
         return try ask { machine, then in
             do throws(ClientError) {
-                try machine.dispatch(encoded: bytes.span, to: hold.node, conditions) { outcome in
+                try machine.submit(outgoing) { outcome in
                     hold.keep()
                     then(.success(outcome))
                 }
@@ -82,18 +83,20 @@ public final class TestClient {
         }
     }
 
-    /// Sends an action to the node at `path`; `completion` is told what became of it when its
-    /// effects have ended, which may take time: ``TestDaemon/advance(by:)``.
+    /// Sends an action to the node at `path` and calls `completion` with its outcome once its
+    /// effects have ended. That may need time: ``TestDaemon/advance(by:)``.
     public func perform(
         _ action: some WireCodable, to path: String = "/",
         _ conditions: DispatchOptions? = nil,
         then completion: @escaping (ActionOutcome) -> Void
     ) throws(ClientError) {
         let hold: NodeHold = try ask { $0.hold(path, then: $1) }
+        var outgoing = OutgoingAction(action, to: hold.node, conditions)
+        outgoing.awaitsEffects = true
         var failure: ClientError?
         client.act { machine in
             do throws(ClientError) {
-                try machine.perform(action, to: hold.node, conditions) { outcome in
+                try machine.submit(outgoing) { outcome in
                     hold.keep()
                     completion(outcome)
                 }
@@ -105,9 +108,9 @@ public final class TestClient {
         if let failure { throw failure }
     }
 
-    /// Sends an action to what `mirror` shows, and says what became of it.
+    /// Sends an action to the reactor of `mirror` and returns its outcome.
     ///
-    /// *Throws*: ``ClientError`` where the daemon does not answer.
+    /// *Throws*: ``ClientError`` if the daemon does not answer.
     public func dispatch<R: Reactor>(
         _ action: R.Action, to mirror: Mirror<R>
     ) throws(ClientError) -> DispatchOutcome<R.Reply> {
@@ -118,7 +121,7 @@ public final class TestClient {
         }
     }
 
-    /// The value at `path`; `nil` if nothing stands there now.
+    /// Returns the value at `path`; `nil` if nothing exists there.
     public func get(_ path: String = "/") throws(ClientError) -> WireValue? {
         let bytes: [UInt8] = try ask { $0.ask(.get(path: path), then: $1) }
         do throws(WireError) {
@@ -129,13 +132,13 @@ public final class TestClient {
         }
     }
 
-    /// Has the connection break; the client comes back after a pause: ``TestDaemon/advance(by:)``.
+    /// Breaks the connection; the client reconnects after a pause: ``TestDaemon/advance(by:)``.
     public func disconnect() {
         if let link = client.link { daemon.world.reset(link, client) }
         daemon.settle()
     }
 
-    /// Ends the client.
+    /// Closes the connection and ends the client.
     public func close() {
         port.end()
         daemon.settle()

@@ -3,8 +3,8 @@ public import ReactorCore
 public import ReactorServer
 import ReactorThreads
 
-/// A daemon in memory with any number of clients: the real server and the real client machines, with
-/// no socket, no thread and no waiting between them.
+/// A daemon in memory with any number of clients: the real server and the real client machines,
+/// without sockets, threads and waiting.
 ///
 ///     let daemon = TestDaemon(Counter())
 ///     let ann = daemon.connect()
@@ -13,9 +13,8 @@ import ReactorThreads
 ///     _ = try bob.dispatch(Counter.Action.increment(by: 2))
 ///     #expect(shown.state.count == 2)
 ///
-/// When a call returns, all that follows from it has happened, up to what needs time:
-/// ``advance(by:)`` brings that. A bad journey (splits, delays, broken connections) is what
-/// ``Simulation`` is for.
+/// When a call returns, all its consequences have happened, except those that need time, which
+/// ``advance(by:)`` brings. To test splits, delays and broken connections, use ``Simulation``.
 ///
 /// *Owner*: the test's isolation.
 public final class TestDaemon {
@@ -23,7 +22,7 @@ public final class TestDaemon {
     let world: SimulatedWorld
     private var lastEpoch: UInt64
 
-    /// Starts a daemon of `root`, at an epoch of its own.
+    /// Starts a daemon of `root` with the given epoch.
     public init(
         _ root: some Reactor, epoch: UInt64 = 1, limits: ServerLimits = ServerLimits()
     ) {
@@ -34,10 +33,10 @@ public final class TestDaemon {
         settle()
     }
 
-    /// The tree of reactors.
+    /// The daemon's tree of reactors.
     public var tree: Tree { world.server.tree }
 
-    /// The time by which the tree's effects wait.
+    /// The clock that the tree's effects use.
     public var clock: ManualClock { effects.clock }
 
     /// Connects another client.
@@ -50,13 +49,13 @@ public final class TestDaemon {
         return client
     }
 
-    /// The state of the reactor of type `type` at `path`, if one stands there.
+    /// The state of the reactor of type `type` at `path`, or nil if there is none.
     public func state<R: Reactor>(of type: R.Type, at path: String = "/") -> R.State? {
         let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
         return (node as? Node<R>)?.state
     }
 
-    /// Lets time pass, for effects, for the pauses of clients, for the server's own deadlines.
+    /// Advances the time for effects, for clients' pauses, and for the server's deadlines.
     public func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         world.run(
@@ -64,17 +63,17 @@ public final class TestDaemon {
                 + UInt64(clamping: attoseconds / 1_000_000_000))
     }
 
-    /// Does all that can be done now: after something outside, a ``Stub`` or a mirror for one, posted
-    /// to it.
+    /// Does all pending work. Call it after an object outside, such as a ``Stub`` or a mirror,
+    /// has posted work.
     public func settle() { world.run(for: 0) }
 
-    /// Runs code that waits for the daemon, and gives what comes of it:
+    /// Runs asynchronous code that waits for the daemon, and returns its result:
     ///
     ///     let outcome = try daemon.run { await shown.dispatch(.increment(by: 2)) }
     ///
-    /// Where it has not ended when nothing more can be done now, `duration` passes at once.
-    /// *Throws*: what `body` throws; ``StillWaiting`` where it has not ended even then, and is
-    /// cancelled.
+    /// If the code still waits when no more work is pending, the time advances by `duration`.
+    /// *Throws*: errors of `body`; ``StillWaiting`` if the code still waits after that, which
+    /// also cancels it.
     public func run<Value: Sendable>(
         for duration: Duration = .zero, _ body: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
@@ -94,9 +93,9 @@ public final class TestDaemon {
         return try end.get()
     }
 
-    /// Starts another daemon, of `root`, in the place of this, which is gone with all it knew.
+    /// Replaces the daemon by a new daemon of `root`; the state of the old one is lost.
     ///
-    /// Clients come back by themselves, after a pause: ``advance(by:)``.
+    /// Clients reconnect by themselves, after a pause: ``advance(by:)``.
     public func restart(_ root: some Reactor) {
         lastEpoch += 1
         world.restart(Tree(root, epoch: lastEpoch, environment: effects.environment()))
@@ -104,9 +103,9 @@ public final class TestDaemon {
     }
 }
 
-/// Code that a test ran waits for more than there was time for.
+/// Thrown by ``TestDaemon/run(for:_:)`` if the code has not ended in time.
 public struct StillWaiting: Error, Equatable, CustomStringConvertible {
-    /// How much time passed.
+    /// The time that passed.
     public var duration: Duration
 
     public var description: String {

@@ -1,8 +1,8 @@
 public import ReactorCore
 
-// MARK: - What comes by itself
+// MARK: - Emissions and followers
 extension TestStore {
-    /// Accounts for the next transaction: an effect of the root emitted `mutation`.
+    /// Accounts for the next transaction, in which an effect of the root emitted `mutation`.
     public func receive(
         _ mutation: R.Mutation, _ change: ((inout R.State) -> Void)? = nil,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
@@ -12,8 +12,8 @@ extension TestStore {
         receive(mutation, of: root, change, at: place)
     }
 
-    /// Accounts for the next transaction: an effect of the child of type `type` at `path`, or an
-    /// action that followed another there, brought `mutation`.
+    /// Accounts for the next transaction, in which the child of type `type` at `path` applied
+    /// `mutation`, emitted by its effect or decided for a follower.
     public func receive<C: Reactor>(
         _ mutation: C.Mutation, of type: C.Type, at path: String,
         _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
@@ -24,8 +24,8 @@ extension TestStore {
         receive(mutation, of: node, change, at: place)
     }
 
-    /// Accounts for the next transaction: `action` of the root, which the reactor, its middleware or
-    /// a child dispatched, or which came out of a stream.
+    /// Accounts for the next transaction, in which the root applied the follower `action`,
+    /// dispatched by the reactor, its middleware, a child or a stream.
     public func receive(
         follower action: R.Action, mutations: [R.Mutation]? = nil,
         _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
@@ -40,8 +40,8 @@ extension TestStore {
         account(for: root, mutations, change, after: text, at: place)
     }
 
-    /// Accounts for something that went wrong and had no caller to tell, by a part of its text: an
-    /// effect that threw, a follower that was rejected.
+    /// Accounts for an error without a caller, by a part of its text: an effect that threw, or a
+    /// rejected follower.
     public func receive(
         problem part: String, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
@@ -55,7 +55,7 @@ extension TestStore {
         problems.remove(at: index)
     }
 
-    /// Accounts for everything that has happened so far, whatever it is.
+    /// Accounts for everything that has happened so far.
     public func skipAll() {
         for step in steps { note(step) }
         steps = []
@@ -77,7 +77,7 @@ extension TestStore {
         account(for: node, [mutation], change, after: text, at: place)
     }
 
-    /// Makes the next transaction the one at hand, or fails.
+    /// Makes the next transaction the current one, or reports that there is none.
     private func next(_ text: String, at place: CodePlace) -> TestStep<R>? {
         closeStep(at: place)
         guard !steps.isEmpty else {
@@ -96,9 +96,10 @@ extension TestStore {
     }
 }
 
-// MARK: - More of the transaction at hand
+// MARK: - Further parts of the current transaction
 extension TestStore {
-    /// Names all that the transaction at hand did to the child of type `type` at `path`.
+    /// States the complete change of the child of type `type` at `path` in the current
+    /// transaction.
     public func expect<C: Reactor>(
         _ type: C.Type, at path: String, mutations: [C.Mutation]? = nil,
         _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
@@ -110,8 +111,8 @@ extension TestStore {
         account(for: node, mutations, change, after: text, at: place)
     }
 
-    /// Names what the transaction at hand did to the root, besides what came first in it: its
-    /// reaction to a child's mutation.
+    /// States a further change of the root in the current transaction: its reaction to a child's
+    /// mutation.
     public func expect(
         mutations: [R.Mutation]? = nil, _ change: ((inout R.State) -> Void)? = nil,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
@@ -122,8 +123,8 @@ extension TestStore {
         account(for: root, mutations, change, after: text, at: place)
     }
 
-    /// Names the children that came and went at the collection `path` in the transaction at hand,
-    /// by those that stand there now.
+    /// States the keys of the collection at `path` after the current transaction, which created
+    /// or removed children.
     public func expect(
         children keys: [WireKey], at path: String, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column

@@ -1,17 +1,17 @@
 public import ReactorCore
 
 extension Caller {
-    /// Who sends the actions of a test, unless it says otherwise.
+    /// The default sender of a test's actions.
     public static let tester = Caller(connection: 1, client: 1, uid: 1_000, gid: 1_000, pid: 1)
 }
 
 // MARK: - Actions
 extension TestStore {
-    /// Sends an action to the root, and names what it does to the root's state.
+    /// Sends an action to the root, and states its change of the root's state.
     ///
-    /// `mutations`, where they are given, are all that the root decides at once. What the action
-    /// does to children is named with ``expect(_:at:mutations:_:fileID:filePath:line:column:)``
-    /// next, followers and emissions are received after that. Answers the reply, if there is one.
+    /// `mutations`, if given, are all mutations that the root decides immediately. Afterwards,
+    /// account for changes of children with
+    /// ``expect(_:at:mutations:_:fileID:filePath:line:column:)``, and then receive followers and emissions. Returns the reply, if there is one.
     @discardableResult
     public func send(
         _ action: R.Action, by caller: Caller = .tester, mutations: [R.Mutation]? = nil,
@@ -22,7 +22,8 @@ extension TestStore {
         return send(action, to: root, by: caller, mutations, change, at: place)
     }
 
-    /// Sends an action to the child of type `type` at `path`, and names what it does to that.
+    /// Sends an action to the child of type `type` at `path`, and states its change of the
+    /// child's state.
     @discardableResult
     public func send<C: Reactor>(
         _ action: C.Action, to type: C.Type, at path: String, by caller: Caller = .tester,
@@ -55,13 +56,13 @@ extension TestStore {
             .deferred(let sequence):
             report("\(text) is applied, and not rejected with \(code)", at: place)
             settle(at: place)
-            // because what it did is a part of this failure
+            // The changes of an action that should have been rejected are part of this failure.
             for step in takeSteps(upTo: sequence) { note(step) }
         }
         settle(at: place)
     }
 
-    /// Ends the connection of `caller`; what reactors decide then waits to be received.
+    /// Ends the connection of `caller`; the resulting transactions are to be received.
     public func disconnect(
         _ caller: Caller = .tester, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
@@ -105,14 +106,14 @@ extension TestStore {
             to: node, action.wireBytes().span, by: caller, ordinal: lastOrdinal)
     }
 
-    /// Takes the transactions up to the one with this sequence.
+    /// Removes and returns the transactions up to this sequence.
     private func takeSteps(upTo sequence: UInt64) -> [TestStep<R>] {
         let taken = steps.prefix { $0.sequence <= sequence }
         steps.removeFirst(taken.count)
         return Array(taken)
     }
 
-    /// Reports what is left of what came before `text`.
+    /// Reports all changes that the test should have accounted for before `text`.
     private func prepare(for text: String, at place: CodePlace) {
         closeStep(at: place)
         for step in steps {
@@ -124,7 +125,7 @@ extension TestStore {
 }
 
 extension StepFailure {
-    /// Why the action was not applied.
+    /// The reason why the action was not applied.
     fileprivate var reason: String {
         switch self {
         case .decode(let error): "it is not read as an action: \(error)"
@@ -135,7 +136,7 @@ extension StepFailure {
 
 // MARK: - Accounting
 extension TestStore {
-    /// The node of type `type` at `path`, or a failure.
+    /// Returns the node of type `type` at `path`, or reports a failure.
     func node<C: Reactor>(
         _ type: C.Type, at path: String, _ place: CodePlace
     ) -> Node<C>? {
@@ -149,18 +150,18 @@ extension TestStore {
         return typed
     }
 
-    /// Makes `step` the transaction that is accounted for.
+    /// Makes `step` the current transaction.
     func open(_ step: TestStep<R>) {
         current = step
         note(step)
     }
 
-    /// Shows the root's state as `step` left it.
+    /// Sets the root's shown state to the state after `step`.
     func note(_ step: TestStep<R>) {
         if let change = step.changes.first(where: { $0.node === root }) { shown = change.after }
     }
 
-    /// Compares what the transaction at hand did to `node` with what was said.
+    /// Compares the change of `node` in the current transaction with the expected one.
     func account<C: Reactor>(
         for node: Node<C>, _ mutations: [C.Mutation]?, _ change: ((inout C.State) -> Void)?,
         after text: String, at place: CodePlace

@@ -1,24 +1,25 @@
 public import ReactorCore
 
-/// A reactor under test: whatever it does must have been said before.
+/// Tests one reactor: the test states every change that the reactor makes.
 ///
 ///     let store = TestStore(Counter())
 ///     store.send(.increment(by: 2)) { $0.count = 2 }
 ///     store.sendRejected(.decrement(by: 3), "negative")
 ///     store.finish()
 ///
-/// Each step names what changes. A change that was not named, a follower or an emission that was
-/// not received, an effect that still runs at the end, an error that nobody expected: each is a
-/// failure, with the difference field by field. Besides, every mutation is reduced again on a copy,
-/// and a `reduce` that leads elsewhere then (a clock, chance, the order of a dictionary) is named.
+/// Each step states its changes. The store reports as a failure, with the difference field by
+/// field: a change that was not stated, a follower or an emission that was not received, an
+/// effect that still runs at the end, and an unexpected error. It also reduces every mutation
+/// again on a copy, and reports a `reduce` whose result differs (because it uses a clock,
+/// randomness, or the order of a dictionary).
 ///
-/// Nothing here waits: effects run on a ``ManualExecutor`` and sleep by a ``ManualClock``, so that
-/// ``advance(by:)`` is all that brings time. Actions and states pass through their encoded form, as
-/// they would on their way to a daemon.
+/// Tests do not wait: effects run on a ``ManualExecutor`` and sleep on a ``ManualClock``, so that
+/// time passes only in ``advance(by:)``. Actions and states are encoded and decoded, as on their
+/// way to a daemon.
 ///
 /// *Owner*: the test's isolation; not Sendable.
 public final class TestStore<R: Reactor> {
-    /// The time by which effects wait.
+    /// The clock that effects use.
     public var clock: ManualClock { world.clock }
     /// The tree of the reactor and its children.
     public let tree: Tree
@@ -27,25 +28,25 @@ public final class TestStore<R: Reactor> {
     private let world = ManualWorld()
     private let ledger: StateLedger
     private let birthplace: CodePlace
-    /// Actions of the root that were committed, by the sequence of their transactions.
+    /// Committed actions of the root, by the sequence of their transaction.
     private var tapped: [(sequence: UInt64, action: R.Action)] = []
     private var tapSequence: UInt64 = 0
     private var tap: StoreToken?
-    /// Transactions that nobody has accounted for.
+    /// Transactions that the test has not accounted for.
     var steps: [TestStep<R>] = []
-    /// The transaction being accounted for, with what of it is open.
+    /// The current transaction, with the changes not yet accounted for.
     var current: TestStep<R>?
-    /// The root's encoded state, as the test has accounted for it.
+    /// The root's encoded state, as of the last transaction that the test accounted for.
     var shown: [UInt8]
-    /// What went wrong in the tree without a caller to tell, and was not expected yet.
+    /// Errors of the tree without a caller that the test has not accounted for.
     var problems: [String] = []
     var lastOrdinal: UInt64 = 0
     private var seen: UInt64 = 0
     private var isFinished = false
 
-    /// Mounts `reactor` as a root; what it starts with waits to be received.
+    /// Mounts `reactor` as a root; transactions of its start are to be received.
     ///
-    /// `report` is where failures go.
+    /// `report` receives the failures.
     public init(
         _ reactor: R, report: FailureReport = .standard, fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
@@ -68,7 +69,7 @@ public final class TestStore<R: Reactor> {
 
     deinit { if !isFinished { lookAtLeftovers(leaving: [], at: birthplace) } }
 
-    /// The root's state, as far as the test has accounted for it.
+    /// The root's state, as of the last transaction that the test accounted for.
     public var state: R.State {
         do throws(WireError) {
             return try R.State(wireBytes: shown)
@@ -77,14 +78,14 @@ public final class TestStore<R: Reactor> {
         }
     }
 
-    /// The names of the effects that have not ended; `""` for one without a name.
+    /// The names of the running effects; `""` for an effect without a name.
     public var effects: [String] {
         tree.effectsUnderWay.filter { !$0.isSource }.map { $0.cancelID ?? "" }
     }
 
-    /// Ends the test of this reactor: nothing may be left.
+    /// Ends the test: reports everything that is not accounted for.
     ///
-    /// Effects whose names are among `names` may still run.
+    /// Effects with a name in `names` may still run.
     public func finish(
         leaving names: Set<String> = [], fileID: String = #fileID,
         filePath: String = #filePath, line: Int = #line, column: Int = #column
@@ -95,7 +96,7 @@ public final class TestStore<R: Reactor> {
         lookAtLeftovers(leaving: names, at: place)
     }
 
-    /// Lets time pass; what comes of it waits to be received.
+    /// Advances the time; the resulting transactions are to be received.
     public func advance(
         by duration: Duration, fileID: String = #fileID, filePath: String = #filePath,
         line: Int = #line, column: Int = #column
@@ -107,9 +108,10 @@ public final class TestStore<R: Reactor> {
     }
 }
 
-// MARK: - Turning the world
+// MARK: - Running effects
 extension TestStore {
-    /// Lets effects run until nothing but time can bring more, and lists what they did.
+    /// Runs effects until only the passing of time can bring more, and collects their
+    /// transactions.
     func settle(at place: CodePlace) {
         collect(at: place)
         world.settle { job in
@@ -118,7 +120,8 @@ extension TestStore {
         }
     }
 
-    /// Lists what the tree has done since the last time, and starts the effects it asked for.
+    /// Collects the tree's transactions since the last call, and starts the effects they
+    /// requested.
     func collect(at place: CodePlace) {
         let turn = tree.turn
         guard turn.sequence != seen || !turn.isQuiet else { return }
@@ -143,7 +146,7 @@ extension TestStore {
         steps += found.values.sorted { $0.sequence < $1.sequence }
     }
 
-    /// Reports what of the transaction at hand nobody has accounted for.
+    /// Reports changes of the current transaction that the test has not accounted for.
     func closeStep(at place: CodePlace) {
         for problem in problems {
             report("this went wrong, and nobody expected it: \(problem)", at: place)
@@ -175,5 +178,33 @@ extension TestStore {
                     + "runs; transaction \(effect.sequence) asked for it: advance the clock, cancel "
                     + "it, or name it in finish(leaving:)", at: place)
         }
+    }
+}
+
+/// A transaction in a ``TestStore``, with the parts that the test has not accounted for.
+struct TestStep<R: Reactor> {
+    var sequence: UInt64
+    /// The applied actions of the root.
+    var actions: [R.Action] = []
+    /// The change of each node, in the order of the first mutation.
+    var changes: [NodeChange] = []
+
+    /// Whether all parts are accounted for.
+    var isEmpty: Bool { actions.isEmpty && changes.isEmpty }
+
+    mutating func add(_ change: NodeChange) {
+        if let index = changes.firstIndex(where: { $0.node === change.node }) {
+            changes[index] = changes[index].followed(by: change)
+        } else {
+            changes.append(change)
+        }
+    }
+
+    /// The transaction as a short text.
+    var text: String {
+        let who = actions.isEmpty ? "emission" : "action"
+        let what =
+            actions.map { WireValue.texts(of: $0.wireBytes()) } + changes.map(\.text)
+        return "\(who) \(sequence): \(what.joined(separator: "; "))"
     }
 }

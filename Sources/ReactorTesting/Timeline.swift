@@ -1,18 +1,18 @@
-/// Virtual time: what is due runs in the order of its due times, and takes no time.
-public final class Timeline {
+/// Virtual time: runs scheduled events in the order of their due times.
+package final class Timeline {
     /// Nanoseconds since the beginning.
-    public private(set) var now: UInt64 = 0
-    /// How much has happened.
-    public private(set) var eventCount = 0
+    package private(set) var now: UInt64 = 0
+    /// Number of events that have run.
+    package private(set) var eventCount = 0
     private var heap: [Event] = []
     private var count: UInt64 = 0
 
-    /// Starts at zero with nothing due.
-    public init() {}
+    /// Creates a timeline at time zero without events.
+    package init() {}
 
     private struct Event {
         var due: UInt64
-        // because what is due at the same time runs in the order in which it was asked for
+        // Events due at the same time run in the order of their scheduling.
         var number: UInt64
         var action: () -> Void
 
@@ -21,8 +21,8 @@ public final class Timeline {
         }
     }
 
-    /// Has `action` run `delay` nanoseconds from now.
-    public func after(_ delay: UInt64, _ action: @escaping () -> Void) {
+    /// Schedules `action` to run `delay` nanoseconds from now.
+    package func after(_ delay: UInt64, _ action: @escaping () -> Void) {
         count += 1
         heap.append(Event(due: now &+ delay, number: count, action: action))
         var index = heap.count - 1
@@ -34,11 +34,11 @@ public final class Timeline {
         }
     }
 
-    /// When the next of what is due is; `nil` if nothing is.
-    public var nextDue: UInt64? { heap.first?.due }
+    /// The due time of the next event; `nil` without events.
+    package var nextDue: UInt64? { heap.first?.due }
 
-    /// Runs what is due next, if anything is.
-    public func runNext() {
+    /// Runs the next event, if there is one.
+    package func runNext() {
         guard let event = heap.first else { return }
         removeFirst()
         now = max(now, event.due)
@@ -46,14 +46,14 @@ public final class Timeline {
         event.action()
     }
 
-    /// Stands at `time`, before which nothing may be due.
-    public func advance(to time: UInt64) {
+    /// Advances to `time`. *Traps*: if an event is due before it.
+    package func advance(to time: UInt64) {
         precondition(nextDue ?? time >= time, "something is due at \(nextDue ?? 0)")
         now = max(now, time)
     }
 
-    /// Runs everything that is due up to `end`, and stands there then.
-    public func run(until end: UInt64) {
+    /// Runs all events due up to `end`, and advances to `end`.
+    package func drain(until end: UInt64) {
         while let due = nextDue, due <= end { runNext() }
         now = max(now, end)
     }

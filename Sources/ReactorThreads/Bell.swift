@@ -1,19 +1,19 @@
 import Glibc
 
-/// A doorbell to sleep on: rings while nobody waits are remembered as one.
+/// A signal that one thread sleeps on; several rings without a wait count as one.
 ///
-/// *Place*: beneath a ``Mailbox`` whose owner is a plain thread and has no loop to be woken by.
+/// *Place*: beneath a ``Mailbox`` whose owner is a plain thread without a loop.
 /// *Owner*: any thread rings; one thread waits.
 @safe
-public final class Bell: @unchecked Sendable {
+package final class Bell: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isRung = false
 
-    /// Makes a bell that nobody has rung.
-    public init() {
+    /// Makes a bell that has not been rung.
+    package init() {
         unsafe pthread_mutex_init(mutex, nil)
-        // A wait with an end must not depend on the wall clock, which somebody may set.
+        // A wait with a timeout must not depend on the wall clock, which can be set.
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -28,27 +28,27 @@ public final class Bell: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Wakes who waits, or else who waits next.
-    public func ring() {
+    /// Wakes the waiting thread; without one, the next wait returns at once.
+    package func ring() {
         unsafe pthread_mutex_lock(mutex)
         isRung = true
         unsafe pthread_mutex_unlock(mutex)
-        // because who is woken under the mutex runs into it at once, and sleeps a second time
+        // A thread woken under the mutex would block on it at once, and sleep a second time.
         unsafe pthread_cond_signal(condition)
     }
 
-    /// Sleeps until somebody rings, or not at all if somebody has since the last wait.
-    public func wait() {
+    /// Sleeps until the bell is rung; returns at once if it was rung since the last wait.
+    package func wait() {
         unsafe pthread_mutex_lock(mutex)
         while !isRung { unsafe pthread_cond_wait(condition, mutex) }
         isRung = false
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Sleeps until somebody rings, at most `milliseconds`; says whether somebody rang. Not at all if
-    /// somebody has since the last wait. *C*: `pthread_cond_timedwait`.
+    /// Sleeps until the bell is rung, at most `milliseconds`. Returns whether it was rung; at once
+    /// if it was rung since the last wait. *C*: `pthread_cond_timedwait`.
     @discardableResult
-    public func wait(milliseconds: UInt32) -> Bool {
+    package func wait(milliseconds: UInt32) -> Bool {
         var end = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &end)
         let nanoseconds = end.tv_nsec + Int(milliseconds % 1_000) * 1_000_000

@@ -1,22 +1,22 @@
 /// Carries a non-Sendable value through Sendable closures to the one thread that owns it.
 ///
-/// *Place*: a job posted to a loop needs the connection or session it is about; those live on
-/// the loop's thread and are not Sendable.
+/// *Place*: a job posted to a loop needs its connection or session; those live on the loop's thread
+/// and are not Sendable.
 ///
-/// The rule: whoever makes one promises that ``open()`` is called only on the thread that owns the
-/// value, and that the last reference to the value is released there as well. Nothing checks it.
-/// The usual shape is made by the owner, opened by the owner, and merely passed along between:
+/// The rule: only the thread that owns the value calls ``open()``, and it releases the last
+/// reference to the value as well. Nothing checks this. Typically, the owner makes and opens it,
+/// and other threads only pass it along:
 ///
 ///     let session = Confined(session)
 ///     journal.append(batch) { handle.post { session.open().batchIsDurable() } }
-public struct Confined<Value>: @unchecked Sendable {
+package struct Confined<Value>: @unchecked Sendable {
     private let value: Value
 
-    /// Wraps `value`, which belongs to the calling thread or is handed to its owner by this.
-    public init(_ value: Value) {
+    /// Wraps `value`, which belongs to the calling thread, or moves to its owner with this call.
+    package init(_ value: Value) {
         self.value = value
     }
 
-    /// The value. *Owner*: only the thread that owns it may call this.
-    public func open() -> Value { value }
+    /// The value. *Owner*: only the thread that owns the value may call this.
+    package func open() -> Value { value }
 }

@@ -1,25 +1,25 @@
 import Glibc
 import Synchronization
 
-/// Tells the process that made it from one that was forked from it.
+/// Distinguishes the process that made it from processes forked from it.
 ///
-/// *Place*: whatever works by a thread of its own is of no use to a forked process, which has the
-/// memory and not the thread: it asks here first, and refuses.
+/// *Place*: an object with a thread of its own does not work in a forked process, which has its
+/// memory but not its thread: it checks this mark, and refuses.
 ///
-/// *Cost*: to ask is one load; `getpid` would be a system call.
-public struct ForkMark: Sendable {
+/// *Cost*: a check is one load; `getpid` would be a system call.
+package struct ForkMark: Sendable {
     private static let forkCount = Atomic<UInt64>(0)
-    // because the C library calls this in every child that `fork` makes, before anything else
+    // The C library calls this in every child of `fork`, before any other code.
     private static let isCounting =
         pthread_atfork(nil, nil) { forkCount.wrappingAdd(1, ordering: .relaxed) } == 0
     private let count: UInt64
 
     /// Makes a mark of the calling process.
-    public init() {
+    package init() {
         precondition(Self.isCounting, "pthread_atfork found no memory")
         count = Self.forkCount.load(ordering: .relaxed)
     }
 
     /// Whether the calling process is the one that made it.
-    public var isCurrent: Bool { Self.forkCount.load(ordering: .relaxed) == count }
+    package var isCurrent: Bool { Self.forkCount.load(ordering: .relaxed) == count }
 }

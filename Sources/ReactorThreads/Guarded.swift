@@ -1,13 +1,15 @@
-/// A value that several threads use, one at a time, under a lock that may guard others as well.
+/// A value that several threads use, one at a time, under a lock that may guard other values as
+/// well.
 ///
-/// *Place*: a client's mirrors share one lock, so that a reader of two sees both at one revision.
+/// *Place*: a client's mirrors share one lock, so that a reader of two sees both at the same
+/// revision.
 public final class Guarded<Value>: @unchecked Sendable {
     /// The lock that guards the value.
     public let lock: Lock
-    // because nobody comes here twice at a time: the lock is not recursive
+    // Unchecked: the lock is not recursive, so accesses cannot overlap.
     @exclusivity(unchecked) @usableFromInline var value: Value
 
-    /// Puts `value` under `lock`.
+    /// Guards `value` with `lock`.
     public init(_ value: sending Value, by lock: Lock = Lock()) {
         self.lock = lock
         unsafe self.value = value
@@ -21,16 +23,16 @@ public final class Guarded<Value>: @unchecked Sendable {
         try lock.withLock { () throws(Failure) in try unsafe body(&value) }
     }
 
-    /// Runs `body` on the value if no other thread is inside the lock; answers nil if one is.
+    /// Runs `body` on the value if the lock is free; otherwise returns `nil`.
     public func withLockIfFree<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         try lock.withLockIfFree { () throws(Failure) in try unsafe body(&value) }
     }
 
-    /// Runs `body` on the value inside the lock that the caller holds already.
+    /// Runs `body` on the value while the caller holds the lock.
     ///
-    /// *Owner*: whoever is inside ``lock``; nothing checks it.
+    /// *Owner*: callers that hold ``lock``; nothing checks it.
     @inlinable
     public func whileLocked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result

@@ -2,20 +2,20 @@ import Glibc
 
 /// Writes lines to a descriptor on a thread of its own, so that no caller waits for the reader.
 ///
-/// *Place*: between a daemon's log and its standard error, whose reader may stand still for ever.
-/// What the reader has not taken is kept up to ``byteCountMax``; a line beyond that is dropped and
-/// counted, and the count is written once the reader goes on.
+/// *Place*: between a daemon's log and its standard error, whose reader may stop reading. Up to
+/// ``byteCountMax`` bytes wait for the reader; further lines are dropped and counted, and the count
+/// is written once the reader continues.
 ///
 /// *Owner*: any thread. The thread ends when the writer is released.
-public final class LineWriter: Sendable {
-    /// Most bytes that wait, those that are being written included.
-    public static let byteCountMax = 256 << 10
+package final class LineWriter: Sendable {
+    /// Maximum bytes that wait, including those being written.
+    package static let byteCountMax = 256 << 10
 
     private let queue: LineQueue
 
-    /// Writes to `descriptor`, which must stay open; `whenDropped` makes the text that tells of lines
-    /// that were dropped, with its newline.
-    public init(
+    /// Writes to `descriptor`, which must stay open; `whenDropped` makes the line that reports
+    /// dropped lines, with its newline.
+    package init(
         to descriptor: Int32, byteCountMax: Int = LineWriter.byteCountMax,
         whenDropped: @escaping @Sendable (_ count: UInt64) -> String
     ) throws(WorkThreadError) {
@@ -28,25 +28,25 @@ public final class LineWriter: Sendable {
 
     deinit { queue.close() }
 
-    /// Has `text`, one or several whole lines, written after all before it; drops it where it does
-    /// not fit. Never waits.
-    public func write(_ text: String) { queue.add(text) }
+    /// Queues `text`, one or several whole lines, to be written in order; drops it if it does not
+    /// fit. Never waits.
+    package func write(_ text: String) { queue.add(text) }
 
-    /// How many were dropped since the start.
-    public var droppedCount: UInt64 { queue.droppedCount }
+    /// Number of lines dropped since the start.
+    package var droppedCount: UInt64 { queue.droppedCount }
 
-    /// Waits until everything is written, at most `milliseconds`; says whether it is.
+    /// Waits until everything is written, at most `milliseconds`. Returns whether it is.
     ///
     /// *Owner*: one thread at a time.
     @discardableResult
-    public func flush(milliseconds: UInt32) -> Bool { queue.flush(milliseconds: milliseconds) }
+    package func flush(milliseconds: UInt32) -> Bool { queue.flush(milliseconds: milliseconds) }
 }
 
-/// The lines that wait, and those that are being written.
+/// The waiting bytes, and those being written.
 private final class LineQueue: Sendable {
     private struct State {
         var waiting: [UInt8] = []
-        /// Bytes that the thread has taken and not written yet.
+        /// Bytes that the thread has taken and not yet written.
         var takenByteCount = 0
         var droppedCount: UInt64 = 0
         var toldCount: UInt64 = 0
@@ -55,7 +55,7 @@ private final class LineQueue: Sendable {
         var isEmpty: Bool { waiting.isEmpty && takenByteCount == 0 && droppedCount == toldCount }
     }
 
-    /// Most bytes that wait, those that are being written included.
+    /// Maximum bytes that wait, including those being written.
     private let byteCountMax: Int
     private let state = Guarded(State())
     private let work = Bell()
@@ -75,7 +75,7 @@ private final class LineQueue: Sendable {
             state.waiting.append(contentsOf: bytes)
             return true
         }
-        // The thread is at work where a line was dropped, and looks again after that.
+        // If a line was dropped, the thread is busy, and checks the queue again afterwards.
         if isAdded { work.ring() }
     }
 
@@ -94,7 +94,7 @@ private final class LineQueue: Sendable {
         }
     }
 
-    /// Writes what comes until the queue is closed, on the calling thread.
+    /// Writes queued bytes on the calling thread, until the queue is closed.
     func write(to descriptor: Int32, _ whenDropped: (UInt64) -> String) {
         while true {
             let (bytes, dropped, isClosed) = state.withLock { state in
@@ -112,15 +112,15 @@ private final class LineQueue: Sendable {
                 continue
             }
             Self.write(bytes, to: descriptor)
-            // What was dropped came after all that was waiting then.
+            // The dropped lines came after all that were waiting then.
             if dropped > 0 { Self.write(Array(whenDropped(dropped).utf8), to: descriptor) }
             state.withLock { $0.takenByteCount = 0 }
             progress.ring()
         }
     }
 
-    /// Writes all of `bytes`, however long that takes; gives up what the system refuses, as a log
-    /// has no other place to say so.
+    /// Writes all of `bytes`, however long it takes. Gives up on an error, since a log has no other
+    /// place to report it.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var written = 0
         while written < bytes.count {

@@ -2,13 +2,13 @@ import Glibc
 
 /// A mutual exclusion lock over one `pthread_mutex_t`.
 ///
-/// *Place*: below every type that crosses threads. A plain mutex, because the thread sanitizer
-/// understands it where it reports the standard library's `Mutex` falsely.
+/// *Place*: below every type that crosses threads. It is a plain mutex, since the thread sanitizer
+/// reports false races for the standard library's `Mutex`.
 ///
 /// *Owner*: any thread. Not recursive: locking it again inside ``withLock(_:)`` deadlocks.
 @safe
 public final class Lock: @unchecked Sendable {
-    // because an inline mutex would move with its owner, and a mutex must not move
+    // Allocated, since a mutex must not move, and an inline one would move with its owner.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// Makes an unlocked lock.
@@ -23,9 +23,9 @@ public final class Lock: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` while no other thread is inside this lock.
+    /// Runs `body` while no other thread holds this lock.
     ///
-    /// *Cost*: about 20 ns without contention. Keep `body` short and call nothing unknown in it.
+    /// *Cost*: about 20 ns without contention. Keep `body` short, and call no unknown code in it.
     @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
@@ -35,7 +35,7 @@ public final class Lock: @unchecked Sendable {
         return try body()
     }
 
-    /// Runs `body` if no other thread is inside this lock; answers nil, and runs nothing, if one is.
+    /// Runs `body` if the lock is free; otherwise returns `nil`.
     public func withLockIfFree<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {

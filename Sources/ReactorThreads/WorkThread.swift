@@ -2,26 +2,26 @@ import Glibc
 
 /// A named thread that runs one closure to its end.
 ///
-/// *Place*: carries a client's background loop, the journal's writer, and tests.
+/// *Place*: runs a client's background loop, the journal's writer, and tests.
 ///
-/// *Owner*: any one thread joins it, once. A thread that nobody joined is detached when its
-/// `WorkThread` is released, and runs on.
-public final class WorkThread: @unchecked Sendable {
-    /// The name that debuggers and `/proc` show, of which Linux keeps the first 15 bytes.
-    public let name: String
+/// *Owner*: any one thread joins it, once. A thread that was not joined is detached when its
+/// `WorkThread` is released, and continues.
+package final class WorkThread: @unchecked Sendable {
+    /// The name in debuggers and `/proc`; Linux keeps the first 15 bytes.
+    package let name: String
     private let thread: pthread_t
     private let lock = Lock()
     private var isJoined = false
 
-    /// Starts a thread called `name` that runs `body`; `takesSignals` says whether the process's
-    /// signals may be delivered to it, as to the thread that starts it.
+    /// Starts a thread called `name` that runs `body`; `takesSignals` is false to block all signals
+    /// in it.
     ///
-    /// *Throws*: when the system has no thread to give.
-    public init(
+    /// *Throws*: if the system cannot start a thread.
+    package init(
         name: String, stackByteCount: Int = 2 << 20, takesSignals: Bool = true,
         _ body: sending @escaping () -> Void
     ) throws(WorkThreadError) {
-        // A new thread inherits the mask: there must be no moment at which it takes one.
+        // A new thread inherits the mask; set before, so that it never takes a signal.
         var (all, former) = (sigset_t(), sigset_t())
         if !takesSignals {
             unsafe sigfillset(&all)
@@ -49,8 +49,8 @@ public final class WorkThread: @unchecked Sendable {
         if !isJoined { pthread_detach(thread) }
     }
 
-    /// Waits until the closure has returned. *Traps*: when joined twice, or from itself.
-    public func join() {
+    /// Waits until the closure has returned. *Traps*: if joined twice, or by itself.
+    package func join() {
         let isFirst = lock.withLock {
             defer { isJoined = true }
             return !isJoined
@@ -62,19 +62,19 @@ public final class WorkThread: @unchecked Sendable {
 }
 
 /// A thread could not be started.
-public struct WorkThreadError: Error, Equatable, CustomStringConvertible {
-    /// The name the thread was to have.
-    public let name: String
-    /// The `errno` value that `pthread_create` answered.
-    public let code: Int32
+package struct WorkThreadError: Error, Equatable, CustomStringConvertible {
+    /// The name of the thread.
+    package let name: String
+    /// The error code of `pthread_create`.
+    package let code: Int32
 
-    /// What failed, and on what.
-    public var description: String {
+    /// The failed call and the thread's name.
+    package var description: String {
         "pthread_create of thread \(name): \(unsafe String(cString: strerror(code)))"
     }
 }
 
-/// What a new thread takes with it.
+/// The data of a new thread.
 private final class ThreadBody {
     let name: String
     let run: () -> Void
@@ -92,13 +92,22 @@ private final class ThreadBody {
         return nil
     }
 
-    // because `pthread_setname_np` hides behind a feature macro that Swift's Glibc does not set,
-    // and a nameless thread is no reason to fail
+    // Written directly: `pthread_setname_np` needs a feature macro that Swift's Glibc does not set.
+    // A failure to name the thread is ignored.
     private static func nameCurrentThread(_ name: String) {
         let descriptor = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         let bytes = Array(name.utf8.prefix(15))
         _ = unsafe write(descriptor, bytes, bytes.count)
         close(descriptor)
+    }
+}
+
+extension UnownedJob {
+    /// Runs the job now, as one of `executor`.
+    ///
+    /// *Owner*: the code that took the job out of the executor's queue; a job runs once.
+    package func run(on executor: some TaskExecutor) {
+        unsafe runSynchronously(on: executor.asUnownedTaskExecutor())
     }
 }

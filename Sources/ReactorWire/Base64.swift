@@ -1,5 +1,6 @@
-/// Base64 with the standard alphabet and padding (RFC 4648, section 4), for bytes in JSON.
-enum Base64 {
+/// Base64 with the standard alphabet and padding (RFC 4648, section 4), for bytes in JSON and in a
+/// configuration.
+package enum Base64 {
     private static let digits = [UInt8](
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -21,7 +22,7 @@ enum Base64 {
     }
 
     /// The bytes that `text` stands for; `nil` if it is not the one form of any bytes.
-    static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         var bytes: [UInt8] = []
@@ -37,7 +38,7 @@ enum Base64 {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bitCount)))
             }
         }
-        // because bits beyond the last byte would give the same bytes a second form
+        // Set bits beyond the last byte would give the same bytes a second form.
         guard bitCount < 6, word & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
         return bytes
     }

@@ -1,4 +1,4 @@
-/// How people write a duration: a whole number and its unit, such as `5s`, `30ms` or `50us`.
+/// The text form of a duration: a whole number and its unit, such as `5s`, `30ms` or `50us`.
 public enum DurationText {
     /// The units, longest first, with their length in nanoseconds.
     private static let units: [(name: String, nanoseconds: Int64)] = [
@@ -6,13 +6,13 @@ public enum DurationText {
         ("ms", 1_000_000), ("us", 1_000), ("ns", 1),
     ]
 
-    /// What a reader is told to write.
+    /// The expected form, for error texts.
     public static let expectation = "a duration such as 5s, 30ms, 50us or 2m"
 
-    /// The duration that `text` states, or nil if it states none.
+    /// The duration that `text` states; `nil` if it states none.
     ///
-    /// A bare `0` needs no unit; any other number does, because 5 seconds and 5 milliseconds are
-    /// too easily mistaken.
+    /// A bare `0` needs no unit; any other number does, since 5 seconds and 5 milliseconds are
+    /// easily confused.
     public static func parse(_ text: String) -> Duration? {
         if text == "0" { return .zero }
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -25,8 +25,8 @@ public enum DurationText {
 
     /// The shortest text that ``parse(_:)`` reads back as this duration.
     ///
-    /// *Shape*: durations below a nanosecond are cut off; negative ones are written with a sign,
-    /// which ``parse(_:)`` refuses.
+    /// *Shape*: fractions of a nanosecond are cut off; a negative duration gets a sign, which
+    /// ``parse(_:)`` refuses.
     public static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,7 +1,7 @@
-/// Why the daemon refused something: a closed connection, a request or an action.
+/// The reason why the daemon refused a connection, a request or an action.
 ///
-/// A reactor's own rejections have codes of the author's choice, in lower case; these are the
-/// system's, in upper case.
+/// A reactor's own rejections have codes of the author's choice, in lower case; the codes of the
+/// system are in upper case.
 public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public let rawValue: String
 
@@ -9,16 +9,16 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
 
     /// The bytes are not frames. Closes the connection.
     public static let framing = FaultCode(rawValue: "PROTOCOL")
-    /// A frame that is not allowed at this point of the conversation. Closes the connection.
+    /// A frame that is not allowed at this point of the protocol. Closes the connection.
     public static let state = FaultCode(rawValue: "STATE")
-    /// No version of the wire is spoken by both sides. Closes the connection.
+    /// The two sides have no wire version in common. Closes the connection.
     public static let version = FaultCode(rawValue: "VERSION")
     /// The handshake or a frame took too long. Closes the connection.
     public static let timeout = FaultCode(rawValue: "TIMEOUT")
-    /// The daemon holds as many connections as it may, and closes the connection; or it runs as many
-    /// effects as it may, and refuses the action, which has changed nothing.
+    /// The daemon is at its limit of connections, and closes this one; or it is at its limit of
+    /// effects, and refuses the action, which has changed nothing.
     public static let busy = FaultCode(rawValue: "BUSY")
-    /// The daemon is going down. Closes the connection.
+    /// The daemon is shutting down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")
     /// The session is in use by another connection. Closes the connection.
     public static let sessionBusy = FaultCode(rawValue: "SESSION_BUSY")
@@ -28,31 +28,32 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let notFound = FaultCode(rawValue: "NOT_FOUND")
     /// The path itself is not valid.
     public static let path = FaultCode(rawValue: "PATH")
-    /// A limit of the connection or the user is reached.
+    /// A limit of the connection or of the user is reached.
     public static let quota = FaultCode(rawValue: "QUOTA")
-    /// An ordinal that is neither new nor remembered.
+    /// The ordinal is not new, and its outcome is no longer stored.
     public static let ordinal = FaultCode(rawValue: "ORDINAL")
-    /// The node is no longer at the expected revision, or a child to be created is there already.
+    /// The node is no longer at the expected revision, or the child to be created exists.
     public static let conflict = FaultCode(rawValue: "CONFLICT")
-    /// The connection that would have owned the result ended before there was one.
+    /// The connection that would have owned the result ended before the result.
     public static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")
-    /// The action's deadline had passed when its turn came.
+    /// The action's deadline passed before its turn.
     public static let deadline = FaultCode(rawValue: "DEADLINE")
     /// The chain of followers is too deep or too long.
     public static let loop = FaultCode(rawValue: "LOOP")
-    /// The daemon was started anew while effects of the action may have run: those are gone.
+    /// The daemon was restarted while effects of the action may have run; they are lost.
     public static let effectsLost = FaultCode(rawValue: "EFFECTS_LOST")
-    /// The action decided more mutations, or larger ones, than one transaction may hold.
+    /// The action decided more mutations, or larger ones, than fit one transaction.
     public static let tooLarge = FaultCode(rawValue: "TOO_LARGE")
-    /// The daemon ended twice while it carried the action out.
+    /// The daemon ended twice while it ran the action.
     public static let poisoned = FaultCode(rawValue: "POISONED")
-    /// The journal has no room; reads go on.
+    /// The disk of the journal is full; reads still work.
     public static let diskFull = FaultCode(rawValue: "DISK_FULL")
-    /// The daemon keeps no history, or none that reaches as far or can be read.
+    /// The daemon has no history, or it does not reach this far, or it cannot be read.
     public static let history = FaultCode(rawValue: "HISTORY")
-    /// Not for this user.
+    /// The user may not do this.
     public static let forbidden = FaultCode(rawValue: "FORBIDDEN")
-    /// A file or directory of the daemon's machine cannot be read or made, or holds what is damaged.
+    /// A file or directory of the daemon's machine cannot be read or created, or contains damaged
+    /// data.
     public static let storage = FaultCode(rawValue: "STORAGE")
 }
 

@@ -8,21 +8,21 @@
 /// | 4 | 1 | `kind`: see ``FrameKind`` |
 /// | 5 | 1 | `flags`: see ``FrameFlags``; unknown bits are refused |
 /// | 6 | 2 | reserved, must be 0 |
-/// | 8 | 4 | `id`: a node or a slice, as the kind says |
-/// | 12 | 8 | `number`: an ordinal, a revision or a request number, as the kind says |
+/// | 8 | 4 | `id`: a node or a slice, depending on the kind |
+/// | 12 | 8 | `number`: an ordinal, a revision or a request number, depending on the kind |
 public struct FrameHeader: Equatable, Sendable {
     /// Bytes of a header.
     @inlinable public static var byteCount: Int { 20 }
 
     /// Bytes of the body that follows.
     public var length: UInt32
-    /// The raw ``FrameKind``: a peer may send kinds that this side does not know.
+    /// The raw ``FrameKind``; a peer may send kinds that this side does not know.
     public var kind: UInt8
-    /// What is special about the frame.
+    /// Bits that qualify the kind.
     public var flags: FrameFlags
-    /// A node or a slice, as the kind says.
+    /// A node or a slice, depending on the kind.
     public var id: UInt32
-    /// An ordinal, a revision or a request number, as the kind says.
+    /// An ordinal, a revision or a request number, depending on the kind.
     public var number: UInt64
 
     /// Makes a header.
@@ -47,7 +47,7 @@ public struct FrameHeader: Equatable, Sendable {
         self.number = number
     }
 
-    /// Reads the header that starts at `offset`, or says that it is not all there yet.
+    /// Reads the header at `offset`; `nil` if it is not complete yet.
     ///
     /// *Throws*: ``FrameError`` as soon as the bytes cannot become a frame, before anything is
     /// allocated for its body.
@@ -82,7 +82,7 @@ extension WireWriter {
             header.number &>> 32, byteCount: FrameHeader.byteCount)
     }
 
-    /// Appends a header whose body the caller appends next, and says where it starts.
+    /// Appends a header whose body the caller appends next. Returns its offset.
     @inlinable
     public mutating func beginFrame(
         _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64 = 0
@@ -107,39 +107,39 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
 
     /// More parts of the same value follow.
     @inlinable public static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
-    /// A snapshot that replaces all the receiver knew: history was or may have been cut.
+    /// The snapshot replaces everything that the receiver had: history was or may have been cut.
     @inlinable public static var fresh: FrameFlags { FrameFlags(rawValue: 1 << 1) }
-    /// Nothing stands at the slice's path now; the body is empty.
+    /// The slice has no value now; the body is empty.
     @inlinable public static var absent: FrameFlags { FrameFlags(rawValue: 1 << 2) }
     /// The body starts with ``DispatchOptions``; the action follows.
     @inlinable public static var options: FrameFlags { FrameFlags(rawValue: 1 << 3) }
-    /// The delta holds structural changes: children created or removed.
+    /// The delta contains structural changes: children created or removed.
     @inlinable public static var structural: FrameFlags { FrameFlags(rawValue: 1 << 4) }
 
-    /// The value is a patch: ``PatchWriter`` says what of the last value changed.
+    /// The value is a patch of the last value: see ``PatchWriter``.
     @inlinable public static var patch: FrameFlags { FrameFlags(rawValue: 1 << 5) }
 
-    /// A ``FrameKind/done`` is wanted when the effects of the action have ended.
+    /// The client wants a ``FrameKind/done`` when the effects of the action have ended.
     @inlinable public static var awaited: FrameFlags { FrameFlags(rawValue: 1 << 6) }
 
     @inlinable static var known: FrameFlags { FrameFlags(rawValue: 0x7f) }
 }
 
-/// Why bytes cannot be a frame. The connection that sent them is closed.
+/// The reason why bytes cannot be a frame. The connection that sent them is closed.
 public struct FrameError: Error, Equatable, Sendable {
-    /// What can be wrong with a header.
+    /// The possible faults of a header.
     public enum Condition: Equatable, Sendable {
         case tooLong(length: Int, max: Int)
         case reservedBits
         case unknownKind(UInt8)
     }
 
-    /// What is wrong.
+    /// The fault.
     public var condition: Condition
-    /// Where the frame starts: bytes from the start of the span.
+    /// Offset of the frame in the span, in bytes.
     public var offset: Int
 
-    /// Makes an error about the frame at a place.
+    /// Makes an error about the frame at an offset.
     @inlinable
     public init(_ condition: Condition, at offset: Int) {
         self.condition = condition

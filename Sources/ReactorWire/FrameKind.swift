@@ -1,4 +1,4 @@
-/// What a frame is.
+/// The kind of a frame.
 ///
 /// Kinds below 0x80 are critical: a peer that does not know one closes the connection. Kinds from
 /// 0x80 are ignorable: a peer that does not know one skips it by its length.
@@ -6,13 +6,13 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     // From the client.
     /// First frame of a client: ``Hello``; `number` is ``Hello/magic``.
     case hello = 0x01
-    /// Last frame of a client: its session is forgotten; no body.
+    /// Last frame of a client: the daemon forgets its session; no body.
     case goodbye = 0x02
     /// ``Open``: `id` is the number by which the client will address the node, `number` the
     /// request's.
     case open = 0x03
-    /// An action for node `id`; `number` is its ordinal, the body the action, after
-    /// ``DispatchOptions`` if the flag says so.
+    /// An action for node `id`; `number` is its ordinal. The body is the action, after
+    /// ``DispatchOptions`` if the flag is set.
     case dispatch = 0x04
     /// Several actions as one transaction; `number` is its ordinal, the body ``DispatchOptions``
     /// (if flagged) and an array of `[id, action]` pairs.
@@ -21,7 +21,7 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case subscribe = 0x06
     /// Ends the subscription to slice `id`; no body.
     case unsubscribe = 0x07
-    /// Outcomes up to ordinal `number` have arrived and may be forgotten; no body.
+    /// The client has outcomes up to ordinal `number`, and the daemon may forget them; no body.
     case confirm = 0x08
     /// ``Ask``; `number` is the request's.
     case ask = 0x09
@@ -31,14 +31,15 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     // From the daemon.
     /// ``Welcome``: answers ``hello``.
     case welcome = 0x41
-    /// ``Closing``: the daemon is about to close the connection, and why.
+    /// ``Closing``: the daemon is about to close the connection, with the reason.
     case closing = 0x42
     /// ``Opened``: answers request `number`; `id` as in ``open``.
     case opened = 0x43
     /// ``Refusal``: request `number` was not granted.
     case refused = 0x44
-    /// `id` consecutive actions from ordinal `number` on were applied without a reply; the body is
-    /// one unsigned integer, the sequence of the first, and each next has the next sequence.
+    /// `id` consecutive actions from ordinal `number` on were applied without a reply. The body is
+    /// one unsigned integer, the sequence of the first action; each next action has the next
+    /// sequence.
     case applied = 0x45
     /// ``Outcome`` of the action with ordinal `number`.
     case outcome = 0x46
@@ -47,29 +48,30 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Part of the state of slice `id` at sequence `number`: see ``FrameFlags/more`` and
     /// ``FrameFlags/fresh``.
     case snapshot = 0x48
-    /// What one transaction, at sequence `number`, did to replica slice `id`: ``Origin``, then the
-    /// mutations, back to back.
+    /// The changes of one transaction, at sequence `number`, in replica slice `id`: ``Origin``,
+    /// then the mutations, one after another.
     case delta = 0x49
     /// The value of slice `id` as of sequence `number`; conflated: see ``FrameFlags/more``,
     /// ``FrameFlags/absent`` and ``FrameFlags/patch``.
     case value = 0x4a
-    /// Everything up to sequence `number` has been sent: the receiver applies what it holds back.
+    /// Everything up to sequence `number` has been sent: the receiver applies the frames it has
+    /// held back.
     case mark = 0x4b
     /// The node of slice `id` no longer exists; no body.
     case gone = 0x4c
     /// Answers request `number` of ``ask``; in parts, see ``FrameFlags/more``.
     case answer = 0x4d
     case pong = 0x4e
-    /// Updates were dropped because the receiver did not keep up; a snapshot of each slice follows
-    /// when it does, and outcomes that come before the next ``mark`` are ahead of the slices. No
-    /// body.
+    /// The daemon dropped updates because the receiver was too slow; it sends a snapshot of each
+    /// slice when the receiver has caught up. Outcomes before the next ``mark`` are ahead of the
+    /// slices. No body.
     case lag = 0x4f
-    /// The effects of the action with ordinal `number` have ended, as ``FrameFlags/awaited`` asked to be
-    /// told; its outcome was sent before. No body.
+    /// The effects of the action with ordinal `number` have ended; sent if the action had
+    /// ``FrameFlags/awaited``, after its outcome. No body.
     case done = 0x50
-    /// ``Notice`` about the action with ordinal `number`, whose outcome was sent before.
+    /// ``Notice`` about the action with ordinal `number`, sent after its outcome.
     case notice = 0x80
 
-    /// Whether a frame of this raw kind may be skipped by a peer that does not know it.
+    /// Whether a peer may skip a frame of this raw kind that it does not know.
     @inlinable public static func isIgnorable(_ kind: UInt8) -> Bool { kind >= 0x80 }
 }

@@ -1,6 +1,6 @@
-/// IEEE 754 binary16, as far as CBOR needs it: Swift has no portable type for it.
+/// IEEE 754 binary16 for CBOR; Swift has no portable type for it.
 enum HalfFloat {
-    /// The 16 bits that stand for `value`, if the format holds it exactly.
+    /// The 16 bits of `value`, if the format can represent it exactly.
     static func bits(exactly value: Float) -> UInt16? {
         let pattern = value.bitPattern
         let sign = UInt16(truncatingIfNeeded: pattern >> 16) & 0x8000
@@ -14,14 +14,14 @@ enum HalfFloat {
             return sign | UInt16(unbiased + 15) << 10 | UInt16(fraction >> 13)
         }
         guard unbiased >= -24 && unbiased < -14 else { return nil }
-        // because a subnormal half is fraction * 2^-24: shift the significand until it fits
+        // A subnormal half is fraction * 2^-24: the significand is shifted until it fits.
         let significand = fraction | 0x80_0000
         let shift = UInt32(-unbiased - 14 + 13)
         guard significand & ((1 << shift) - 1) == 0 else { return nil }
         return sign | UInt16(significand >> shift)
     }
 
-    /// The number that `bits` stand for.
+    /// The number with these bits.
     static func value(_ bits: UInt16) -> Float {
         let sign: Float = bits & 0x8000 == 0 ? 1 : -1
         let exponent = Int((bits >> 10) & 0x1f)

@@ -1,7 +1,7 @@
 /// The first frame of a client.
 @WireCodable
 public struct Hello: Equatable, Sendable {
-    /// `number` of a hello's header: "REACTORD" in ASCII, so that a stranger is told from a client
+    /// `number` of a hello's header: "REACTORD" in ASCII. It tells a client from another program
     /// within one read.
     public static let magic: UInt64 = 0x4452_4f54_4341_4552
     /// The version of the wire that this side speaks.
@@ -11,17 +11,17 @@ public struct Hello: Equatable, Sendable {
     public var versionMin: UInt16 = 1
     /// Highest version that the client speaks.
     public var versionMax: UInt16 = 1
-    /// The session to go on with: 16 bytes from an earlier ``Welcome``; absent for a new one.
+    /// The session to resume: 16 bytes from an earlier ``Welcome``; `nil` for a new one.
     public var session: [UInt8]?
-    /// Highest ordinal up to which the client holds all outcomes of that session.
+    /// Highest ordinal of that session up to which the client has all outcomes.
     public var confirmed: UInt64 = 0
     /// Highest ordinal of that session whose action the client knows to be applied; 0 if none.
     public var applied: UInt64 = 0
-    /// Name of the program, for people who look at the daemon; at most 64 bytes.
+    /// Name of the program, for people; at most 64 bytes.
     public var program: String = ""
-    /// The epoch of the daemon that ``session`` is of, if one is given: see ``Revision``.
+    /// The epoch of the daemon that issued ``session``, if one is given: see ``Revision``.
     public var epoch: UInt64?
-    /// The sequence of the ``Welcome`` that first spoke of ``session``, if one is given.
+    /// The sequence of the ``Welcome`` that first contained ``session``, if one is given.
     public var since: UInt64?
 
     /// Makes a greeting.
@@ -44,7 +44,7 @@ public struct Hello: Equatable, Sendable {
 /// The daemon's answer to ``Hello``.
 @WireCodable
 public struct Welcome: Equatable, Sendable {
-    /// The version that both sides speak from here on.
+    /// The version that both sides use from here on.
     public var version: UInt16
     /// Name and version of the daemon.
     public var daemon: String
@@ -52,18 +52,18 @@ public struct Welcome: Equatable, Sendable {
     public var epoch: UInt64
     /// The sequence of the last applied action.
     public var sequence: UInt64
-    /// Secret of the session, 16 bytes.
+    /// The session's secret, 16 bytes.
     public var session: [UInt8]
-    /// Whether ``Hello/session`` goes on; if not, ``session`` is a new one.
+    /// Whether ``Hello/session`` is resumed; if not, ``session`` is a new one.
     public var isResumed: Bool
-    /// The client's public number, by which others see the origin of its changes.
+    /// The client's public number, which other clients see as the origin of its changes.
     public var client: UInt64
-    /// Number of this connection, by which presence, locks and queues name their holders; a client
-    /// that comes back has another one.
+    /// Number of this connection, by which presence, locks and queues name their holders. A client
+    /// that reconnects gets another one.
     public var connection: UInt64
-    /// Highest ordinal that the session has seen; 0 if none.
+    /// Highest ordinal of the session so far; 0 if none.
     public var ordinal: UInt64
-    /// What this connection may take.
+    /// The limits of this connection.
     public var limits: Limits
 
     /// Makes an answer to a greeting.
@@ -83,17 +83,17 @@ public struct Welcome: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// What the daemon allows one connection.
+    /// The limits of one connection.
     @WireCodable
     public struct Limits: Equatable, Sendable {
-        /// Longest body of a client's frame in bytes; the daemon's own are at most
+        /// Maximum body of a client's frame in bytes; the daemon's frames have at most
         /// ``WireLimits/daemonFrameBytesMax``.
         public var frameBytesMax: UInt32
-        /// Most actions without an outcome.
+        /// Maximum actions without an outcome.
         public var inFlightMax: UInt32
-        /// Most nodes open at a time.
+        /// Maximum open nodes.
         public var nodesMax: UInt32
-        /// Most subscriptions at a time.
+        /// Maximum subscriptions.
         public var subscriptionsMax: UInt32
 
         /// Makes limits.
@@ -108,22 +108,22 @@ public struct Welcome: Equatable, Sendable {
     }
 }
 
-/// Why the daemon closes a connection.
+/// The reason why the daemon closes a connection.
 @WireCodable
-public struct Closing: Equatable, Sendable {
-    /// Why, for programs.
-    public var code: FaultCode
-    /// Why, for people.
-    public var message: String
-    /// Byte offset in the client's stream of the frame that caused it.
-    public var offset: UInt64?
-    /// For ``FaultCode/version``: the range that the daemon speaks.
-    public var versionMin: UInt16?
-    /// For ``FaultCode/version``: the end of that range.
-    public var versionMax: UInt16?
+package struct Closing: Equatable, Sendable {
+    /// The reason, for programs.
+    package var code: FaultCode
+    /// The reason, for people.
+    package var message: String
+    /// Byte offset of the offending frame in the client's stream.
+    package var offset: UInt64?
+    /// For ``FaultCode/version``: the lowest version that the daemon speaks.
+    package var versionMin: UInt16?
+    /// For ``FaultCode/version``: the highest version.
+    package var versionMax: UInt16?
 
     /// Makes a farewell.
-    public init(
+    package init(
         _ code: FaultCode, _ message: String, offset: UInt64? = nil, versionMin: UInt16? = nil,
         versionMax: UInt16? = nil
     ) {

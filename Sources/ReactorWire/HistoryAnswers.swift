@@ -1,15 +1,15 @@
 /// Answer to ``Ask/snapshot``.
 @WireCodable
-public struct SnapshotMade: Equatable, Sendable {
-    /// The journal's row as of which it is.
-    public var row: UInt64
+package struct SnapshotMade: Equatable, Sendable {
+    /// The journal's row at which it was taken.
+    package var row: UInt64
     /// The revision of that row.
-    public var revision: Revision
-    /// The file.
-    public var file: String
+    package var revision: Revision
+    /// Path of the file.
+    package var file: String
 
-    /// Names a snapshot.
-    public init(row: UInt64, revision: Revision, file: String) {
+    /// Makes an answer.
+    package init(row: UInt64, revision: Revision, file: String) {
         self.row = row
         self.revision = revision
         self.file = file
@@ -18,51 +18,51 @@ public struct SnapshotMade: Equatable, Sendable {
 
 /// Answer to ``Ask/backup(to:)``.
 @WireCodable
-public struct BackupMade: Equatable, Sendable {
-    /// The last row in it.
-    public var row: UInt64
+package struct BackupMade: Equatable, Sendable {
+    /// The last row in the backup.
+    package var row: UInt64
     /// The revision of that row.
-    public var revision: Revision
-    /// The directory.
-    public var directory: String
+    package var revision: Revision
+    /// Path of the directory.
+    package var directory: String
 
-    /// Names a backup.
-    public init(row: UInt64, revision: Revision, directory: String) {
+    /// Makes an answer.
+    package init(row: UInt64, revision: Revision, directory: String) {
         self.row = row
         self.revision = revision
         self.directory = directory
     }
 }
 
-/// A place in a daemon's log, behind which the next page begins.
+/// A position in a daemon's log; the next page begins after it.
 @WireCodable
 public struct LogMark: Hashable, Sendable {
-    /// The last row of the journal of which everything was told.
+    /// The last row of the journal that was sent completely.
     public var row: UInt64
-    /// Entries of the row behind it that were told.
+    /// Number of entries of the next row that were sent.
     public var skip: UInt64
 
-    /// Names a place.
+    /// Makes a position.
     public init(row: UInt64, skip: UInt64) {
         self.row = row
         self.skip = skip
     }
 }
 
-/// Answer to ``Ask/log(path:from:after:waits:)``: what comes next, as much as fits a page.
+/// Answer to ``Ask/log(path:from:after:waits:)``: the next entries, as many as fit a page.
 @WireCodable
-public struct LogPage: Equatable, Sendable {
-    /// In the order in which it happened; may be empty.
-    public var entries: [LogEntry]
-    /// Where the next page begins.
-    public var position: LogMark
-    /// Whether that is the end, for now.
-    public var isEnd: Bool
-    /// Behind which revision the history that is kept begins.
-    public var begin: Revision
+package struct LogPage: Equatable, Sendable {
+    /// In the order of the events; may be empty.
+    package var entries: [LogEntry]
+    /// The position after the last entry.
+    package var position: LogMark
+    /// Whether there are no later entries yet.
+    package var isEnd: Bool
+    /// The revision after which the recorded history begins.
+    package var begin: Revision
 
     /// Makes a page.
-    public init(entries: [LogEntry], position: LogMark, isEnd: Bool, begin: Revision) {
+    package init(entries: [LogEntry], position: LogMark, isEnd: Bool, begin: Revision) {
         self.entries = entries
         self.position = position
         self.isEnd = isEnd
@@ -70,26 +70,26 @@ public struct LogPage: Equatable, Sendable {
     }
 }
 
-/// One transaction of the past, or one action that came to nothing.
+/// One transaction of the past, or one action that was not applied.
 @WireCodable
 public struct LogEntry: Equatable, Sendable {
-    /// The transaction's; none where there was no transaction.
+    /// The transaction's revision; `nil` without a transaction.
     public var revision: Revision?
-    /// When it was written down, in milliseconds since 1970.
+    /// Time of the record, in milliseconds since 1970.
     public var time: Int64
-    /// Whose action caused it; zeros where the daemon did.
+    /// The action that caused it; zeros for the daemon itself.
     public var origin: Origin
-    /// Who that was; none where the action is of an earlier turn, or nobody's.
+    /// The sender; `nil` if the action is of an earlier turn, or the daemon's own.
     public var caller: LogCaller?
-    /// What came: one action, or those of a batch; none where the change is a consequence.
+    /// The action, or those of a batch; empty if the change is a consequence of another entry.
     public var actions: [LogAction]
-    /// What became of it; none where the answer came in a later turn.
+    /// The outcome; `nil` if the answer came in a later turn.
     public var outcome: Outcome?
-    /// What changed, in order.
+    /// The changes, in order.
     public var mutations: [LogMutation]
-    /// Nodes whose states were replaced by an import.
+    /// Nodes whose states an import replaced.
     public var replaced: [String]
-    /// The action that came, where it was refused and too large to be kept.
+    /// The action, if it was refused and too large to be recorded.
     public var omitted: LogOmission?
 
     /// Makes an entry without content.
@@ -105,17 +105,17 @@ public struct LogEntry: Equatable, Sendable {
     }
 }
 
-/// A refused action that is not kept.
+/// A refused action that the journal does not contain.
 @WireCodable
 public struct LogOmission: Equatable, Sendable {
-    /// The nodes that it was sent to.
+    /// Paths of the nodes that it was sent to.
     public var paths: [String]
-    /// How long its frame was, header included.
+    /// Length of its frame in bytes, header included.
     public var byteCount: UInt64
-    /// The ``WireChecksum`` of its frame.
+    /// ``WireChecksum`` of its frame.
     public var checksum: UInt64
 
-    /// Describes an action by its size and its checksum.
+    /// Makes an entry of its parts.
     public init(paths: [String], byteCount: UInt64, checksum: UInt64) {
         self.paths = paths
         self.byteCount = byteCount
@@ -123,17 +123,17 @@ public struct LogOmission: Equatable, Sendable {
     }
 }
 
-/// Who sent an action, as the kernel said.
+/// The sender of an action, as attested by the kernel.
 @WireCodable
 public struct LogCaller: Equatable, Sendable {
-    /// User.
+    /// User id.
     public var uid: UInt32
-    /// Group.
+    /// Group id.
     public var gid: UInt32
-    /// Process.
+    /// Process id.
     public var pid: Int32
 
-    /// Names a process.
+    /// Makes a sender of its parts.
     public init(uid: UInt32, gid: UInt32, pid: Int32) {
         self.uid = uid
         self.gid = gid
@@ -143,27 +143,26 @@ public struct LogCaller: Equatable, Sendable {
 
 /// An action of the past.
 ///
-/// Its bytes are the client's; what is told are the daemon's, in deterministic form, so that one
-/// client cannot make a page that another cannot read.
+/// The daemon encodes it again in deterministic form, so that one client cannot produce a page that
+/// another cannot read.
 @WireCodable
 public struct LogAction: Equatable, Sendable {
-    /// The node that it was sent to; the root for a batch that cannot be taken to pieces.
+    /// The node that it was sent to; the root for a batch that cannot be decoded.
     public var path: String
-    /// The action, or a byte string of it where ``isRaw`` says so.
+    /// The action; a byte string of it if ``isRaw``.
     public var action: WireEmbedded
-    /// Whether ``action`` is a byte string of what came, which is no value of the wire: such an
-    /// action was refused.
+    /// Whether ``action`` is a byte string of the received bytes, which are no value of the wire.
+    /// Such an action was refused.
     public var isRaw = false
 
-    /// Describes an action.
+    /// Makes an entry of its parts.
     public init(path: String, action: WireEmbedded, isRaw: Bool = false) {
         self.path = path
         self.action = action
         self.isRaw = isRaw
     }
 
-    /// Describes an action by the bytes that came: as a value where they are one, else as a byte
-    /// string.
+    /// Makes an entry of the received bytes: as a value if they are one, else as a byte string.
     public init(path: String, bytes: Span<UInt8>) {
         self.path = path
         var cursor = WireCursor(action: 0)
@@ -183,12 +182,12 @@ public struct LogAction: Equatable, Sendable {
 public struct LogMutation: Equatable, Sendable {
     /// The node that changed.
     public var path: String
-    /// Its mutation; a child's coming or going where ``isStructural`` says so.
+    /// Its mutation; a ``StructuralChange`` in encoded form if ``isStructural``.
     public var mutation: WireEmbedded
-    /// Whether the tree changed, and not a state.
+    /// Whether the change created or removed a child, instead of changing a state.
     public var isStructural: Bool
 
-    /// Describes a change.
+    /// Makes an entry of its parts.
     public init(path: String, mutation: WireEmbedded, isStructural: Bool) {
         self.path = path
         self.mutation = mutation
@@ -198,16 +197,16 @@ public struct LogMutation: Equatable, Sendable {
 
 /// Answer to ``Ask/export(path:at:skip:)``: nodes with their own states, as many as fit a page.
 @WireCodable
-public struct StatePage: Equatable, Sendable {
-    /// The revision that all pages are of.
-    public var revision: Revision
+package struct StatePage: Equatable, Sendable {
+    /// The revision of all pages.
+    package var revision: Revision
     /// Parents before children.
-    public var nodes: [StateOfNode]
-    /// How many nodes to skip for the next page; none behind the last.
-    public var next: UInt64?
+    package var nodes: [StateOfNode]
+    /// The `skip` of the next page; `nil` after the last.
+    package var next: UInt64?
 
     /// Makes a page.
-    public init(revision: Revision, nodes: [StateOfNode], next: UInt64?) {
+    package init(revision: Revision, nodes: [StateOfNode], next: UInt64?) {
         self.revision = revision
         self.nodes = nodes
         self.next = next
@@ -216,16 +215,16 @@ public struct StatePage: Equatable, Sendable {
 
 /// A node's own state, without those of its children.
 @WireCodable
-public struct StateOfNode: Equatable, Sendable {
-    /// Where it stands.
-    public var path: String
+package struct StateOfNode: Equatable, Sendable {
+    /// Path of the node.
+    package var path: String
     /// The reactor's type, by the author's name.
-    public var reactor: String
-    /// What it holds.
-    public var state: WireEmbedded
+    package var reactor: String
+    /// The state.
+    package var state: WireEmbedded
 
     /// Describes a node.
-    public init(path: String, reactor: String, state: WireEmbedded) {
+    package init(path: String, reactor: String, state: WireEmbedded) {
         self.path = path
         self.reactor = reactor
         self.state = state

@@ -1,22 +1,22 @@
-/// What is wrong with a JSON text, and where.
+/// A fault in a JSON text, with its position.
 public struct JSONError: Error, Equatable, Sendable {
-    /// What is wrong.
+    /// The fault.
     public var condition: Condition
     /// Line, from 1.
     public var line: Int
     /// Column in Unicode scalars, from 1.
     public var column: Int
 
-    /// Makes an error at a place.
+    /// Makes an error at a position.
     public init(condition: Condition, line: Int, column: Int) {
         self.condition = condition
         self.line = line
         self.column = column
     }
 
-    /// What can be wrong with a JSON text.
+    /// The possible faults of a JSON text.
     public enum Condition: Equatable, Sendable {
-        /// Something else than what JSON allows here.
+        /// A character that JSON does not allow here.
         case unexpected(String, expected: String)
         /// The text ends where more must follow.
         case unexpectedEnd(expected: String)
@@ -26,14 +26,14 @@ public struct JSONError: Error, Equatable, Sendable {
         case duplicateKey(String)
         /// An integer beyond -2^64 to 2^64 - 1.
         case integerOutOfRange(String)
-        /// A number that is finite as it stands and infinite as a double.
+        /// A finite number that a double cannot hold.
         case floatOutOfRange(String)
         /// Bytes that are not UTF-8.
         case invalidText
-        /// Half of a surrogate pair.
+        /// A surrogate without its other half.
         case loneSurrogate
-        /// An object with the single key `$bytes`, `$float` or `$map` and a value that this key
-        /// does not take.
+        /// An object with the single key `$bytes`, `$float` or `$map`, and a value that this key
+        /// does not allow.
         case invalidWrapper(key: String, expected: String)
     }
 }

@@ -1,7 +1,7 @@
 /// The text forms of floating-point numbers in JSON.
 ///
 /// *Shape*: a finite number is the shortest decimal that reads back as the same double, with a
-/// point or an exponent (`5.0`, `1e+16`). The others stand as text under `$float`: `Infinity`,
+/// point or an exponent (`5.0`, `1e+16`). Others are text under `$float`: `Infinity`,
 /// `-Infinity`, `NaN`; a NaN of any other bits is `NaN:` and its bit pattern, 16 lower-case
 /// hexadecimal digits.
 enum JSONFloat {
@@ -13,7 +13,7 @@ enum JSONFloat {
         return "NaN:" + String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The number that `text` under `$float` stands for.
+    /// The number with the form `text` under `$float`.
     static func number(_ text: String) -> Double? {
         switch text {
         case "NaN": return .nan

@@ -1,31 +1,31 @@
-/// The keys that mean more than a key where they stand alone in an object.
+/// The keys with a special meaning as the only key of an object.
 enum JSONWrapper {
     static let bytes: WireKey = "$bytes"
     static let float: WireKey = "$float"
     static let map: WireKey = "$map"
 
-    /// Whether a map needs `{"$map":…}` around it not to be taken for something else.
+    /// Whether a map needs `{"$map":…}` around it, to be read back as a map.
     static func isNeeded(for map: WireMap) -> Bool {
         guard map.count == 1, let key = map.first?.key else { return false }
         return key == bytes || key == float || key == Self.map
     }
 }
 
-/// A JSON object before it is known whether it wraps something: that shows at its end.
+/// A JSON object before its meaning is known, which depends on the number of its keys.
 struct JSONObject {
     /// Offset of its brace.
     var start: Int
     var pairs: [WireMap.Pair] = []
     var keyOffsets: [Int] = []
-    /// Levels of the highest value.
+    /// Height of the highest value, in levels of arrays and maps.
     var height = 0
-    /// The object under `$map`, if that is the first key; at most one. It is kept as it stands
-    /// because what it means depends on whether other keys follow.
+    /// The object under `$map`, if that is the first key; at most one. It is uninterpreted, since
+    /// its meaning depends on whether other keys follow.
     var wrapped: [JSONObject] = []
 }
 
 extension JSONParser {
-    /// Reads an object whose brace is next and stands in `depth` brackets.
+    /// Reads an object, from its brace, inside `depth` brackets.
     mutating func object(depth: Int) throws(JSONError) -> JSONObject {
         guard depth <= Self.bracketDepthMax else { throw error(.tooDeep, at: offset) }
         var object = JSONObject(start: offset)
@@ -51,7 +51,7 @@ extension JSONParser {
         return object
     }
 
-    /// What `object` means: a map, or what it wraps.
+    /// The meaning of `object`: a map, or the value that it wraps.
     func interpreted(_ object: JSONObject) throws(JSONError) -> Parsed {
         guard object.pairs.count == 1, let pair = object.pairs.first else {
             return try verbatim(object)
@@ -79,7 +79,7 @@ extension JSONParser {
         }
     }
 
-    /// `object` as a map, whatever its keys.
+    /// `object` as a map, even with special keys.
     func verbatim(_ object: JSONObject) throws(JSONError) -> Parsed {
         var pairs = object.pairs
         var height = object.height

@@ -28,7 +28,7 @@ extension JSONParser {
     }
 
     private func integer(_ text: String, at start: Int) throws(JSONError) -> WireValue {
-        // because 39 digits fit an Int128, and no wire integer has as many
+        // 38 digits fit an Int128, and no wire integer has more.
         guard text.utf8.count < 39, let number = Int128(text),
             let integer = WireInteger(exactly: number)
         else { throw error(.integerOutOfRange(text), at: start) }
@@ -48,7 +48,7 @@ extension JSONParser {
         if offset == start { throw unexpected("a digit") }
     }
 
-    /// Reads a string whose quotation mark is next.
+    /// Reads a string, from its quotation mark.
     mutating func string() throws(JSONError) -> String {
         offset += 1
         var run = offset
@@ -106,7 +106,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the `u` that is next and four hexadecimal digits.
+    /// Reads `u` and four hexadecimal digits.
     private mutating func hexDigits() throws(JSONError) -> UInt32 {
         offset += 1
         var value: UInt32 = 0

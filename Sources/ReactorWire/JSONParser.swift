@@ -3,13 +3,13 @@ struct JSONParser {
     let bytes: [UInt8]
     var offset = 0
 
-    /// A value and how many levels of arrays and maps it is high.
+    /// A value, with its height in levels of arrays and maps.
     struct Parsed {
         var value: WireValue
         var height: Int
     }
 
-    /// Deepest nesting of brackets: every level of a value may stand in a `$map` of its own.
+    /// Maximum nesting of brackets: every level of a value may be inside a `$map`.
     static let bracketDepthMax = WireLimits.depthMax * 2 + 2
 
     /// Reads the whole text as one value.
@@ -32,7 +32,7 @@ struct JSONParser {
         if let place { throw self.error(.invalidText, at: place) }
     }
 
-    /// Reads a value that stands in `depth` brackets.
+    /// Reads a value inside `depth` brackets.
     mutating func value(depth: Int) throws(JSONError) -> Parsed {
         skipSpace()
         guard depth <= Self.bracketDepthMax else { throw error(.tooDeep, at: offset) }
@@ -75,7 +75,7 @@ struct JSONParser {
 
 // MARK: - Tokens
 extension JSONParser {
-    /// The next byte, or 0 at the end, which begins nothing.
+    /// The next byte; 0, which starts no token, at the end.
     var peek: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
     mutating func skipSpace() {
@@ -87,7 +87,7 @@ extension JSONParser {
         }
     }
 
-    /// Moves past `byte`, and space before it, if it is next.
+    /// Skips space, then `byte`. Returns whether `byte` was next.
     mutating func take(_ byte: UInt8) -> Bool {
         skipSpace()
         guard offset < bytes.count, bytes[offset] == byte else { return false }
@@ -95,14 +95,14 @@ extension JSONParser {
         return true
     }
 
-    /// Whether a comma follows rather than the bracket that ends the array or object.
+    /// Reads a comma or the closing bracket. Returns whether it was a comma.
     mutating func follows(closing: UInt8, expected: String) throws(JSONError) -> Bool {
         if take(UInt8(ascii: ",")) { return true }
         if take(closing) { return false }
         throw unexpected(expected)
     }
 
-    /// An error about the character that is next.
+    /// An error about the next character.
     func unexpected(_ expected: String) -> JSONError {
         guard offset < bytes.count else {
             return error(.unexpectedEnd(expected: expected), at: offset)
@@ -112,7 +112,7 @@ extension JSONParser {
         return error(.unexpected(first, expected: expected), at: offset)
     }
 
-    /// An error about what stands at `place`. *Cost*: counts the lines before it.
+    /// An error at the offset `place`. *Cost*: counts the lines before it.
     func error(_ condition: JSONError.Condition, at place: Int) -> JSONError {
         var line = 1
         var column = 1

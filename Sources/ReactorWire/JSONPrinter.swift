@@ -1,9 +1,9 @@
 /// Appends JSON texts to a growing byte buffer.
 struct JSONPrinter {
     var text: [UInt8] = []
-    /// Spaces a level, or `nil` for one line.
+    /// Spaces per level; `nil` for one line.
     var indent: Int?
-    /// Whether everything beyond ASCII is escaped.
+    /// Whether to escape all characters beyond ASCII.
     var isASCII: Bool
     private var level = 0
 
@@ -58,7 +58,7 @@ struct JSONPrinter {
         append(indent == nil ? ":" : ": ")
     }
 
-    // because a wrapper is one value to the reader, it stays on one line
+    // A wrapper is one value to the reader, so it stays on one line.
     private mutating func wrap(_ key: WireKey, _ body: (inout JSONPrinter) -> Void) {
         append("{")
         self.key(key.text)
@@ -94,7 +94,7 @@ struct JSONPrinter {
     /// Appends `piece` as it is.
     mutating func append(_ piece: String) { text.append(contentsOf: piece.utf8) }
 
-    /// Appends `piece` in quotation marks, with what would act on a terminal escaped.
+    /// Appends `piece` in quotation marks, escaping characters that act on a terminal.
     mutating func quote(_ piece: String) {
         append("\"")
         defer { append("\"") }
@@ -128,8 +128,9 @@ struct JSONPrinter {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar is a control (C0, C1, delete), turns the direction of the text around it,
-    /// breaks a line, or is the byte order mark: what a peer could fool a reader with.
+    /// Whether the scalar is a control (C0, C1, delete), changes the direction of the text around
+    /// it, breaks a line, or is the byte order mark: characters with which a peer could mislead a
+    /// reader.
     var actsOnTerminal: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff:

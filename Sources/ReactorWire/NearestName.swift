@@ -1,12 +1,12 @@
-/// Finds the known name that somebody may have meant, for the remedy in an error.
+/// Finds the known name closest to a misspelt one, for the remedy in an error.
 public enum NearestName {
-    /// Longest name in bytes that is compared: the cost grows with the product of two lengths.
+    /// Maximum length of a compared name in bytes: the cost grows with the product of two lengths.
     public static let nameBytesMax = 128
 
-    /// The name among `known` that is fewest edits away from `name`; `nil` if none is near: more
-    /// than a third of it would have to change.
+    /// The name among `known` with the fewest edits to `name`; `nil` if every one needs changes in
+    /// more than a third of it.
     ///
-    /// Letters that differ in case only count nothing, two neighbours swapped count one.
+    /// A difference in case is no edit; a swap of two neighbours is one edit.
     public static func of(_ name: String, among known: some Sequence<String>) -> String? {
         let wanted = folded(name)
         guard !wanted.isEmpty, wanted.count <= nameBytesMax else { return nil }

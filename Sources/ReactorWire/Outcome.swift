@@ -1,43 +1,43 @@
-/// What became of an action.
+/// The result of an action.
 @WireCodable
 public enum Outcome: Equatable, Sendable {
     /// Applied as the transaction with this sequence; `reply` is CBOR, if the reactor replied.
-    /// `ownerEnded` marks the outcome of an action that was sent on a connection that ended since:
-    /// what it owned is gone.
+    /// `ownerEnded` is true if the connection that sent the action has ended: its ownerships are
+    /// gone.
     case applied(sequence: UInt64, reply: WireEmbedded? = nil, ownerEnded: Bool = false)
-    /// Applied as the transaction with this sequence, which handed it to a stream of its reactor:
-    /// what that lets through comes later, as transactions of its own.
+    /// Applied as the transaction with this sequence, which passed the action to a stream of its
+    /// reactor. The outputs of the stream are transactions of their own.
     case accepted(sequence: UInt64)
-    /// Refused before anything was changed, by the reactor or by the system.
+    /// Refused by the reactor or the system; nothing has changed.
     case rejected(code: String, message: String)
-    /// The daemon could not say yes or no in an orderly way.
+    /// The daemon cannot tell whether the action was applied or refused.
     case failed(message: String)
 }
 
-/// News about an action whose outcome was told before.
+/// A later event of an action whose outcome was sent before.
 @WireCodable
-public struct Notice: Equatable, Sendable {
-    /// `effectFailed`, `LOOP` or `EFFECTS_LOST`; others may come.
-    public var code: String
-    /// What happened, for people.
-    public var message: String
+package struct Notice: Equatable, Sendable {
+    /// `effectFailed`, `LOOP` or `EFFECTS_LOST`; later versions may add others.
+    package var code: String
+    /// The event, for people.
+    package var message: String
 
     /// Makes a notice.
-    public init(code: String, message: String) {
+    package init(code: String, message: String) {
         self.code = code
         self.message = message
     }
 }
 
-/// Who caused a change: a client's public number and the ordinal of its action; zeros when the
-/// daemon itself did.
+/// The action that caused a change: the client's public number and the action's ordinal. Zeros for
+/// the daemon itself.
 public struct Origin: Equatable, Hashable, Sendable {
-    /// The client.
+    /// The client's public number.
     public var client: UInt64
-    /// Its action.
+    /// The action's ordinal.
     public var ordinal: UInt64
 
-    /// Names an action.
+    /// Makes an origin of its parts.
     @inlinable
     public init(client: UInt64, ordinal: UInt64) {
         self.client = client
@@ -52,14 +52,26 @@ extension Origin: WireCodable {
     /// *Shape*: an array of two unsigned integers.
     @inlinable
     public func encode(into writer: inout WireWriter) {
-        // because a daemon's first clients are the common case: both heads in one word
-        if client < 24 {
-            writer.word(0x82 | client &<< 8, byteCount: 2)
+        // A daemon's first clients are the common case: all three heads fit one word.
+        if client < 24, ordinal <= 0xffff_ffff {
+            let (head, byteCount) = Self.head(of: ordinal)
+            writer.word(0x82 | client &<< 8 | head &<< 16, byteCount: 2 &+ byteCount)
         } else {
             writer.byte(0x82)
             writer.unsigned(client)
+            writer.unsigned(ordinal)
         }
-        writer.unsigned(ordinal)
+    }
+
+    /// The head of an integer of at most 32 bits, lowest byte first, and its length.
+    @inlinable @inline(__always)
+    static func head(of value: UInt64) -> (word: UInt64, byteCount: Int) {
+        if value < 24 { return (value, 1) }
+        if value <= 0xff { return (24 | value &<< 8, 2) }
+        if value <= 0xffff {
+            return (25 | UInt64(UInt16(truncatingIfNeeded: value).byteSwapped) &<< 8, 3)
+        }
+        return (26 | UInt64(UInt32(truncatingIfNeeded: value).byteSwapped) &<< 8, 5)
     }
 
     @inlinable
@@ -70,7 +82,7 @@ extension Origin: WireCodable {
         return Origin(client: pair.first, ordinal: pair.second)
     }
 
-    /// Moves past an origin that nobody wants to know.
+    /// Skips an origin that the caller does not need.
     public static func skip(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
         var offset = cursor.offset
         if offset >= 0, offset < bytes.count, bytes[offset] == 0x82 {

@@ -1,16 +1,17 @@
-/// A whole frame of one kind, without flags, where one stands.
+/// A whole frame of an expected kind, without flags.
 ///
-/// *Place*: for runs of frames that nearly always are the same: what this is not, is left to
-/// ``FrameHeader/decode(_:at:frameBytesMax:)``, which says why.
+/// *Place*: for runs of frames that are nearly always alike. For any other frame the caller uses
+/// ``FrameHeader/decode(_:at:frameBytesMax:)``, which reports the fault.
 public struct PlainFrame: Equatable, Sendable {
     /// Number of the node or the subscription.
     public var id: UInt32
     /// The frame's ordinal or sequence.
     public var number: UInt64
-    /// Where the body stands.
+    /// The range of the body.
     public var range: Range<Int>
 
-    /// Reads the frame at `offset` if it is of `kind`, is whole, and is no longer than allowed.
+    // Public, since the compiler inlines no `package` function into another module.
+    /// Reads the frame at `offset` if it is of `kind`, complete, and no longer than allowed.
     @inlinable @inline(__always)
     public init?(
         _ kind: FrameKind, in bytes: Span<UInt8>, at offset: Int, frameBytesMax: Int
@@ -19,7 +20,7 @@ public struct PlainFrame: Equatable, Sendable {
         let head = bytes.word(at: offset, byteCount: 8)
         let length = Int(head & 0xffff_ffff)
         let start = offset &+ FrameHeader.byteCount
-        // because the other half of the word is the kind, no flags, and nothing reserved
+        // The upper half of the word: the kind, no flags, and zeros in the reserved bytes.
         guard head &>> 32 == UInt64(kind.rawValue), length <= frameBytesMax,
             bytes.count &- start >= length
         else { return nil }

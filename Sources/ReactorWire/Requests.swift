@@ -1,45 +1,45 @@
 /// Makes a node addressable by the header's `id`.
 @WireCodable
-public struct Open: Equatable, Sendable {
+package struct Open: Equatable, Sendable {
     /// Path of the node, such as `/team/lock`.
-    public var path: String
+    package var path: String
 
-    /// Asks for a node.
-    public init(path: String) { self.path = path }
+    /// Makes a request for a node.
+    package init(path: String) { self.path = path }
 }
 
 /// Answers ``Open``.
 @WireCodable
-public struct Opened: Equatable, Sendable {
+package struct Opened: Equatable, Sendable {
     /// The reactor's type, by the author's name.
-    public var reactor: String
+    package var reactor: String
     /// Fingerprint of the reactor's types: see ``WireSchema/fingerprint``.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// Sequence of the last change of the node or of one below it.
-    public var sequence: UInt64
+    package var sequence: UInt64
 
     /// Makes an answer.
-    public init(reactor: String, fingerprint: UInt64, sequence: UInt64) {
+    package init(reactor: String, fingerprint: UInt64, sequence: UInt64) {
         self.reactor = reactor
         self.fingerprint = fingerprint
         self.sequence = sequence
     }
 }
 
-/// Conditions and wishes that travel with an action.
+/// Conditions and options of an action.
 @WireCodable
 public struct DispatchOptions: Equatable, Sendable {
     /// Apply only if the node is still at this revision.
     public var expected: Revision?
     /// Reject if it has not been applied within this many milliseconds after its arrival.
     public var deadline: UInt32?
-    /// Name of the action's effects, scoped to node and session: those that run under it are
-    /// cancelled first. An action may be left out, where that is all that is wanted.
+    /// Name of the action's effects, scoped to node and session: the daemon first cancels running
+    /// effects of that name. Without an action, it only cancels.
     public var cancel: String?
-    /// What its outcome is to mean, if more than the daemon's own durability makes of it.
+    /// The durability that the outcome must confirm, if more than the daemon's default.
     public var ack: AckLevel?
 
-    /// Makes conditions; none hold where none are given.
+    /// Makes options; by default none.
     public init(
         expected: Revision? = nil, deadline: UInt32? = nil, cancel: String? = nil,
         ack: AckLevel? = nil
@@ -51,30 +51,30 @@ public struct DispatchOptions: Equatable, Sendable {
     }
 }
 
-/// What an action has survived when its outcome is told.
+/// The durability of an action when the daemon sends its outcome.
 @WireCodable
 public enum AckLevel: String, CaseIterable, Sendable {
-    /// What the daemon's durability says.
+    /// As the daemon's setting defines.
     case applied
-    /// A power cut: it is on the disk. Refused by a daemon that keeps no history.
+    /// On the disk, safe against a power cut. A daemon without a journal refuses it.
     case durable
 }
 
-/// Asks for a slice, now and at every change.
+/// Requests a slice: its state now and every change.
 @WireCodable
-public struct Subscribe: Equatable, Sendable {
-    /// Path of a node, followed by a path into its state in value mode.
-    public var path: String
-    /// Whether mutations are wanted, or values.
-    public var mode: SubscriptionMode = .value
-    /// The revision that the client already holds of this slice.
-    public var from: Revision?
-    /// Whether a value that the client has up to date may be followed by what changed of it alone:
-    /// see ``FrameFlags/patch``.
-    public var patches: Bool = false
+package struct Subscribe: Equatable, Sendable {
+    /// Path of a node; in value mode, followed by a path into its state.
+    package var path: String
+    /// Whether to send mutations or values.
+    package var mode: SubscriptionMode = .value
+    /// The revision of this slice that the client already has.
+    package var from: Revision?
+    /// Whether the daemon may send only the changes of a value that the client has: see
+    /// ``FrameFlags/patch``.
+    package var patches: Bool = false
 
-    /// Asks for a slice.
-    public init(
+    /// Makes a request for a slice.
+    package init(
         path: String, mode: SubscriptionMode = .value, from: Revision? = nil,
         patches: Bool = false
     ) {
@@ -85,32 +85,32 @@ public struct Subscribe: Equatable, Sendable {
     }
 }
 
-/// How a slice is kept up to date.
+/// How the daemon keeps a slice up to date.
 @WireCodable
 public enum SubscriptionMode: String, CaseIterable, Sendable {
-    /// A snapshot, then every mutation: for a client that has the reactor's type.
+    /// A snapshot, then every mutation: for a client with the reactor's type.
     case replica
-    /// The value, conflated to the latest.
+    /// The value; intermediate values may be skipped.
     case value
 }
 
 /// Answers ``Subscribe``.
 @WireCodable
-public struct Subscribed: Equatable, Sendable {
-    /// How the slice starts: nothing to send, the deltas since ``Subscribe/from``, or a snapshot.
-    public var start: Start
+package struct Subscribed: Equatable, Sendable {
+    /// The start of the slice: nothing to send, the deltas since ``Subscribe/from``, or a snapshot.
+    package var start: Start
     /// The reactor's type, by the author's name.
-    public var reactor: String
+    package var reactor: String
     /// Fingerprint of the reactor's types.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// Sequence at which the subscription starts.
-    public var sequence: UInt64
-    /// Whether what the node shows is no matter of its state alone: who is to show the same follows
-    /// the value, not the mutations.
-    public var byValue: Bool = false
+    package var sequence: UInt64
+    /// Whether the shown value depends on more than the node's state: a client that shows the same
+    /// must follow the value, not the mutations.
+    package var byValue: Bool = false
 
     /// Makes an answer.
-    public init(
+    package init(
         start: Start, reactor: String, fingerprint: UInt64, sequence: UInt64, byValue: Bool = false
     ) {
         self.start = start
@@ -120,9 +120,9 @@ public struct Subscribed: Equatable, Sendable {
         self.byValue = byValue
     }
 
-    /// What comes first.
+    /// The first frames of a subscription.
     @WireCodable
-    public enum Start: String, CaseIterable, Sendable {
+    package enum Start: String, CaseIterable, Sendable {
         case unchanged
         case deltas
         case snapshot
@@ -132,11 +132,11 @@ public struct Subscribed: Equatable, Sendable {
 /// A request that was not granted.
 @WireCodable
 public struct Refusal: Equatable, Sendable, Error {
-    /// Why, for programs.
+    /// The reason, for programs.
     public var code: FaultCode
-    /// Why, for people.
+    /// The reason, for people.
     public var message: String
-    /// For a path that does not exist: the nearest one that does.
+    /// For a path that does not exist: the nearest existing one.
     public var nearest: String?
 
     /// Makes a refusal.
@@ -147,49 +147,48 @@ public struct Refusal: Equatable, Sendable, Error {
     }
 }
 
-/// A question that changes nothing.
+/// A request that changes nothing.
 @WireCodable
 public enum Ask: Equatable, Sendable {
-    /// The value of a slice: the answer is a ``Revision``, a bool that says whether something
-    /// stands there, and the value.
+    /// The value of a slice. The answer is a ``Revision``, a bool that says whether the slice has a
+    /// value, and the value.
     case get(path: String)
-    /// What can be sent to a node and what it holds: the answer is a ``NodeDescription``.
+    /// The types and the documentation of a node. The answer is a ``NodeDescription``.
     case describe(path: String)
-    /// All nodes, parents before children: the answer is an array of ``TreeEntry``.
+    /// All nodes, parents before children. The answer is an array of ``TreeEntry``.
     case tree
-    /// The daemon's counters: the answer is a map from name to number.
+    /// The daemon's counters. The answer is a map from name to number.
     case stats
-    /// The daemon's limits: the answer is a map from name to number.
+    /// The daemon's limits. The answer is a map from name to number.
     case limits
-    /// The value of a slice as it was at a revision of the past: the answer is that to
-    /// ``get(path:)``.
+    /// The value of a slice at a past revision. The answer has the form of that to ``get(path:)``.
     case past(path: String, at: Revision)
-    /// A snapshot, of the revision at hand: the answer is a ``SnapshotMade``.
+    /// Takes a snapshot of the current revision. The answer is a ``SnapshotMade``.
     case snapshot
-    /// A copy of the history in a new directory of the daemon's machine, for the daemon's own user
-    /// and root: the answer is a ``BackupMade``.
+    /// Copies the history to a new directory of the daemon's machine; only for the daemon's own
+    /// user and root. The answer is a ``BackupMade``.
     case backup(to: String)
-    /// What happened at or below a node, from a revision on or behind a mark: the answer is a
-    /// ``LogPage``. One that would be empty waits for something to happen, if it is to.
+    /// The events at and below a node, from a revision on or after a mark. The answer is a
+    /// ``LogPage``. With `waits`, the daemon sends an empty page only after waiting for an event.
     case log(path: String, from: Revision? = nil, after: LogMark? = nil, waits: Bool = false)
-    /// The states of a node and all below it, as they were at one revision, by default the last
-    /// that is kept: the answer is a ``StatePage``.
+    /// The states of a node and all nodes below it at one revision, by default the last recorded
+    /// one. The answer is a ``StatePage``.
     case export(path: String, at: Revision? = nil, skip: UInt64 = 0)
-    /// What a follower of a slice must hold: the answer is a ``SliceChecksum``, as of the end of the
-    /// turn.
+    /// The checksum of a slice, to verify a follower's copy. The answer is a ``SliceChecksum`` as
+    /// of the end of the turn.
     case checksum(path: String, mode: SubscriptionMode = .replica)
 }
 
 /// Answer to ``Ask/checksum(path:mode:)``.
 @WireCodable
-public struct SliceChecksum: Equatable, Sendable {
-    /// The revision of the whole tree that the checksum is as of: that of the turn's mark.
-    public var revision: Revision
-    /// ``WireChecksum`` of the body that a snapshot, or a value, of the slice would have.
-    public var checksum: UInt64
+package struct SliceChecksum: Equatable, Sendable {
+    /// The revision of the whole tree to which the checksum refers: that of the turn's mark.
+    package var revision: Revision
+    /// ``WireChecksum`` of the body of a snapshot, or a value, of the slice.
+    package var checksum: UInt64
 
     /// Makes an answer.
-    public init(revision: Revision, checksum: UInt64) {
+    package init(revision: Revision, checksum: UInt64) {
         self.revision = revision
         self.checksum = checksum
     }
@@ -202,22 +201,22 @@ public struct NodeDescription: Equatable, Sendable {
     public var path: String
     /// The reactor's type, by the author's name.
     public var reactor: String
-    /// What it is for; empty if nobody wrote it.
+    /// Its documentation; empty if the author wrote none.
     public var doc: String
     /// Fingerprint of its types.
     public var fingerprint: UInt64
-    /// What can be sent to it.
+    /// Shape of the actions.
     public var action: WireSchema
-    /// What it holds.
+    /// Shape of the state.
     public var state: WireSchema
-    /// What it tells its mirrors.
+    /// Shape of the mutations that mirrors receive.
     public var mutation: WireSchema
-    /// What it answers beyond "applied", if it does.
+    /// Shape of the replies beyond "applied", if it replies.
     public var reply: WireSchema?
     /// Names of the nodes below it.
     public var children: [String]
 
-    /// Describes a node.
+    /// Makes a description of its parts.
     public init(
         path: String, reactor: String, doc: String, fingerprint: UInt64, action: WireSchema,
         state: WireSchema, mutation: WireSchema, reply: WireSchema?, children: [String]
@@ -244,7 +243,7 @@ public struct TreeEntry: Equatable, Sendable {
     /// Sequence of the last change of the node or of one below it.
     public var sequence: UInt64
 
-    /// Lists a node.
+    /// Makes an entry of its parts.
     public init(path: String, reactor: String, sequence: UInt64) {
         self.path = path
         self.reactor = reactor

@@ -1,14 +1,14 @@
-/// A point in the history of a root: which history, and how far along it.
+/// A point in the history of a root: an epoch, and a position in it.
 ///
-/// Within an epoch the sequence counts applied actions and emissions, densely. A new epoch begins
-/// only when history was or may have been cut.
+/// Within an epoch the sequence counts transactions without gaps. A new epoch begins only when
+/// history was or may have been cut.
 public struct Revision: Hashable, Sendable {
     /// Random 64-bit number.
     public var epoch: UInt64
     /// 0 is the initial state.
     public var sequence: UInt64
 
-    /// Names a point in a history.
+    /// Makes a revision of its parts.
     @inlinable
     public init(epoch: UInt64, sequence: UInt64) {
         self.epoch = epoch

@@ -1,9 +1,9 @@
 /// The path of a slice: names of nodes from the root, then of fields and keys inside a state.
 ///
-/// Written `/inventory/items/42/qty`; `/` alone is the root. A component is percent-encoded where
-/// it holds `/` or `%`, so that any key of a map can be named.
+/// Written `/inventory/items/42/qty`; `/` alone is the root. `/` and `%` inside a component are
+/// percent-encoded, so a path can contain any key of a map.
 public struct SlicePath: Hashable, Sendable {
-    /// The names, from the root on; none is the root itself.
+    /// The names, from the root on; empty for the root itself.
     public var components: [WireKey]
 
     /// The root.
@@ -92,16 +92,16 @@ extension SlicePath: CustomStringConvertible {
     }
 }
 
-/// Why a text is not a slice path.
+/// The reason why a text is not a slice path.
 public struct SlicePathError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What can be wrong with the text of a path.
+    /// The possible faults of a path's text.
     public enum Condition: Equatable, Sendable {
         case relative, emptyComponent, forbiddenComponent, badPercent, notText, tooLong
     }
 
-    /// What is wrong.
+    /// The fault.
     public var condition: Condition
-    /// The text.
+    /// The faulty component or path.
     public var text: String
 
     init(_ condition: Condition, in text: String) {
@@ -123,4 +123,23 @@ public struct SlicePathError: Error, Equatable, Sendable, CustomStringConvertibl
             }
         return "path \(text): \(reason)"
     }
+}
+
+extension SlicePath: WireCodable {
+    /// *Shape*: a text, such as `/team/lock`.
+    public func encode(into writer: inout WireWriter) { writer.text(description) }
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> SlicePath {
+        let start = cursor.offset
+        let text = try String.decode(bytes, &cursor)
+        do throws(SlicePathError) {
+            return try SlicePath(text)
+        } catch {
+            throw WireError(.refused("\(error)"), at: start)
+        }
+    }
+
+    public static var wireSchema: WireSchema { String.wireSchema }
 }

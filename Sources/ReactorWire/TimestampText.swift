@@ -1,6 +1,6 @@
 /// A point in time as text, for people and logs.
 package enum TimestampText {
-    /// ISO 8601 with milliseconds, in UTC, of `milliseconds` since 1970:
+    /// The time `milliseconds` after 1970, as ISO 8601 in UTC with milliseconds:
     /// `2026-11-23T00:41:23.042Z`.
     package static func format(milliseconds: Int64) -> String {
         let (seconds, fraction) = floor(milliseconds, 1_000)
@@ -10,7 +10,7 @@ package enum TimestampText {
         return "\(pad(year, 4))-\(pad(month))-\(pad(day))T\(time).\(pad(fraction, 3))Z"
     }
 
-    /// The date so many days after 1970-01-01, in the Gregorian calendar.
+    /// The date `days` days after 1970-01-01, in the Gregorian calendar.
     private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         // Years are counted from March, so that a leap day is the last day of its year: from
         // 0000-03-01 on, 719,468 days before 1970, eras of 400 years have 146,097 days each.
@@ -24,7 +24,7 @@ package enum TimestampText {
         return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, day)
     }
 
-    /// Quotient and remainder, the remainder never below zero: a clock may stand before 1970.
+    /// Quotient and remainder; the remainder is never negative, also for times before 1970.
     private static func floor(_ number: Int64, _ divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

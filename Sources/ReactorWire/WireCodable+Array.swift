@@ -1,4 +1,4 @@
-/// An array of any element but `UInt8` is a CBOR array; a path component is a decimal index.
+/// An array is a CBOR array, except of `UInt8`; a path component is a decimal index.
 extension Array: WireCodable where Element: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) {
@@ -12,7 +12,8 @@ extension Array: WireCodable where Element: WireCodable {
         try Element.decodeArray(bytes, &cursor)
     }
 
-    /// An index past the end is absent; what is no index in its shortest form is impossible.
+    /// An index past the end is absent; a component that is not an index in shortest form is
+    /// impossible.
     public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         guard let component = path.first else {
             encode(into: &writer)
@@ -29,7 +30,7 @@ extension Array: WireCodable where Element: WireCodable {
 extension WireKey {
     /// The key as an index into an array: decimal digits without a sign or a leading zero.
     ///
-    /// An index that no `Int` holds is past the end of every array, so it becomes `Int.max`.
+    /// An index that `Int` cannot hold is past the end of every array, and becomes `Int.max`.
     var arrayIndex: Int? {
         let digits = text.utf8
         guard let first = digits.first, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),

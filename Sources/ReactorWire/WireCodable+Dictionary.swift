@@ -1,8 +1,8 @@
-/// A dictionary is a map from text, written in ascending order of the encoded keys.
+/// A dictionary is a map with text keys, in ascending order of the encoded keys.
 ///
-/// *Throws*: the same key twice is refused. So are two keys that the key's type regards as equal
-/// although their bytes differ (`String` does for the two forms of "é"), because one of the values
-/// would be lost in silence. Use ``WireKey`` as the key where both must live.
+/// *Throws*: refuses a key that occurs twice, and two keys with different bytes that the key's type
+/// treats as equal (`String` does for the two forms of "é"), since one of the values would be lost.
+/// Use ``WireKey`` as the key where both must exist.
 extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) {
@@ -46,7 +46,7 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
             } catch {
                 throw error.inside(text)
             }
-            // because `updateValue` keeps the key that was there: the error compares its bytes
+            // The existing key stays in the dictionary; the error compares its bytes.
             if dictionary.updateValue(value, forKey: key) != nil {
                 throw dictionary.secondKeyError(key, text, at: start)
             }
@@ -76,12 +76,13 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
     public static var wireSchema: WireSchema { .map(Value.wireSchema) }
 }
 
-/// A key and the place of its value, ordered as encoded keys are.
+/// A key and the position of its value, in the order of encoded keys.
 @usableFromInline
 struct WireKeyOrder<Place>: Comparable where Place: Equatable {
     @usableFromInline let text: String
     @usableFromInline let place: Place
-    // because length and first bytes decide almost always, and comparing two numbers costs a tenth
+    // Length and first bytes nearly always decide; comparing two numbers costs a tenth of the
+    // texts.
     @usableFromInline let byteCount: Int
     @usableFromInline let leadingWord: UInt64
 

@@ -1,10 +1,10 @@
-/// A duration is a number of seconds: an integer where it is whole, else the array
+/// A duration is a number of seconds: an integer if it is whole, else the array
 /// `[seconds, attoseconds]`, both with the sign of the duration. Both forms are exact.
 ///
-/// *Throws*: a float is read too and rounded to the nearest attosecond that it can tell; one that
-/// is not finite, or beyond the 64-bit seconds of the type, is refused.
+/// *Throws*: a float is accepted and rounded to the nearest attosecond that it can represent; one
+/// that is not finite, or beyond 64-bit seconds, is refused.
 ///
-/// *Traps*: encoding a duration of more than 292 billion years, which has no 64-bit seconds.
+/// *Traps*: encoding a duration of more than 292 billion years, whose seconds exceed 64 bits.
 extension Duration: WireCodable {
     public func encode(into writer: inout WireWriter) {
         let (seconds, attoseconds) = components
@@ -51,8 +51,8 @@ extension Duration: WireCodable {
     }
 
     private static func fraction(_ number: Double, at start: Int) throws(WireError) -> Duration {
-        // because `rounded()` needs the C library's mathematics, which this room does not link:
-        // converting to an integer cuts the fraction off
+        // `rounded()` needs the C math library, which this module does not link. The conversion to
+        // an integer cuts off the fraction.
         guard number.isFinite, number >= -0x1p63, number < 0x1p63 else {
             throw WireError(.outOfRange(expected: "seconds that 64 bits hold"), at: start)
         }

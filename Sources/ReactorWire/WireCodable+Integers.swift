@@ -1,5 +1,5 @@
-// An integer of any width is a CBOR integer in its shortest form. What is read must fit the type:
-// 300 is refused for a UInt8, -1 for a UInt.
+// An integer of any width is a CBOR integer in its shortest form. A decoded integer must fit the
+// type: 300 is refused for a UInt8, -1 for a UInt.
 
 extension FixedWidthInteger where Self: WireCodable {
     @inlinable
@@ -16,6 +16,11 @@ extension FixedWidthInteger where Self: WireCodable {
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> Self {
         let start = cursor.offset
+        // Small numbers are the common case: 0 to 23 are one byte, and fit every width.
+        if start >= 0, start < bytes.count, bytes[start] < 24 {
+            cursor.offset = start &+ 1
+            return Self(truncatingIfNeeded: bytes[start])
+        }
         let (isNegative, magnitude) = try cursor.integer(in: bytes)
         if !isNegative {
             if let value = Self(exactly: magnitude) { return value }
@@ -47,8 +52,8 @@ extension UInt64: WireCodable {}
 extension UInt32: WireCodable {}
 extension UInt16: WireCodable {}
 
-/// An array of `UInt8` is a byte string; an array of small integers is read as well, because that
-/// is what languages without a type for bytes send.
+/// An array of `UInt8` is a byte string. Decoding also accepts an array of small integers, the form
+/// that languages without a type for bytes send.
 extension UInt8: WireCodable {
     public static func encodeArray(_ array: [UInt8], into writer: inout WireWriter) {
         writer.byteString(array.span)

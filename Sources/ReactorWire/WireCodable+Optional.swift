@@ -1,7 +1,7 @@
-/// An absent value is `null`, and a field that is missing altogether reads as `nil`.
+/// `nil` is `null`, and a missing field reads as `nil`.
 ///
 /// Absence has one level on the wire: `.some(nil)` of a doubly optional type, and an optional
-/// ``WireValue`` that holds ``WireValue/null``, are read back as `nil`.
+/// ``WireValue`` that is ``WireValue/null``, read back as `nil`.
 extension Optional: WireCodable where Wrapped: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) {
@@ -19,7 +19,7 @@ extension Optional: WireCodable where Wrapped: WireCodable {
         return try Wrapped.decode(bytes, &cursor)
     }
 
-    /// Passes the path on; below `nil` everything is absent.
+    /// Passes the path on; below `nil` every path is absent.
     public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         switch self {
         case .some(let value): return value.encode(at: path, into: &writer)

@@ -1,4 +1,4 @@
-/// A type with a raw value travels as that value. Declare the conformance and nothing else:
+/// A type with a raw value is encoded as that value. Declare the conformance, without a body:
 ///
 ///     enum Mood: String, WireCodable { case calm, busy }
 extension RawRepresentable where Self: WireCodable, RawValue: WireCodable {

@@ -14,8 +14,8 @@ extension Bool: WireCodable {
     public static var wireSchema: WireSchema { .bool }
 }
 
-/// The shortest of the three widths that keeps the value; an integer is read where a `Double`
-/// holds it exactly. Zeros keep their sign, NaNs their bits.
+/// Encoded in the shortest of the three widths that keeps the value. Decoding also accepts an
+/// integer that a `Double` represents exactly. Zeros keep their sign, NaNs their bits.
 extension Double: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) { writer.double(self) }
@@ -30,8 +30,9 @@ extension Double: WireCodable {
     public static var wireSchema: WireSchema { .float }
 }
 
-/// Half or single width, whichever keeps the value. A double is read too and rounded to the
-/// nearest single, because most languages send nothing else; one that is too large is refused.
+/// Encoded in half or single width, whichever keeps the value. Decoding also accepts a double,
+/// rounded to the nearest single, since most languages send nothing else; a too large number is
+/// refused.
 extension Float: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) { writer.float(self) }
@@ -46,7 +47,7 @@ extension Float: WireCodable {
     public static var wireSchema: WireSchema { .float }
 }
 
-/// Text keeps its bytes: the composed and the decomposed "é" stay what they are.
+/// Text keeps its bytes: the composed and the decomposed "é" remain different.
 extension String: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) { writer.text(self) }
@@ -61,7 +62,7 @@ extension String: WireCodable {
     public static var wireSchema: WireSchema { .text }
 }
 
-/// Nothing can be sent where a `Never` is expected: the payload of a case that does not occur.
+/// No value can be decoded as `Never`: the payload of a case that does not occur.
 extension Never: WireCodable {
     public func encode(into writer: inout WireWriter) {}
 

@@ -1,9 +1,8 @@
-/// A set is an array in ascending order of the encoded elements, so that equal sets have equal
-/// bytes.
+/// A set is an array in ascending order of the encoded elements, so equal sets have equal bytes.
 ///
-/// *Throws*: an element twice is refused, also one that equals another only by Unicode
-/// equivalence; and one that does not even equal itself (NaN), because a peer could fill a set
-/// with it.
+/// *Throws*: refuses an element that occurs twice, also one that equals another only by Unicode
+/// equivalence; and an element that does not equal itself (NaN), with which a peer could fill a
+/// set.
 extension Set: WireCodable where Element: WireCodable {
     public func encode(into writer: inout WireWriter) {
         writer.array(count: count)

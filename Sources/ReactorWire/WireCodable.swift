@@ -1,8 +1,8 @@
 /// A value that has one deterministic binary form on the wire and on disk.
 ///
-/// Conform with the macro ``WireCodable()``; the standard library's types conform already. Names
-/// are on the wire (`{"increment":{"by":5}}`), so fields may be reordered, added with a default,
-/// and read by any language's CBOR library.
+/// Conform with the macro ``WireCodable()``; the standard library's types conform already.
+/// Encodings contain names (`{"increment":{"by":5}}`), so fields can be reordered and added with a
+/// default, and any language's CBOR library can read them.
 public protocol WireCodable {
     /// Appends the value's deterministic CBOR form to `writer`.
     func encode(into writer: inout WireWriter)
@@ -15,37 +15,37 @@ public protocol WireCodable {
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> Self
 
-    /// Describes the type to people and tools: cases, fields, types, documentation.
+    /// Describes the type for people and tools: cases, fields, types, documentation.
     static var wireSchema: WireSchema { get }
 
-    /// Appends what stands at `path` inside the value, without encoding the rest.
+    /// Appends the part of the value at `path`, without encoding the rest.
     ///
     /// An empty path is the value itself.
     func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach
 
-    /// Appends an array whose elements are of this type; bytes have a form of their own.
+    /// Appends an array with elements of this type; bytes have a form of their own.
     static func encodeArray(_ array: [Self], into writer: inout WireWriter)
 
-    /// Reads an array whose elements are of this type; bytes have a form of their own.
+    /// Reads an array with elements of this type; bytes have a form of their own.
     static func decodeArray(
         _ bytes: Span<UInt8>, _ cursor: inout WireCursor
     ) throws(WireError) -> [Self]
 
-    /// What ``WireSchema`` says of an array of this type.
+    /// The ``WireSchema`` of an array of this type.
     static var wireArraySchema: WireSchema { get }
 
-    /// The value that a field of this type takes when it is absent and declares no default of its
-    /// own; `nil` if absence is an error. Optionals say `.some(.none)`.
+    /// The value of an absent field of this type without a declared default; `nil` if absence is an
+    /// error. Optionals return `.some(.none)`.
     static var wireAbsentValue: Self? { get }
 }
 
-/// How far a path leads into a value.
+/// The result of following a path into a value.
 public enum WireReach: Sendable, Equatable {
     /// The path leads to a value, which was appended.
     case found
-    /// The path is possible, but nothing stands there now: an absent key, an index past the end.
+    /// The path is possible, but there is no value now: an absent key, an index past the end.
     case absent
-    /// The type has no such field, and never will.
+    /// The type has no such field, so there will never be a value.
     case impossible
 }
 
@@ -103,7 +103,7 @@ extension WireCodable {
         }
     }
 
-    /// Reads exactly one value that was kept: see ``WireCursor/init(kept:)``.
+    /// Reads exactly one stored value: see ``WireCursor/init(kept:)``.
     ///
     /// *Throws*: ``WireError``, also if bytes are left over.
     public init(keptBytes bytes: Span<UInt8>) throws(WireError) {
@@ -121,30 +121,29 @@ extension WireCodable {
     }
 }
 
-/// Makes a struct or an enum ``WireCodable`` by its names.
+/// Makes a struct or an enum ``WireCodable``, encoded by its names.
 @attached(member, names: arbitrary)
 @attached(extension, conformances: WireCodable, names: named(init(_wireValues:)), named(wireSchema))
 public macro WireCodable() = #externalMacro(module: "ReactorMacros", type: "WireCodableMacro")
 
-/// Names under which a field or case was known before: they are still read, never written.
+/// Earlier names of a field or case, which are still read but never written.
 ///
 ///     @WireAlias("total") var count: Int
 @attached(peer)
 public macro WireAlias(_ names: String...) =
     #externalMacro(module: "ReactorMacros", type: "WireAliasMacro")
 
-/// Names of fields that a struct had once and has no more: what was kept under them is given up.
+/// Names of removed fields: values stored under them are dropped.
 ///
 ///     @WireRemoved("total") struct State { var count = 0 }
 ///
-/// Without it, a history that has such a field is refused, because its value would be lost. A live
-/// peer's unknown fields are skipped in any case.
+/// Without it, the decoder refuses a history that contains such a field, since its value would be
+/// lost. It always skips unknown fields from a peer.
 @attached(peer)
 public macro WireRemoved(_ names: String...) =
     #externalMacro(module: "ReactorMacros", type: "WireRemovedMacro")
 
-/// A field that stays where it is: it is not coded, and whoever reads the rest gives it the value
-/// with which it is declared.
+/// Excludes a field from the encoding. A decoded value has the field's declared default.
 ///
 ///     @NotTransmitted var cache: [Int: String] = [:]
 @attached(peer)

@@ -1,4 +1,4 @@
-/// An unknown name of a map that is being read.
+/// An unknown name in a map that is being read.
 @usableFromInline
 struct WireStranger: Sendable {
     /// Seeded per process, so that a peer cannot choose names that collide.
@@ -7,13 +7,13 @@ struct WireStranger: Sendable {
 }
 
 extension WireCursor {
-    /// Most names in one map that its type does not know: the search for a second one is linear.
+    /// Maximum unknown names in one map: the search for a duplicate is linear.
     @usableFromInline static var strangersMax: Int32 { 256 }
 
-    /// Moves past the value of a name that the type does not know, and refuses a second value
-    /// under the same name.
+    /// Skips the value of a name that the type does not know; refuses a second value under the same
+    /// name.
     ///
-    /// *Throws*: ``WireError/Condition/unknownField(_:)`` where what is read was kept.
+    /// *Throws*: ``WireError/Condition/unknownField(_:)`` in a stored value.
     public mutating func skipStranger(
         _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
     ) throws(WireError) {
@@ -24,8 +24,8 @@ extension WireCursor {
         try skipRemoved(name, in: bytes, &map)
     }
 
-    /// Moves past the value of a name that the type had once, and refuses a second value under the
-    /// same name.
+    /// Skips the value of a name that the type once had; refuses a second value under the same
+    /// name.
     public mutating func skipRemoved(
         _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
     ) throws(WireError) {
@@ -44,10 +44,10 @@ extension WireCursor {
         try skip(in: bytes)
     }
 
-    /// Moves past one value of any shape, and refuses what ``WireValue`` would refuse: a skipped
-    /// value keeps to the same bounds as one that is read.
+    /// Skips one value of any shape. The same bounds apply as for ``WireValue``: a value that it
+    /// refuses is not skipped.
     public mutating func skip(in bytes: Span<UInt8>) throws(WireError) {
-        // because nesting is the peer's choice: an explicit stack, never recursion
+        // An explicit stack instead of recursion, since the peer chooses the nesting.
         var open: [SkippedContainer] = []
         repeat {
             if open.last?.isKeyNext ?? false { try skipKey(in: bytes, &open) }
@@ -69,8 +69,8 @@ extension WireCursor {
         } while !open.isEmpty
     }
 
-    /// Leaves every innermost container that has all its items, and begins the next item of the
-    /// one around them.
+    /// Leaves every innermost container that is complete, and begins the next item of the enclosing
+    /// one.
     private mutating func leaveFinished(
         _ open: inout [SkippedContainer], in bytes: Span<UInt8>
     ) throws(WireError) {
@@ -86,7 +86,7 @@ extension WireCursor {
         }
     }
 
-    /// Moves past the key of a pair.
+    /// Skips the key of a pair.
     private mutating func skipKey(
         in bytes: Span<UInt8>, _ open: inout [SkippedContainer]
     ) throws(WireError) {
@@ -146,9 +146,9 @@ extension WireCursor {
 private struct SkippedContainer {
     var container: WireContainer
     let isMap: Bool
-    /// Whether a map's next item is a key.
+    /// Whether the next item of a map is a key.
     var isKeyNext = false
-    /// Whether a key can stand in it twice.
+    /// Whether a key can occur twice.
     let mayRepeat: Bool
     private var keys: [SkippedKey] = []
 
@@ -160,12 +160,12 @@ private struct SkippedContainer {
 
     mutating func add(_ key: SkippedKey) { keys.append(key) }
 
-    /// A key that stands in it for the second time. *Cost*: O(n log n), once per map.
+    /// The second occurrence of a key. *Cost*: O(n log n), once per map.
     mutating func secondKey(in bytes: Span<UInt8>) -> SkippedKey? {
         guard keys.count > 1 else { return nil }
         keys.sort { $0.hash < $1.hash }
         for index in 1..<keys.count {
-            // because two keys may share a hash, though a peer cannot choose which
+            // Different keys may share a hash, though a peer cannot choose which.
             var other = index - 1
             while other >= 0, keys[other].hash == keys[index].hash {
                 if keys[other].isSame(as: keys[index], in: bytes) {
@@ -184,7 +184,7 @@ private struct SkippedKey {
     /// Seeded per process.
     let hash: Int
     let range: Range<Int>
-    /// The text, where it came in chunks.
+    /// The text, if it came in chunks.
     let joined: [UInt8]?
 
     init(hash: Int, range: Range<Int>) {
@@ -213,5 +213,122 @@ private struct SkippedKey {
         var copy: [UInt8] = []
         copy.append(contentsOf: bytes, range)
         return copy
+    }
+}
+
+/// Fast decoding of bytes in the form that this library writes.
+///
+/// The encoder writes names in a fixed order, so a constant of up to 24 bytes usually matches,
+/// without a look-up. If it does not match, the general decoder continues from the cursor. No value
+/// is decoded twice: with a nested value read twice at each of 64 levels, the time would be
+/// exponential.
+extension WireCursor {
+    /// The second byte of a choice that is a map with one key: the head of its case's name. 0 if
+    /// the next item is no such choice, or if two more levels of nesting are too deep.
+    @inlinable
+    @inline(__always)
+    public func choiceHead(in bytes: Span<UInt8>) -> UInt8 {
+        guard offset >= 0, bytes.count &- offset >= 2, bytes[offset] == 0xa1, depthLeft > 1 else {
+            return 0
+        }
+        return bytes[offset &+ 1]
+    }
+
+    /// Moves past the next `byteCount` (1 to 8) bytes if they equal `word`, lowest byte first.
+    @inlinable
+    @inline(__always)
+    public mutating func takes(
+        _ word: UInt64, byteCount: Int, in bytes: Span<UInt8>
+    ) -> Bool {
+        guard offset >= 0, bytes.count &- offset >= byteCount,
+            bytes.word(at: offset, byteCount: byteCount) == word
+        else { return false }
+        offset &+= byteCount
+        return true
+    }
+
+    /// Moves past the next `byteCount` (9 to 16) bytes if the first eight of them equal `first` and
+    /// the last eight equal `last`; the two may overlap.
+    @inlinable
+    @inline(__always)
+    public mutating func takes(
+        _ first: UInt64, _ last: UInt64, byteCount: Int, in bytes: Span<UInt8>
+    ) -> Bool {
+        guard offset >= 0, bytes.count &- offset >= byteCount,
+            bytes.word(at: offset, byteCount: 8) == first,
+            bytes.word(at: offset &+ byteCount &- 8, byteCount: 8) == last
+        else { return false }
+        offset &+= byteCount
+        return true
+    }
+
+    /// Moves past the next `byteCount` (17 to 24) bytes if the first sixteen of them equal `first`
+    /// and `second`, and the last eight equal `last`.
+    @inlinable
+    @inline(__always)
+    public mutating func takes(
+        _ first: UInt64, _ second: UInt64, _ last: UInt64, byteCount: Int, in bytes: Span<UInt8>
+    ) -> Bool {
+        guard offset >= 0, bytes.count &- offset >= byteCount,
+            bytes.word(at: offset, byteCount: 8) == first,
+            bytes.word(at: offset &+ 8, byteCount: 8) == second,
+            bytes.word(at: offset &+ byteCount &- 8, byteCount: 8) == last
+        else { return false }
+        offset &+= byteCount
+        return true
+    }
+
+    /// Decodes a value two levels down, in a record or an array in a choice.
+    @inlinable
+    @inline(__always)
+    public mutating func expected<Value: WireCodable>(
+        _ type: Value.Type, inside outer: StaticString, _ inner: StaticString,
+        in bytes: Span<UInt8>
+    ) throws(WireError) -> Value {
+        depthLeft &-= 2
+        do throws(WireError) {
+            let value = try Value.decode(bytes, &self)
+            depthLeft &+= 2
+            return value
+        } catch {
+            throw error.inside(inner.description).inside(outer.description)
+        }
+    }
+
+    /// Decodes a value one level down, in a choice.
+    @inlinable
+    @inline(__always)
+    public mutating func expected<Value: WireCodable>(
+        _ type: Value.Type, inside outer: StaticString, in bytes: Span<UInt8>
+    ) throws(WireError) -> Value {
+        depthLeft &-= 1
+        do throws(WireError) {
+            let value = try Value.decode(bytes, &self)
+            depthLeft &+= 1
+            return value
+        } catch {
+            throw error.inside(outer.description)
+        }
+    }
+
+    /// Whether another pair of a counted map follows; the pair is counted as read only when its key
+    /// matches.
+    @inlinable
+    @inline(__always)
+    public func hasPair(_ map: borrowing WireContainer) -> Bool { map.left > 0 }
+
+    /// Decodes the value of a key that ``takes(_:byteCount:in:)`` has matched.
+    @inlinable
+    @inline(__always)
+    public mutating func expected<Value: WireCodable>(
+        _ name: StaticString, into value: inout Value?, in bytes: Span<UInt8>,
+        _ map: inout WireContainer
+    ) throws(WireError) {
+        map.left &-= 1
+        do throws(WireError) {
+            value = try Value.decode(bytes, &self)
+        } catch {
+            throw error.inside(name.description)
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// A value whose type the carrier does not know: its CBOR bytes, copied as they are.
+/// A value whose type the carrier does not know: a copy of its CBOR bytes.
 ///
 /// *Shape*: the value itself, not a byte string around it.
 public struct WireEmbedded: Equatable, Hashable, Sendable {
@@ -10,8 +10,8 @@ public struct WireEmbedded: Equatable, Hashable, Sendable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The same value in the deterministic form: what came from one peer and is handed to others.
-    /// One that is no ``WireValue`` stays as it is; a decoder lets none in.
+    /// The same value in the deterministic form, for values of one peer that go to others. Bytes
+    /// that are no ``WireValue`` stay unchanged; a decoder accepts none.
     public var normalized: WireEmbedded {
         guard let value = try? WireValue(wireBytes: bytes) else { return self }
         return WireEmbedded(value)

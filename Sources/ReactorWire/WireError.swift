@@ -1,32 +1,32 @@
-/// What is wrong with bytes that a peer sent, and where.
+/// A fault in bytes that a peer sent, with its position.
 ///
-/// The peer's fault, never ours: the session that sent the bytes gets this error, and no other
-/// session notices.
+/// It is the peer's fault: the session that sent the bytes gets this error, and no other session is
+/// affected.
 public struct WireError: Error, Equatable, Sendable {
-    /// What is wrong.
+    /// The fault.
     public var condition: Condition
-    /// Byte offset into the decoded span at which the offending item starts.
+    /// Byte offset of the offending item in the decoded span.
     public var offset: Int
-    /// Names from the outermost value down to the offending one, such as `["increment", "by"]`.
+    /// Names from the outermost value to the offending one, such as `["increment", "by"]`.
     public var path: [String]
 
-    /// Makes an error at a place.
+    /// Makes an error at a position.
     public init(_ condition: Condition, at offset: Int, path: [String] = []) {
         self.condition = condition
         self.offset = offset
         self.path = path
     }
 
-    /// The same error, seen from one level further out.
+    /// The same error, with the name of the enclosing value.
     public func inside(_ name: String) -> WireError {
         WireError(condition, at: offset, path: [name] + path)
     }
 
-    /// What can be wrong with bytes.
+    /// The possible faults of bytes.
     public enum Condition: Equatable, Sendable {
         /// The bytes end inside a value.
         case truncated
-        /// The item's initial byte is reserved by RFC 8949 or not allowed at this place.
+        /// The item's initial byte is reserved by RFC 8949 or not allowed here.
         case malformed(initialByte: UInt8)
         /// A well-formed item of the wrong kind.
         case mismatch(expected: String, got: String)
@@ -40,11 +40,11 @@ public struct WireError: Error, Equatable, Sendable {
         case invalidText
         /// The same key twice in one map, compared by bytes.
         case duplicateKey(String)
-        /// Two keys with different bytes that Swift's `String` regards as equal.
+        /// Two keys with different bytes that Swift's `String` treats as equal.
         case mergedKeys(String)
         /// A field without a default is absent.
         case missingField(String)
-        /// A field that the type does not know, in what was kept.
+        /// A field of a stored value that the type does not know.
         case unknownField(String)
         /// An enum case that this side does not know.
         case unknownCase(String, known: [String])
@@ -52,7 +52,7 @@ public struct WireError: Error, Equatable, Sendable {
         case trailingBytes(Int)
         /// A tag whose meaning would change the value (bignums, RFC 8949 section 3.4.3).
         case unsupportedTag(UInt64)
-        /// A valid value that the type refuses for a reason of its own.
+        /// A valid value that the type refuses for its own reason.
         case refused(String)
     }
 }

@@ -2,7 +2,7 @@
 public struct WireInteger: Hashable, Sendable {
     /// Whether the number is `-1 - magnitude` instead of `magnitude`.
     public let isNegative: Bool
-    /// The number, or what is one less than its distance from 0.
+    /// The number if it is not negative; else `-1 - number`.
     public let magnitude: UInt64
 
     /// Makes `magnitude`, or `-1 - magnitude` if `isNegative`.
@@ -12,27 +12,27 @@ public struct WireInteger: Hashable, Sendable {
         self.magnitude = magnitude
     }
 
-    /// Makes the integer that is equal to `value`; `nil` beyond the range.
+    /// Makes the integer equal to `value`; `nil` beyond the range.
     @inlinable
     public init?(exactly value: some BinaryInteger) {
         if value >= 0 {
             guard let magnitude = UInt64(exactly: value) else { return nil }
             self.init(isNegative: false, magnitude: magnitude)
         } else {
-            // because `~value` is `-1 - value`, which no type overflows
+            // `~value` equals `-1 - value`, and does not overflow.
             guard let magnitude = UInt64(exactly: ~value) else { return nil }
             self.init(isNegative: true, magnitude: magnitude)
         }
     }
 
-    /// The number, as wide as it needs.
+    /// The number as a 128-bit integer.
     public var value: Int128 {
         isNegative ? -1 - Int128(magnitude) : Int128(magnitude)
     }
 }
 
 extension BinaryInteger {
-    /// Makes the integer that is equal to `value`; `nil` if this type cannot hold it.
+    /// Makes the integer equal to `value`; `nil` if this type cannot hold it.
     public init?(exactly value: WireInteger) { self.init(exactly: value.value) }
 }
 
@@ -54,7 +54,7 @@ extension WireInteger: ExpressibleByIntegerLiteral {
 
 extension WireInteger: CustomStringConvertible {
     public var description: String {
-        // because 128-bit arithmetic costs ten times as much, and is needed for one number only
+        // 128-bit arithmetic costs ten times as much, and only one number needs it.
         guard isNegative else { return magnitude.description }
         return magnitude == .max ? value.description : "-" + (magnitude + 1).description
     }

@@ -1,7 +1,7 @@
-/// A text key that is equal to another only if their bytes are.
+/// A text key that equals another only if their bytes are equal.
 ///
-/// Swift's `String` regards "é" in its two Unicode forms as one string; a key that came from
-/// another language must not meet another key that way.
+/// Swift's `String` treats the two Unicode forms of "é" as equal; keys from another language must
+/// not collide that way.
 public struct WireKey: Sendable {
     /// The key as text.
     public var text: String
@@ -17,8 +17,8 @@ public struct WireKey: Sendable {
 extension WireKey: Hashable {
     @inlinable
     public static func == (left: WireKey, right: WireKey) -> Bool {
-        // because equal bytes are equal strings, and comparing those costs a quarter; unequal
-        // bytes can be equal strings too, though not in ASCII
+        // Equal bytes are equal strings, whose comparison costs a quarter. Outside ASCII, strings
+        // with different bytes can be equal too.
         guard left.text == right.text else { return false }
         let byteCount = left.text.utf8.count
         guard byteCount == right.text.utf8.count else { return false }
@@ -36,7 +36,7 @@ extension WireKey: Hashable {
 }
 
 extension WireKey: Comparable {
-    /// The order of encoded keys (RFC 8949, section 4.2.1): the shorter first, then by bytes.
+    /// The order of encoded keys (RFC 8949, section 4.2.1): shorter ones first, then by bytes.
     @inlinable
     public static func < (left: WireKey, right: WireKey) -> Bool {
         let left = left.text.utf8
@@ -49,4 +49,17 @@ extension WireKey: Comparable {
 extension WireKey: ExpressibleByStringLiteral, CustomStringConvertible {
     @inlinable public init(stringLiteral value: String) { self.init(value) }
     public var description: String { text }
+}
+
+extension WireKey: WireCodable {
+    @inlinable
+    public func encode(into writer: inout WireWriter) { writer.text(text) }
+
+    public static func decode(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> WireKey {
+        WireKey(try cursor.text(in: bytes))
+    }
+
+    public static var wireSchema: WireSchema { .text }
 }

@@ -1,19 +1,20 @@
-/// The ceilings of the format itself, the same for every peer.
+/// The limits of the format itself, the same for every peer.
 ///
-/// Limits that an operator may set (frame size, budgets, counts per connection) are
-/// ``WireLimits``' siblings in the server; they are told in the welcome message.
+/// Limits that an operator can set (frame size, budgets, counts per connection) belong to the
+/// server; the welcome message contains them.
 public enum WireLimits {
-    // because what is made of an action stands deeper: in a mutation, in a state, in a tree of them
-    /// Deepest nesting of arrays, maps and tags that a decoder follows; a deeper value is refused.
+    // Larger than `actionDepthMax`: an action's data ends up deeper, inside a mutation, a state, a
+    // tree.
+    /// Maximum nesting of arrays, maps and tags; a decoder refuses a deeper value.
     public static let depthMax = 128
-    /// Deepest nesting of an action that a client sends.
+    /// Maximum nesting of a client's action.
     public static let actionDepthMax = 40
-    /// Largest frame body in bytes that a peer accepts unless the welcome says otherwise.
+    /// Maximum frame body in bytes that a peer accepts, unless the welcome says otherwise.
     public static let frameBytesMax = 1 << 20
-    /// Largest frame body in bytes that a daemon sends; a client accepts at least that.
+    /// Maximum frame body in bytes that a daemon sends; a client accepts at least this.
     public static let daemonFrameBytesMax = 8 << 20
-    /// Longest slice path in bytes, before percent-decoding.
+    /// Maximum length of a slice path in bytes, before percent-decoding.
     public static let pathBytesMax = 4_096
-    /// Most components of a slice path.
+    /// Maximum components of a slice path.
     public static let pathComponentsMax = 64
 }

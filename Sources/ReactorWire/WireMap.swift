@@ -1,34 +1,34 @@
-/// A map from text to any values, its keys compared byte by byte.
+/// A map with text keys, compared byte by byte, and any values.
 ///
-/// *Shape*: pairs in ascending order of their encoded keys (the shorter first, then by bytes),
-/// every key once: equal maps have equal bytes.
+/// *Shape*: pairs in ascending order of their encoded keys (shorter ones first, then by bytes),
+/// each key once: equal maps have equal bytes.
 ///
-/// *Cost*: a lookup is a binary search. Pairs stand in chunks of at most ``chunkMax``: a change
-/// moves those of one chunk, and where somebody else holds the map, copies that chunk and the list
-/// of chunks, not the rest.
+/// *Cost*: a look-up is a binary search. Pairs are in chunks of at most ``chunkMax``: a change
+/// moves the pairs of one chunk; if the map is shared, it copies that chunk and the list of chunks,
+/// not the rest.
 public struct WireMap: Sendable {
     /// A key and its value.
     public struct Pair: Hashable, Sendable {
         /// The key.
         public var key: WireKey
-        /// What stands under it.
+        /// The value under the key.
         public var value: WireValue
 
-        /// A pair.
+        /// Makes a pair.
         public init(key: WireKey, value: WireValue) {
             self.key = key
             self.value = value
         }
     }
 
-    // because no chunk is empty, an empty map has none
+    // No chunk is empty, so an empty map has none.
     private var chunks: [[Pair]]
-    /// How many pairs stand before each chunk.
+    /// Number of pairs before each chunk.
     private var starts: [Int]
     /// Number of pairs.
     public private(set) var count: Int
 
-    /// Most pairs of a chunk; one more, and it becomes two.
+    /// Maximum pairs of a chunk; one more splits it in two.
     static let chunkMax = 512
 
     /// Makes an empty map.
@@ -40,7 +40,7 @@ public struct WireMap: Sendable {
 
     /// Makes a map of `pairs` in any order.
     ///
-    /// *Throws*: the key that stands twice. *Cost*: sorts only where the order is not ascending.
+    /// *Throws*: a key that occurs twice. *Cost*: sorts only if the order is not ascending.
     public init(_ pairs: [Pair]) throws(DuplicateKey) {
         if zip(pairs, pairs.dropFirst()).allSatisfy({ $0.key < $1.key }) {
             self.init(ordered: pairs)
@@ -61,14 +61,14 @@ public struct WireMap: Sendable {
             starts = pairs.isEmpty ? [] : [0]
             return
         }
-        // because chunks that are half full take as many again before they part
+        // Half-full chunks can double before they are split.
         starts = Array(stride(from: 0, to: pairs.count, by: Self.chunkMax / 2))
         chunks = starts.map { start in
             Array(pairs[start..<Swift.min(start + Self.chunkMax / 2, pairs.count)])
         }
     }
 
-    /// The pairs in ascending order of their keys. *Cost*: O(n) where there are many.
+    /// The pairs in ascending order of their keys. *Cost*: O(n) with more than one chunk.
     public var pairs: [Pair] { chunks.count == 1 ? chunks[0] : Array(chunks.joined()) }
 
     /// The same key twice, compared by bytes.
@@ -76,7 +76,7 @@ public struct WireMap: Sendable {
         /// The key.
         public var key: WireKey
 
-        /// Says which key stands twice.
+        /// Makes an error about this key.
         public init(key: WireKey) { self.key = key }
 
         public var description: String { "key \(key.text.quoted()) stands twice" }
@@ -102,7 +102,7 @@ public struct WireMap: Sendable {
     /// The keys in ascending order.
     public var keys: some RandomAccessCollection<WireKey> { lazy.map(\.key) }
 
-    /// Changes the value of `key` in place; `nil` if there is none.
+    /// Changes the value of `key` in place. Returns `nil` if there is none.
     mutating func change<Result>(
         _ key: WireKey, _ body: (inout WireValue) -> Result
     ) -> Result? {
@@ -113,7 +113,7 @@ public struct WireMap: Sendable {
 
 // MARK: - Chunks
 extension WireMap {
-    /// Where a key stands, or would stand.
+    /// The position of a key, or the position to insert it.
     private struct Place {
         var chunk: Int
         var index: Int
@@ -121,7 +121,7 @@ extension WireMap {
     }
 
     private func place(of key: WireKey) -> Place {
-        // because a key that is before a chunk's first may stand in the chunk before
+        // A key below a chunk's first key can only be in the chunk before.
         let after = Self.firstIndex(chunks.count) { key < chunks[$0][0].key }
         guard after > 0 else { return Place(chunk: 0, index: 0, isFound: false) }
         let chunk = chunks[after - 1]
@@ -131,7 +131,7 @@ extension WireMap {
             isFound: index < chunk.count && chunk[index].key == key)
     }
 
-    /// The first of `count` indices of which `isBehind` holds, as it does for all after it.
+    /// The first of `count` indices for which `isBehind` is true; it is true for all later ones.
     private static func firstIndex(_ count: Int, _ isBehind: (Int) -> Bool) -> Int {
         var range = 0..<count
         while !range.isEmpty {
@@ -204,7 +204,7 @@ extension WireMap: RandomAccessCollection {
 }
 
 extension WireMap: ExpressibleByDictionaryLiteral {
-    /// *Traps* if a key stands twice.
+    /// *Traps* if a key occurs twice.
     public init(dictionaryLiteral elements: (WireKey, WireValue)...) {
         do throws(DuplicateKey) {
             self = try WireMap(elements.map { Pair(key: $0, value: $1) })

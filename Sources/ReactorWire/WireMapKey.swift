@@ -1,17 +1,17 @@
-/// A type whose values can be the keys of a dictionary on the wire, where every key is text.
+/// A type whose values can be dictionary keys on the wire, where every key is text.
 ///
-/// Conform an identifier with a raw value by declaring it, nothing else:
+/// An identifier with a raw value conforms by declaring it, without a body:
 ///
 ///     struct JobID: RawRepresentable, Hashable, WireMapKey { var rawValue: Int }
 public protocol WireMapKey: Hashable {
-    /// Makes the key that `wireKeyText` gave for; `nil` if `text` is no key of this type in its
-    /// one form.
+    /// Makes the key with the text `text`; `nil` if it is not the canonical text of a key of this
+    /// type.
     init?(wireKeyText text: String)
 
-    /// The key as text, different for different keys.
+    /// The key as text; different keys have different texts.
     var wireKeyText: String { get }
 
-    /// What a key looks like, for an error's sentence: "an integer".
+    /// The form of a key, for error texts: "an integer".
     static var wireKeyKind: String { get }
 }
 
@@ -28,7 +28,7 @@ extension WireKey: WireMapKey {
 }
 
 extension FixedWidthInteger where Self: WireMapKey {
-    /// Reads decimal digits in the form they are written: `7` and `-7`, not `07` or `+7`.
+    /// Reads decimal digits in canonical form: `7` and `-7`, not `07` or `+7`.
     public init?(wireKeyText text: String) {
         guard let value = Self(text), value.description == text else { return nil }
         self = value

@@ -1,11 +1,11 @@
 extension WireSchema {
-    /// Most issues that one check reports.
+    /// Maximum issues that one check reports.
     public static let issuesMax = 16
 
-    /// Where `value` does not fit the schema: what decoding it would refuse, and unknown fields,
-    /// which decoding skips but a person has misspelt.
+    /// The places where `value` does not fit the schema: values that decoding would refuse, and
+    /// unknown fields, which decoding would skip but a person may have misspelt.
     ///
-    /// Empty if it fits. Place: tools check what a person typed before they send it.
+    /// Empty if it fits. *Place*: tools check a person's input before they send it.
     public func check(_ value: WireValue) -> [SchemaIssue] {
         var checker = SchemaChecker()
         checker.check(value, self)
@@ -13,14 +13,14 @@ extension WireSchema {
     }
 }
 
-/// A walk through a value and its schema side by side.
+/// Walks through a value and its schema in parallel.
 ///
-/// Its depth is the value's, because every schema but an optional takes a level of the value, and
+/// Its depth is that of the value: every schema except an optional takes a level of the value, and
 /// a reference leads to a record or choice.
 private struct SchemaChecker {
     var issues: [SchemaIssue] = []
     private var path: [String] = []
-    /// The records and choices around the place, outermost first.
+    /// The enclosing records and choices, outermost first.
     private var enclosing: [(name: String, schema: WireSchema)] = []
 
     mutating func check(_ value: WireValue, _ schema: WireSchema) {
@@ -45,7 +45,7 @@ private struct SchemaChecker {
             within(choice.name, schema) { $0.check(value, choice) }
         case (.duration, _): checkDuration(value)
         case (.reference(let name), _):
-            // because a name that nothing around has cannot be checked, it passes
+            // A name without an enclosing type cannot be checked, so the value passes.
             if let index = enclosing.lastIndex(where: { $0.name == name }) {
                 check(value, enclosing[index].schema)
             }
@@ -81,7 +81,7 @@ private struct SchemaChecker {
     }
 
     private mutating func checkDuration(_ value: WireValue) {
-        // because the rules of a duration are more than kinds: the decoder itself is asked
+        // A duration has further rules than the kind of its value, so the decoder checks it.
         do throws(WireError) {
             _ = try value.decoded(as: Duration.self)
         } catch {
@@ -182,13 +182,130 @@ extension WireSchema.Case {
 }
 
 extension WireSchema.Payload {
-    /// What the payload looks like, for an error's sentence.
+    /// The form of the payload, for error texts.
     fileprivate var kind: String {
         switch self {
         case .none: "an empty map"
         case .single(let schema): schema.kind
         case .tuple(let schemas): "an array of \(schemas.count)"
         case .record(let fields): "a map of the fields \(WireSchema.list(fields.map(\.name)))"
+        }
+    }
+}
+
+// MARK: - Error texts
+extension WireSchema {
+    /// The accepted values, for an error text: "an integer from 0 to 255".
+    var kind: String {
+        switch self {
+        case .bool: "a bool"
+        case .integer(let min, let max): "an integer from \(min) to \(max)"
+        case .float: "a number"
+        case .text: "text"
+        case .bytes: "bytes ({\"$bytes\":\"base64\"} in JSON)"
+        case .any: "any value"
+        case .duration: "a number of seconds or [seconds, attoseconds]"
+        case .optional(let wrapped): "\(wrapped.kind) or null"
+        case .array(let element): "an array, each element \(element.kind)"
+        case .map(let value): "a map, each value \(value.kind)"
+        case .record(let record): "a map of the fields \(Self.list(record.fields.map(\.name)))"
+        case .choice(let choice): "one of \(Self.list(choice.cases.map(\.name)))"
+        case .reference(let name): "a \(name)"
+        }
+    }
+
+    /// Names for an error text, the first 16 of them.
+    static func list(_ names: [String]) -> String {
+        guard !names.isEmpty else { return "(none)" }
+        let shown = names.prefix(16).joined(separator: ", ")
+        return names.count > 16 ? shown + ", …" : shown
+    }
+}
+
+// MARK: - Paths
+extension WireSchema {
+    /// Whether a value of this shape can have a part at `path`, now or later.
+    ///
+    /// Any key of a map and any path inside a value of any shape are possible; an element of an
+    /// array is, if the component is an index. Rules that only the type knows are not part of a
+    /// schema, for example that a map's keys are numbers, or that a set has no parts: then the
+    /// result is true.
+    ///
+    /// *Place*: checked before the daemon grants a slice, since a search for the value itself would
+    /// encode it. *Cost*: O(components), independent of the value's size.
+    public func allows(_ path: ArraySlice<WireKey>) -> Bool {
+        var walk = PathWalk(schema: self, rest: path)
+        while let component = walk.rest.first {
+            if let answer = walk.step(component) { return answer }
+        }
+        return true
+    }
+}
+
+/// A walk along a path, from the schema of the whole value to that of a part.
+private struct PathWalk {
+    var schema: WireSchema
+    var rest: ArraySlice<WireKey>
+    /// The enclosing records and choices, outermost first.
+    private var enclosing: [(name: String, schema: WireSchema)] = []
+
+    init(schema: WireSchema, rest: ArraySlice<WireKey>) {
+        self.schema = schema
+        self.rest = rest
+    }
+
+    /// Moves to the part named `component`, or returns whether the whole path is possible.
+    mutating func step(_ component: WireKey) -> Bool? {
+        switch schema {
+        case .any: return true
+        case .bool, .integer, .float, .text, .duration: return false
+        case .optional(let wrapped):
+            schema = wrapped
+            return nil
+        case .reference(let name):
+            // A name without an enclosing type says nothing about the value.
+            guard let outer = enclosing.last(where: { $0.name == name }) else { return true }
+            schema = outer.schema
+            return nil
+        case .map(let value): return enter(value)
+        case .array(let element): return component.arrayIndex == nil ? false : enter(element)
+        case .bytes:
+            return component.arrayIndex == nil ? false : enter(.integer(min: 0, max: 255))
+        case .record(let record):
+            enclosing.append((record.name, schema))
+            return enter(component, of: record.fields)
+        case .choice(let choice):
+            enclosing.append((choice.name, schema))
+            guard let item = choice.cases.first(where: { WireKey($0.name) == component }) else {
+                return false
+            }
+            return enter(item.payload)
+        }
+    }
+
+    private mutating func enter(_ part: WireSchema) -> Bool? {
+        schema = part
+        rest = rest.dropFirst()
+        return nil
+    }
+
+    private mutating func enter(_ name: WireKey, of fields: [WireSchema.Field]) -> Bool? {
+        guard let field = fields.first(where: { WireKey($0.name) == name }) else { return false }
+        return enter(field.schema)
+    }
+
+    /// Moves to a part of a case's payload: a value without a label is directly below the case,
+    /// others are below their index or label.
+    private mutating func enter(_ payload: WireSchema.Payload) -> Bool? {
+        if case .single(let schema) = payload { return enter(schema) }
+        rest = rest.dropFirst()
+        guard let component = rest.first else { return true }
+        switch payload {
+        case .tuple(let schemas):
+            guard let index = component.arrayIndex, index < schemas.count else { return false }
+            return enter(schemas[index])
+        case .record(let fields): return enter(component, of: fields)
+        case .none, .single: return false
         }
     }
 }

@@ -1,5 +1,5 @@
-/// The shape of a wire type: what `describe` sends, what tools check JSON against, and what the
-/// fingerprint of a reactor is taken of.
+/// The shape of a wire type. `describe` sends it, tools check JSON against it, and a reactor's
+/// fingerprint is computed from it.
 public indirect enum WireSchema: Equatable, Sendable {
     case bool
     /// An integer within `min...max` (`min` is not above zero).
@@ -17,14 +17,14 @@ public indirect enum WireSchema: Equatable, Sendable {
     case map(WireSchema)
     case record(Record)
     case choice(Choice)
-    /// A type that stands inside itself, by the name of the enclosing record or choice.
+    /// A recursive type, by the name of the enclosing record or choice.
     case reference(String)
 
     /// A struct: a map with known keys.
     public struct Record: Equatable, Sendable {
         /// Name of the type.
         public var name: String
-        /// What the type is for; empty if nobody wrote it.
+        /// Documentation of the type; empty if the author wrote none.
         public var doc: String
         /// Its fields, in the order of their declaration.
         public var fields: [Field]
@@ -45,9 +45,9 @@ public indirect enum WireSchema: Equatable, Sendable {
         public var schema: WireSchema
         /// Whether the field may be absent: it has a default.
         public var isOptional: Bool
-        /// What it is for; empty if nobody wrote it.
+        /// Its documentation; empty if the author wrote none.
         public var doc: String
-        /// Other names under which it is read.
+        /// Other names that decoding accepts.
         public var aliases: [String]
 
         /// Describes a field.
@@ -67,7 +67,7 @@ public indirect enum WireSchema: Equatable, Sendable {
     public struct Choice: Equatable, Sendable {
         /// Name of the type.
         public var name: String
-        /// What the type is for; empty if nobody wrote it.
+        /// Documentation of the type; empty if the author wrote none.
         public var doc: String
         /// Its cases, in the order of their declaration.
         public var cases: [Case]
@@ -84,11 +84,11 @@ public indirect enum WireSchema: Equatable, Sendable {
     public struct Case: Equatable, Sendable {
         /// Its name on the wire.
         public var name: String
-        /// The form of what it holds.
+        /// The form of its payload.
         public var payload: Payload
-        /// What it is for; empty if nobody wrote it.
+        /// Its documentation; empty if the author wrote none.
         public var doc: String
-        /// Other names under which it is read.
+        /// Other names that decoding accepts.
         public var aliases: [String]
 
         /// Describes a case.
@@ -102,7 +102,7 @@ public indirect enum WireSchema: Equatable, Sendable {
         }
     }
 
-    /// The forms that a case's values have on the wire.
+    /// The forms of a case's values on the wire.
     public enum Payload: Equatable, Sendable {
         /// `{"reset":{}}`, or `"reset"` alone.
         case none
@@ -112,5 +112,111 @@ public indirect enum WireSchema: Equatable, Sendable {
         case tuple([WireSchema])
         /// `{"increment":{"by":5}}`: labelled values.
         case record([Field])
+    }
+}
+
+// MARK: - Describing types
+/// Describing recursive types.
+///
+/// A schema asks each field's type for its schema, which would never end for a recursive type. So a
+/// task-local list contains the types being described, and a type found in it becomes a reference
+/// by name. This also detects mutual recursion, which no macro can see.
+extension WireSchema {
+    @TaskLocal private static var open: [ObjectIdentifier] = []
+
+    /// Describes the struct `type`.
+    public static func record<Described>(
+        _ type: Described.Type, name: String, doc: String = "", fields: () -> [Field]
+    ) -> WireSchema {
+        nested(type, name: name) {
+            .record(Record(name: name, doc: doc, fields: fields()))
+        }
+    }
+
+    /// Describes the enum `type`.
+    public static func choice<Described>(
+        _ type: Described.Type, name: String, doc: String = "", cases: () -> [Case]
+    ) -> WireSchema {
+        nested(type, name: name) {
+            .choice(Choice(name: name, doc: doc, cases: cases()))
+        }
+    }
+
+    /// Describes a field of the type `type`; it is optional if it has a default or if its type has
+    /// an absent value.
+    public static func field<Value: WireCodable>(
+        _ name: String, _ type: Value.Type, hasDefault: Bool = false, doc: String = "",
+        aliases: [String] = []
+    ) -> Field {
+        var isOptional = hasDefault
+        if case .some = Value.wireAbsentValue { isOptional = true }
+        return Field(
+            name: name, schema: Value.wireSchema, isOptional: isOptional, doc: doc,
+            aliases: aliases)
+    }
+
+    private static func nested<Described>(
+        _ type: Described.Type, name: String, _ describe: () -> WireSchema
+    ) -> WireSchema {
+        let id = ObjectIdentifier(type)
+        if open.contains(id) { return .reference(name) }
+        return $open.withValue(open + [id]) { describe() }
+    }
+}
+
+// MARK: - Fingerprint
+extension WireSchema {
+    /// A number that differs for schemas whose encodings differ.
+    ///
+    /// *Shape*: 64-bit FNV-1a over the encoded bytes of ``canonical``.
+    public var fingerprint: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in canonical.wireBytes() { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash
+    }
+
+    /// The schema without everything that does not affect encodings: documentation, aliases, and
+    /// the order of fields and cases, which are found by name.
+    public var canonical: WireSchema {
+        switch self {
+        case .bool, .integer, .float, .text, .bytes, .any, .duration, .reference: self
+        case .optional(let wrapped): .optional(wrapped.canonical)
+        case .array(let element): .array(element.canonical)
+        case .map(let value): .map(value.canonical)
+        case .record(let record):
+            .record(Record(name: record.name, fields: Field.canonical(record.fields)))
+        case .choice(let choice):
+            .choice(Choice(name: choice.name, cases: Case.canonical(choice.cases)))
+        }
+    }
+}
+
+extension WireSchema.Field {
+    fileprivate static func canonical(_ fields: [WireSchema.Field]) -> [WireSchema.Field] {
+        fields
+            .map { field in
+                WireSchema.Field(
+                    name: field.name, schema: field.schema.canonical, isOptional: field.isOptional)
+            }
+            .sorted { WireKey($0.name) < WireKey($1.name) }
+    }
+}
+
+extension WireSchema.Case {
+    fileprivate static func canonical(_ cases: [WireSchema.Case]) -> [WireSchema.Case] {
+        cases
+            .map { WireSchema.Case(name: $0.name, payload: $0.payload.canonical) }
+            .sorted { WireKey($0.name) < WireKey($1.name) }
+    }
+}
+
+extension WireSchema.Payload {
+    fileprivate var canonical: WireSchema.Payload {
+        switch self {
+        case .none: .none
+        case .single(let schema): .single(schema.canonical)
+        case .tuple(let schemas): .tuple(schemas.map(\.canonical))
+        case .record(let fields): .record(WireSchema.Field.canonical(fields))
+        }
     }
 }

@@ -1,6 +1,6 @@
 public import ReactorBytes
 
-// What the decoder asks of the bytes it reads, without copying them.
+// Operations of the decoder on the bytes it reads, without copies.
 
 extension Span where Element == UInt8 {
     /// The `byteCount` bytes at `start`, lowest first, as one number; `byteCount` is 0 to 8.
@@ -9,14 +9,14 @@ extension Span where Element == UInt8 {
         ByteWords.word(in: self, at: start, byteCount: byteCount)
     }
 
-    /// The text of a name, with replacement characters where it is not UTF-8: for errors.
+    /// The text of a name, with replacement characters if it is not UTF-8: for error texts.
     public func text(_ name: WireName) -> String {
         var copy: [UInt8] = []
         copy.append(contentsOf: self, name.range)
         return String(decoding: copy, as: UTF8.self)
     }
 
-    /// Whether the bytes at two ranges are the same.
+    /// Whether the bytes of two ranges are equal.
     func holds(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         guard left.count == right.count else { return false }
         for index in 0..<left.count
@@ -24,7 +24,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// A hash of the bytes at `range`, another one in every process.
+    /// A hash of the bytes at `range`; it differs between processes.
     func hash(of range: Range<Int>) -> Int {
         var hasher = Hasher()
         extracting(range).feed(&hasher)
@@ -39,7 +39,7 @@ extension Span where Element == UInt8 {
 
 // MARK: - Words of eight bytes
 extension Span where Element == UInt8 {
-    // because a word of fixed size compiles to one load, where `word(at:byteCount:)` is a loop
+    // A word of fixed size compiles to one load; `word(at:byteCount:)` is a loop.
     @inlinable @inline(__always)
     func wholeWord(at start: Int) -> UInt64 {
         precondition(start >= 0 && count &- start >= 8)
@@ -58,7 +58,7 @@ extension Span where Element == UInt8 {
                 hasher.combine(wholeWord(at: index))
                 index &+= 8
             }
-            // because the last word may overlap the one before, no byte is left over
+            // The last word may overlap the one before, so no byte is left over.
             hasher.combine(wholeWord(at: count &- 8))
         } else {
             hasher.combine(word(at: 0, byteCount: count))
@@ -66,7 +66,7 @@ extension Span where Element == UInt8 {
         hasher.combine(count)
     }
 
-    /// Whether both hold the same bytes.
+    /// Whether both have the same bytes.
     @inlinable
     func isEqual(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
@@ -81,7 +81,7 @@ extension Span where Element == UInt8 {
         return wholeWord(at: count &- 8) == other.wholeWord(at: count &- 8)
     }
 
-    /// Whether these bytes come before as many others.
+    /// Whether these bytes sort before `other`, which has the same count.
     @inlinable
     func precedes(_ other: Span<UInt8>) -> Bool {
         var index = 0
@@ -96,14 +96,14 @@ extension Span where Element == UInt8 {
             < other.word(at: index, byteCount: rest).byteSwapped
     }
 
-    /// The first eight bytes as a number that is in their order; zeros stand where there are fewer.
+    /// The first eight bytes as a number that sorts like them; zeros replace missing bytes.
     @inlinable var leadingWord: UInt64 {
         (count >= 8 ? wholeWord(at: 0) : word(at: 0, byteCount: count)).byteSwapped
     }
 }
 
 extension Array where Element == UInt8 {
-    /// Appends the bytes that stand at `range` of `span`.
+    /// Appends the bytes at `range` of `span`.
     @inlinable
     public mutating func append(contentsOf span: Span<UInt8>, _ range: Range<Int>) {
         ByteWords.append(span, range, to: &self)

@@ -1,17 +1,16 @@
-// JSON, exact in both directions: `WireValue(json: value.json())` is `value` for every value of
-// the depth that the wire allows.
+// JSON, exact in both directions: `WireValue(json: value.json())` equals `value` for every value
+// within the wire's depth limit.
 
 extension WireValue {
     /// Reads a JSON text.
     ///
     /// *Shape*: a number without fraction and exponent is an integer of -2^64 to 2^64 - 1, any
-    /// other a double. What JSON has no form for stands in an object with one key:
-    /// `{"$bytes":"AAEC"}` (base64), `{"$float":"NaN"}` (also `Infinity`, `-Infinity`, and
-    /// `NaN:7ff8000000000001` for a NaN of other bits). A map with such a key alone is
-    /// `{"$map":{"$bytes":…}}`.
+    /// other a double. Values without a JSON form are objects with one key: `{"$bytes":"AAEC"}`
+    /// (base64), `{"$float":"NaN"}` (also `Infinity`, `-Infinity`, and `NaN:7ff8000000000001` for a
+    /// NaN of other bits). A map with such a key alone is `{"$map":{"$bytes":…}}`.
     ///
-    /// *Throws*: ``JSONError`` with line and column; a key that stands twice, an integer beyond
-    /// the range, a lone surrogate and nesting beyond ``WireLimits/depthMax`` are errors.
+    /// *Throws*: ``JSONError`` with line and column; a key that occurs twice, an integer beyond the
+    /// range, a lone surrogate and nesting beyond ``WireLimits/depthMax`` are errors.
     public init(json text: String) throws(JSONError) {
         self = try JSONParser.value(of: Array(text.utf8))
     }
@@ -23,18 +22,18 @@ extension WireValue {
 
     /// The value as JSON, on one line unless `pretty`.
     ///
-    /// Controls and characters that turn the direction of text are always escaped, so that a
-    /// peer's text does nothing to a terminal; with `ascii` everything beyond ASCII is.
+    /// Control characters and those that change the direction of text are always escaped, so that a
+    /// peer's text cannot act on a terminal; with `ascii`, all characters beyond ASCII are.
     public func json(pretty: Bool = false, ascii: Bool = false) -> String {
         var printer = JSONPrinter(isPretty: pretty, isASCII: ascii)
         printer.print(self)
         return printer.string
     }
 
-    /// An object of `pairs` as JSON in the order given, where a map's order would put short keys
-    /// first: for lines that people read.
+    /// An object of `pairs` as JSON in the given order, for lines that people read; a map would put
+    /// short keys first.
     ///
-    /// *Traps*: never; keys are not checked to differ.
+    /// *Traps*: never; it does not check that the keys differ.
     public static func json(
         object pairs: KeyValuePairs<String, WireValue>, pretty: Bool = false, ascii: Bool = false
     ) -> String {
@@ -55,7 +54,7 @@ extension WireValue: CustomStringConvertible {
 extension String {
     /// The text in quotation marks, safe to print: controls escaped, cut after `bytesMax` bytes.
     ///
-    /// What a peer sent goes into a log or onto a terminal only in this form.
+    /// Logs and terminals receive a peer's text only in this form.
     public func quoted(bytesMax: Int = 256) -> String {
         var printer = JSONPrinter(isPretty: false, isASCII: false)
         guard utf8.count > bytesMax else {
@@ -71,8 +70,8 @@ extension String {
         return printer.string + "…"
     }
 
-    /// The text with everything escaped that acts on a terminal or breaks a line: controls, turns of
-    /// direction, separators. Everything else stays as it is.
+    /// The text with all characters escaped that act on a terminal or break a line: controls,
+    /// changes of direction, separators. All others stay unchanged.
     public var terminalSafe: String {
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
         return unicodeScalars.map { scalar in
@@ -81,7 +80,8 @@ extension String {
         }.joined()
     }
 
-    /// A name of a path as it is where that is safe to print and to read, else in quotation marks.
+    /// A component of a path: unchanged if it is safe to print and readable, else in quotation
+    /// marks.
     var printable: String {
         let isPlain = utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x2e && $0 != 0x22 }
         return isPlain && !isEmpty && utf8.count <= 64 ? self : quoted(bytesMax: 64)

@@ -1,10 +1,10 @@
-/// A value of any shape: what a tool without the reactor's types sends and gets.
+/// A value of any shape, for tools without the reactor's types.
 ///
-/// Two values are equal if their bytes are: text is compared byte by byte, floats by bit pattern
-/// (so a NaN equals itself, and -0.0 is not 0.0), and the integer 1 is not the float 1.0.
+/// Two values are equal if their bytes are: text compares byte by byte, floats by bit pattern (a
+/// NaN equals itself, and -0.0 differs from 0.0), and the integer 1 differs from the float 1.0.
 ///
-/// *Shape*: a decoded value is nested at most ``WireLimits/depthMax`` deep; a deeper one that was
-/// put together by hand encodes to bytes that nobody accepts.
+/// *Shape*: a decoded value is nested at most ``WireLimits/depthMax`` deep. A deeper value can be
+/// constructed, but every decoder refuses its encoding.
 public enum WireValue: Sendable {
     case null
     case bool(Bool)
@@ -58,7 +58,7 @@ extension WireValue: Hashable {
         }
     }
 
-    /// What the value is, for an error's sentence: "an integer".
+    /// The kind of the value, for error texts: "an integer".
     public var kind: String {
         switch self {
         case .null: "null"
@@ -90,19 +90,19 @@ extension WireValue {
         try Decoded(wireBytes: wireBytes())
     }
 
-    /// The value of `key`, if this is a map that has it.
+    /// The value of `key`, if this is a map with that key.
     public subscript(key: WireKey) -> WireValue? {
         guard case .map(let map) = self else { return nil }
         return map[key]
     }
 
-    /// The element at `index`, if this is an array that has it.
+    /// The element at `index`, if this is an array with that index.
     public subscript(index: Int) -> WireValue? {
         guard case .array(let array) = self, array.indices.contains(index) else { return nil }
         return array[index]
     }
 
-    /// The integer, if this is one that an `Int` holds.
+    /// The integer, if it fits an `Int`.
     public var intValue: Int? {
         guard case .integer(let value) = self else { return nil }
         return Int(exactly: value)
@@ -134,8 +134,8 @@ extension WireValue {
 }
 
 // MARK: - Literals
-// because `nil` would be taken for null where an absent `WireValue?` is meant, as in
-// `isThere ? value : nil`, there is no literal for null: it is written `.null`
+// There is no literal for null, since `nil` would mean null where an absent `WireValue?` is meant,
+// as in `isThere ? value : nil`. Write `.null`.
 extension WireValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
@@ -151,7 +151,7 @@ extension WireValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     public init(stringLiteral value: String) { self = .text(value) }
     public init(arrayLiteral elements: WireValue...) { self = .array(elements) }
 
-    /// *Traps* if a key stands twice.
+    /// *Traps* if a key occurs twice.
     public init(dictionaryLiteral elements: (WireKey, WireValue)...) {
         do throws(WireMap.DuplicateKey) {
             self = .map(try WireMap(elements.map { WireMap.Pair(key: $0, value: $1) }))

@@ -2,18 +2,18 @@ public import ReactorBytes
 
 /// Appends CBOR items to a growing byte buffer.
 ///
-/// *Place*: the server keeps one per turn, the client one per connection; whatever encodes itself
-/// receives it `inout`. Everything it writes is deterministic (RFC 8949, section 4.2.1).
+/// *Place*: the server has one per turn, the client one per connection; encoding functions receive
+/// it `inout`. Its output is deterministic (RFC 8949, section 4.2.1).
 ///
-/// *Cost*: no allocation while the capacity lasts; ``removeAll()`` keeps it.
+/// *Cost*: no allocation within the capacity; ``removeAll()`` keeps it.
 public struct WireWriter: ~Copyable {
     @usableFromInline var buffer: ByteBuffer
 
     /// Number of bytes written.
     @inlinable public var count: Int { buffer.count }
 
-    /// Makes an empty writer with room for `capacity` bytes; one without room allocates nothing
-    /// until it is written to.
+    /// Makes an empty writer with a capacity of `capacity` bytes; with 0, it allocates at the first
+    /// write.
     @inlinable
     public init(capacity: Int = 256) { buffer = ByteBuffer(capacity: capacity) }
 
@@ -28,21 +28,21 @@ public struct WireWriter: ~Copyable {
         try buffer.withBytes(body)
     }
 
-    /// Forgets what was written and keeps the capacity.
+    /// Removes the written bytes and keeps the capacity.
     @inlinable
     public mutating func removeAll() { buffer.truncate(to: 0) }
 
-    /// Forgets what was written, and its room where that is more than `bytesMax`.
+    /// Removes the written bytes, and releases a capacity of more than `bytesMax`.
     @inlinable
     public mutating func removeAll(keepingAtMost bytesMax: Int) {
         buffer.removeAll(keepingAtMost: bytesMax)
     }
 
-    /// Forgets everything after the first `newCount` bytes.
+    /// Removes all bytes after the first `newCount`.
     @inlinable
     public mutating func truncate(to newCount: Int) { buffer.truncate(to: newCount) }
 
-    /// Makes room for `extra` more bytes.
+    /// Reserves capacity for `extra` more bytes.
     @inlinable
     public mutating func reserve(_ extra: Int) { buffer.reserve(extra) }
 }
@@ -55,7 +55,7 @@ extension WireWriter {
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     ///
-    /// Names known at compile time are written this way: eight bytes a call, nothing looked up.
+    /// Names known at compile time are written this way: eight bytes a call, without a look-up.
     @inlinable
     public mutating func word(_ word: UInt64, byteCount: Int) {
         buffer.append(word, byteCount: byteCount)
@@ -63,8 +63,8 @@ extension WireWriter {
 
     /// Appends the `byteCount` low bytes of two words, lowest first; `byteCount` is 9 to 16.
     ///
-    /// Most names with the heads around them fit in sixteen bytes: one check for room instead of
-    /// two.
+    /// Most names with the heads around them fit sixteen bytes: one check of the capacity instead
+    /// of two.
     @inlinable
     public mutating func words(_ first: UInt64, _ second: UInt64, byteCount: Int) {
         buffer.append(first, second, byteCount: byteCount)
@@ -100,10 +100,18 @@ extension WireWriter {
     /// Appends an item head: `major` type 0 to 7 and its argument in the shortest form.
     @inlinable
     public mutating func head(major: UInt8, _ argument: UInt64) {
-        let top = major &<< 5
         if argument < 24 {
-            byte(top | UInt8(truncatingIfNeeded: argument))
-        } else if argument <= 0xff {
+            byte(major &<< 5 | UInt8(truncatingIfNeeded: argument))
+        } else {
+            longHead(major: major, argument)
+        }
+    }
+
+    /// Appends the head of an item whose argument does not fit the first byte.
+    @usableFromInline
+    mutating func longHead(major: UInt8, _ argument: UInt64) {
+        let top = major &<< 5
+        if argument <= 0xff {
             word(UInt64(top | 24) | argument &<< 8, byteCount: 2)
         } else if argument <= 0xffff {
             let swapped = UInt64(UInt16(truncatingIfNeeded: argument).byteSwapped)
@@ -117,7 +125,7 @@ extension WireWriter {
         }
     }
 
-    /// Appends an integer from 0 on.
+    /// Appends a non-negative integer.
     @inlinable public mutating func unsigned(_ value: UInt64) { head(major: 0, value) }
 
     /// Appends a signed integer.

@@ -1,14 +1,14 @@
 public import ReactorCore
 
-/// A number that many count up and down.
+/// A number that clients count up and down.
 ///
-/// Rejections: `overflow` for what would take the count beyond 64 bits.
+/// Rejections: `overflow` if the count would exceed 64 bits.
 @Reactor
 public struct Counter {
     /// A counter that starts at 0.
     public init() {}
 
-    /// What a client may ask of a counter.
+    /// The actions of a counter.
     public enum Action: Equatable, Sendable {
         /// Adds `by`.
         case increment(by: Int64 = 1)
@@ -18,7 +18,7 @@ public struct Counter {
         case reset
     }
 
-    /// What may happen to a counter.
+    /// The mutations of a counter.
     public enum Mutation: Equatable, Sendable {
         /// The count changed by this much.
         case added(Int64)
@@ -28,13 +28,13 @@ public struct Counter {
 
     /// The state of a counter.
     public struct State: Equatable, Sendable {
-        /// Where the count stands.
+        /// The current count.
         public var count: Int64 = 0
 
-        /// A count of 0.
+        /// Makes a count of 0.
         public init() {}
 
-        /// A count.
+        /// Makes a count.
         public init(count: Int64) { self.count = count }
     }
 
@@ -60,7 +60,8 @@ public struct Counter {
 
     public func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
-        // because a replica that was fed wrong must not trap: the sum was checked by `mutate`
+        // Wraps instead of trapping, in case a replica receives wrong data; `mutate` has checked
+        // the sum.
         case .added(let amount): state.count &+= amount
         case .cleared: state.count = 0
         }

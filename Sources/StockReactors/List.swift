@@ -1,19 +1,20 @@
 public import ReactorCore
 
-/// The latest values of a series, such as the lines of a chat; one more than fit drops the oldest.
+/// The latest values of a series, such as the lines of a chat; at the capacity, a new value drops
+/// the oldest.
 ///
-/// Rejections: `empty` for `removeFirst` where there is nothing, `too_large` for an item of more
-/// than 64 KiB.
+/// Rejections: `empty` for `removeFirst` on an empty list, `too_large` for an item of more than 64
+/// KiB.
 @Reactor
 public struct List {
-    /// Most items of a list.
+    /// Maximum capacity of a list.
     public static let capacityMax = 1_000_000
-    /// Items that fit a list unless its author says otherwise.
+    /// Default capacity of a list.
     public static let capacityDefault = 1_000
-    /// Largest item, in encoded bytes.
+    /// Maximum size of an item, in encoded bytes.
     public static let itemBytesMax = 64 << 10
 
-    /// How many items fit.
+    /// Maximum number of items.
     public let capacity: Int
 
     /// *Traps* unless `capacity` is 1 to ``capacityMax``.
@@ -24,24 +25,25 @@ public struct List {
         self.capacity = capacity
     }
 
-    /// What a client may ask of a list.
+    /// The actions of a list.
     public enum Action: Equatable, Sendable {
         /// Adds `value` at the end, and drops the first item if the list is full.
         case append(value: WireValue)
-        /// Removes the first item, which is the oldest.
+        /// Removes the first item, the oldest.
         case removeFirst
         /// Removes all items.
         case clear
     }
 
-    /// What may happen to a list.
+    /// The mutations of a list.
     public enum Mutation: Equatable, Sendable {
-        // because a mirror does not know the daemon's capacity: what left is part of the fact
-        /// `dropped` items left at the front, and `value` came at the end.
+        // A mirror does not know the daemon's capacity, so the fact contains the number of dropped
+        // items.
+        /// Drops `dropped` items from the front, then appends `value`.
         case appended(value: WireValue, dropped: Int = 0)
-        /// The first item left.
+        /// Removes the first item.
         case removedFirst
-        /// No item is left.
+        /// Removes all items.
         case cleared
     }
 

@@ -1,65 +1,65 @@
 public import ReactorCore
 
-/// A lock that one connection holds at a time, with a fencing token for what it protects.
+/// A lock that one connection holds at a time, with a fencing token for the protected resource.
 ///
-/// Every grant has a higher token than all before: whoever guards a resource refuses a token lower
-/// than one it has seen. The lock is released by its token, or when the holder's connection ends;
-/// then the one who has waited longest gets it.
+/// Every grant has a higher token than all before: the guard of a resource refuses a token lower
+/// than one it has seen. Its token releases the lock, and so does the end of the holder's
+/// connection; then the waiter that has waited longest gets it.
 ///
 /// Rejections: `held` for `acquire` without waiting, `too_many_waiters` beyond 4,096 of them,
 /// `not_held` and `wrong_token` for `release`, `connection_ended` for an `acquire` whose connection
 /// ended while it waited.
 @Reactor
 public struct Lock {
-    /// Most connections that wait at a time.
+    /// Maximum number of waiting connections.
     public static let waitersMax = 4_096
 
-    /// A lock that nobody holds.
+    /// Makes a free lock.
     public init() {}
 
-    /// What a client may ask of a lock.
+    /// The actions of a lock.
     public enum Action: Equatable, Sendable {
-        /// Takes the lock and replies its token; where it is held, waits for it if `wait` says so,
-        /// else is rejected.
+        /// Takes the lock and replies with its token. If the lock is held, waits for it with
+        /// `wait`, else is rejected.
         case acquire(wait: Bool = false)
-        /// Gives the lock back, by the token that it was granted with.
+        /// Releases the lock, by the token of its grant.
         case release(token: UInt64)
     }
 
-    /// What may happen to a lock.
+    /// The mutations of a lock.
     public enum Mutation: Equatable, Sendable {
-        /// A free lock was granted.
+        /// Grants the free lock.
         case granted(token: UInt64, client: Client)
-        /// Somebody waits for it.
+        /// Adds a waiter.
         case queued(waiter: Waiter)
-        /// Whoever waited longest was granted it.
+        /// Grants the lock to the first waiter.
         case passed(token: UInt64)
-        /// It is free.
+        /// Frees the lock.
         case freed
-        /// Those who waited on this connection wait no more.
+        /// Removes the waiters of this connection.
         case dropped(connection: UInt64)
     }
 
-    /// What a granted `acquire` is answered with.
+    /// The reply to a granted `acquire`.
     public struct Reply: Equatable, Sendable {
-        /// Releases the lock; higher than that of any grant before.
+        /// The token that releases the lock; higher than those of all earlier grants.
         public var token: UInt64
 
-        /// Tells the token.
+        /// Makes a reply.
         public init(token: UInt64) { self.token = token }
     }
 
     /// The state of a lock.
     @ReactorState
     public struct State: Equatable, Sendable {
-        /// Who holds the lock; null where it is free.
+        /// The holder of the lock; null if it is free.
         public var holder: Holder?
-        /// Who waits for it, in the order in which they came.
+        /// The waiters, in the order of their requests.
         public var waiters: [Waiter] = []
-        /// The token that was granted last.
+        /// The token of the last grant.
         public var lastToken: UInt64 = 0
 
-        /// Nobody holds it, nobody waits.
+        /// Makes a free lock without waiters.
         public init() {}
     }
 
@@ -147,7 +147,7 @@ extension Lock {
         return Mutations(.queued(waiter: Waiter(ticket: context.deferReply(), client: client)))
     }
 
-    /// Gives the lock to `next`, and answers it; without anybody next, the lock is free.
+    /// Passes the lock to `next`, and answers it; without a waiter, frees the lock.
     private func passOn(
         _ next: Waiter?, _ state: State, _ context: Context<Self>
     ) -> Mutation {
@@ -157,9 +157,63 @@ extension Lock {
         return .passed(token: token)
     }
 
-    /// Unties a connection that gives the lock back, unless it waits for it again.
+    /// Removes the ownership of a connection that releases the lock, unless it waits for it again.
     private func disown(_ connection: UInt64, _ state: State, _ context: Context<Self>) {
         guard !state.waiters.contains(where: { $0.client.connection == connection }) else { return }
         context.disown(Self.ownedKey, connection: connection)
+    }
+}
+
+extension Lock {
+    /// A client that holds the lock or waits for it, as attested by the kernel.
+    @WireCodable
+    public struct Client: Equatable, Sendable {
+        /// Number of its connection.
+        public var connection: UInt64
+        /// Its user id.
+        public var uid: UInt32
+        /// Its process id.
+        public var pid: Int32
+
+        /// Makes a client of its parts.
+        public init(connection: UInt64, uid: UInt32, pid: Int32) {
+            self.connection = connection
+            self.uid = uid
+            self.pid = pid
+        }
+
+        init(_ caller: Caller) {
+            self.init(connection: caller.connection, uid: caller.uid, pid: caller.pid)
+        }
+    }
+
+    /// The holder of the lock.
+    @WireCodable
+    public struct Holder: Equatable, Sendable {
+        /// The token of this grant.
+        public var token: UInt64
+        /// The client.
+        public var client: Client
+
+        /// Makes a holder of its parts.
+        public init(token: UInt64, client: Client) {
+            self.token = token
+            self.client = client
+        }
+    }
+
+    /// A client that waits for the lock.
+    @WireCodable
+    public struct Waiter: Equatable, Sendable {
+        /// The ticket that answers its `acquire`.
+        public var ticket: ReplyTicket
+        /// The client.
+        public var client: Client
+
+        /// Makes a waiter of its parts.
+        public init(ticket: ReplyTicket, client: Client) {
+            self.ticket = ticket
+            self.client = client
+        }
     }
 }

@@ -1,23 +1,23 @@
 public import ReactorCore
 
-/// Values of any shape by key; a million keys stay fast.
+/// Values of any shape by key; stays fast with a million keys.
 ///
-/// A slice may show one entry alone: `/settings/entries/theme`.
+/// A slice can show a single entry: `/settings/entries/theme`.
 ///
-/// Rejections: `full` for what would hold more entries than the capacity, `key_too_long` for a key
-/// of more than 1,024 bytes, `too_large` for a value of more than 256 KiB.
+/// Rejections: `full` beyond the capacity, `key_too_long` for a key of more than 1,024 bytes,
+/// `too_large` for a value of more than 256 KiB.
 @Reactor
 public struct Map {
-    /// Most entries of a map.
+    /// Maximum capacity of a map.
     public static let capacityMax = 4_000_000
-    /// Entries that fit a map unless its author says otherwise.
+    /// Default capacity of a map.
     public static let capacityDefault = 2_000_000
-    /// Longest key, in bytes of UTF-8.
+    /// Maximum length of a key, in bytes of UTF-8.
     public static let keyBytesMax = 1_024
-    /// Largest value, in encoded bytes.
+    /// Maximum size of a value, in encoded bytes.
     public static let valueBytesMax = 256 << 10
 
-    /// How many entries fit.
+    /// Maximum number of entries.
     public let capacity: Int
 
     /// *Traps* unless `capacity` is 1 to ``capacityMax``.
@@ -28,27 +28,27 @@ public struct Map {
         self.capacity = capacity
     }
 
-    /// What a client may ask of a map.
+    /// The actions of a map.
     public enum Action: Equatable, Sendable {
-        /// Puts `value` under `key`, in place of what stood there.
+        /// Sets the value of `key`, replacing an earlier one.
         case set(key: WireKey, value: WireValue)
-        /// Removes what stands under `key`; nothing happens if nothing does.
+        /// Removes the value of `key`, if there is one.
         case remove(key: WireKey)
-        /// Sets every one of `entries` and leaves the others as they are.
+        /// Sets each of `entries`, and leaves all others.
         case merge(entries: WireMap)
         /// Removes all entries.
         case clear
     }
 
-    /// What may happen to a map.
+    /// The mutations of a map.
     public enum Mutation: Equatable, Sendable {
-        /// `value` stands under `key` now.
+        /// Sets the value of `key`.
         case set(key: WireKey, value: WireValue)
-        /// Nothing stands under `key` now.
+        /// Removes the value of `key`.
         case removed(key: WireKey)
-        /// Each of `entries` was set.
+        /// Sets each of `entries`.
         case merged(entries: WireMap)
-        /// No entry is left.
+        /// Removes all entries.
         case cleared
     }
 
@@ -58,7 +58,7 @@ public struct Map {
         /// The values by their keys, which are compared byte by byte.
         public var entries: Keyed<WireKey, WireValue> = [:]
 
-        /// No entries.
+        /// Makes an empty map.
         public init() {}
     }
 

@@ -2,18 +2,17 @@ public import ReactorCore
 
 /// Names, each at most once, in ascending order of their bytes: the kind `set`.
 ///
-/// Rejections: `full` for what would hold more members than the capacity, `too_long` for a member
-/// of more than 1,024 bytes.
+/// Rejections: `full` beyond the capacity, `too_long` for a member of more than 1,024 bytes.
 @Reactor
 public struct MemberSet {
-    /// Most members of a set.
+    /// Maximum capacity of a set.
     public static let capacityMax = 1_000_000
-    /// Members that fit a set unless its author says otherwise.
+    /// Default capacity of a set.
     public static let capacityDefault = 100_000
-    /// Longest member, in bytes of UTF-8.
+    /// Maximum length of a member, in bytes of UTF-8.
     public static let memberBytesMax = 1_024
 
-    /// How many members fit.
+    /// Maximum number of members.
     public let capacity: Int
 
     /// *Traps* unless `capacity` is 1 to ``capacityMax``.
@@ -24,19 +23,19 @@ public struct MemberSet {
         self.capacity = capacity
     }
 
-    /// What a client may ask of a set.
+    /// The actions of a set.
     public enum Action: Equatable, Sendable {
-        /// Adds `member`; nothing happens if it is there.
+        /// Adds `member`, if it is missing.
         case insert(member: WireKey)
-        /// Takes `member` away; nothing happens if it is not there.
+        /// Removes `member`, if it is there.
         case remove(member: WireKey)
     }
 
-    /// What may happen to a set.
+    /// The mutations of a set.
     public enum Mutation: Equatable, Sendable {
-        /// `member` is there now.
+        /// Adds `member`.
         case inserted(member: WireKey)
-        /// `member` is not there any more.
+        /// Removes `member`.
         case removed(member: WireKey)
     }
 
@@ -83,12 +82,12 @@ public struct MemberSet {
 }
 
 extension MemberSet.State {
-    /// Where `member` stands, or would stand.
+    /// The index of `member`, or the index to insert it.
     fileprivate func place(of member: WireKey) -> (index: Int, isThere: Bool) {
         var range = members.indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            // because people expect "apple" before "fig": not the order of encoded keys
+            // People expect "apple" before "fig", unlike in the order of encoded keys.
             if members[middle].text.utf8.lexicographicallyPrecedes(member.text.utf8) {
                 range = middle + 1..<range.upperBound
             } else {

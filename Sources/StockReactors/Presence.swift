@@ -1,49 +1,49 @@
 public import ReactorCore
 
-/// Who is here: every connection that joined, until it leaves or ends.
+/// The connections that have joined, until they leave or end.
 ///
-/// User and process are what the kernel says of the peer, never what the client says.
+/// User and process id are attested by the kernel, not claimed by the client.
 ///
 /// Rejections: `not_here` for `leave` on a connection that has not joined, `full` for `join`
 /// beyond 65,536 members, `too_large` for an info of more than 4 KiB.
 @Reactor
 public struct Presence {
-    /// Most members at a time.
+    /// Maximum number of members.
     public static let membersMax = 65_536
-    /// Largest information about oneself, in encoded bytes.
+    /// Maximum size of a member's info, in encoded bytes.
     public static let infoBytesMax = 4 << 10
 
-    /// A room that nobody is in.
+    /// Makes an empty presence.
     public init() {}
 
-    /// What a client may ask of a presence.
+    /// The actions of a presence.
     public enum Action: Equatable, Sendable {
-        /// Shows the caller's connection as a member, with `info` about itself; joining again
-        /// replaces the info.
+        /// Adds the caller's connection as a member, with `info` about it; joining again replaces
+        /// the info.
         case join(info: WireValue = .null)
-        /// Takes the caller's connection away.
+        /// Removes the caller's connection.
         case leave
     }
 
-    /// What may happen to a presence.
+    /// The mutations of a presence.
     public enum Mutation: Equatable, Sendable {
-        /// The connection with this number is here.
+        /// Adds the connection with this number.
         case joined(connection: UInt64, member: Member)
-        /// It is not here any more.
+        /// Removes the connection with this number.
         case left(connection: UInt64)
     }
 
-    /// Somebody who is here.
+    /// A present connection.
     @WireCodable
     public struct Member: Equatable, Sendable {
-        /// The user, as the kernel says.
+        /// The user id, as attested by the kernel.
         public var uid: UInt32
-        /// The process, as the kernel says.
+        /// The process id, as attested by the kernel.
         public var pid: Int32
-        /// What the member says of itself.
+        /// Information that the member gives about itself.
         public var info: WireValue = .null
 
-        /// Names who is present.
+        /// Makes a member of its parts.
         public init(uid: UInt32, pid: Int32, info: WireValue = .null) {
             self.uid = uid
             self.pid = pid
@@ -57,7 +57,7 @@ public struct Presence {
         /// The members by the numbers of their connections.
         public var members: Keyed<UInt64, Member> = [:]
 
-        /// Nobody.
+        /// Makes an empty state.
         public init() {}
     }
 

@@ -1,28 +1,28 @@
 public import ReactorCore
 
-/// Jobs that are each done by one of many workers.
+/// Jobs, each done by one of many workers.
 ///
 /// A worker claims the first job, and finishes or fails it. A job whose worker's connection ends
-/// returns to the front; one that failed returns to the back, until it has failed three times and
-/// is set aside in `failed`.
+/// returns to the front. A failed job returns to the back; after the third failure it moves to
+/// `failed`.
 ///
 /// Rejections: `full` for `push` beyond the capacity, `too_large` for a job of more than 64 KiB,
-/// `empty` for `claim` where no job waits, `unknown_job` for `finish` and `fail` of a job that
-/// nobody has claimed, `not_yours` of one that another connection has.
+/// `empty` for `claim` without a waiting job, `unknown_job` for `finish` and `fail` of a job that
+/// is not claimed, `not_yours` for a job that another connection has claimed.
 @Reactor
 public struct Queue {
-    /// Most jobs that a queue can be made to hold.
+    /// Maximum capacity of a queue.
     public static let capacityMax = 1_000_000
-    /// Jobs that a queue holds, waiting or claimed, unless its author says otherwise.
+    /// Default capacity of a queue.
     public static let capacityDefault = 100_000
-    /// Largest job, in encoded bytes.
+    /// Maximum size of a job, in encoded bytes.
     public static let jobBytesMax = 64 << 10
-    /// How often a job may fail; the last time it is set aside.
+    /// Number of failures after which a job moves to `failed`.
     public static let failuresMax = 3
-    /// Most failed jobs that are kept to be looked at; one more drops the oldest.
+    /// Maximum number of failed jobs that are kept; a further one drops the oldest.
     public static let failedMax = 1_000
 
-    /// How many jobs fit, waiting or claimed.
+    /// Maximum number of waiting and claimed jobs.
     public let capacity: Int
 
     /// *Traps* unless `capacity` is 1 to ``capacityMax``.
@@ -33,42 +33,42 @@ public struct Queue {
         self.capacity = capacity
     }
 
-    /// What a client may ask of a queue.
+    /// The actions of a queue.
     public enum Action: Equatable, Sendable {
         /// Adds a job at the back.
         case push(job: WireValue)
-        /// Takes the first job for the caller's connection, and replies its id and what it is.
+        /// Claims the first job for the caller's connection, and replies with its id and data.
         case claim
-        /// Ends the job that the caller claimed: it is done.
+        /// Ends the job that the caller has claimed: it is done.
         case finish(id: UInt64)
-        /// Gives the job that the caller claimed back, to be tried again or set aside.
+        /// Returns the job that the caller has claimed, as failed.
         case fail(id: UInt64)
     }
 
-    /// What may happen to a queue.
+    /// The mutations of a queue.
     public enum Mutation: Equatable, Sendable {
-        /// A job came at the back.
+        /// Adds a job at the back.
         case pushed(id: UInt64, job: WireValue)
-        /// The first job was claimed.
+        /// Claims the first job.
         case claimed(by: Client)
-        /// A claimed job is done.
+        /// Removes a claimed job, which is done.
         case finished(id: UInt64)
-        /// A claimed job failed and came back at the back.
+        /// Moves a claimed job to the back, with one more failure.
         case retried(id: UInt64)
-        /// A claimed job failed and was set aside.
+        /// Moves a claimed job to `failed`.
         case setAside(id: UInt64)
-        /// Claimed jobs came back at the front, in this order.
+        /// Moves claimed jobs to the front, in this order.
         case returned(ids: [UInt64])
     }
 
-    /// What `claim` is answered with.
+    /// The reply to `claim`.
     public struct Reply: Equatable, Sendable {
-        /// Number of the job: finish or fail it by that.
+        /// Number of the job, for `finish` and `fail`.
         public var id: UInt64
-        /// The job, as it was pushed.
+        /// The job's data, as pushed.
         public var job: WireValue
 
-        /// Tells a job.
+        /// Makes a reply.
         public init(id: UInt64, job: WireValue) {
             self.id = id
             self.job = job
@@ -78,16 +78,16 @@ public struct Queue {
     /// The state of a queue.
     @ReactorState
     public struct State: Equatable, Sendable {
-        /// Jobs that nobody works on, the next one first.
+        /// Jobs without a worker, the next one first.
         public var waiting: SlidingArray<Job> = []
-        /// Jobs that somebody works on, by their numbers.
+        /// Claimed jobs, by their numbers.
         public var claimed: Keyed<UInt64, Claim> = [:]
         /// Jobs that failed too often, the latest last.
         public var failed: SlidingArray<Job> = []
-        /// Number of the last job that was pushed.
+        /// Number of the last pushed job.
         public var lastID: UInt64 = 0
 
-        /// No jobs.
+        /// Makes an empty state.
         public init() {}
     }
 
@@ -165,7 +165,7 @@ extension Queue {
         return Mutations(.claimed(by: Client(context.caller)))
     }
 
-    /// Refuses what is not for the caller to say about job `id`.
+    /// Checks that the caller has claimed job `id`.
     @discardableResult
     private func checkClaim(
         _ id: UInt64, _ state: State, _ context: Context<Self>
@@ -182,5 +182,87 @@ extension Queue {
                 "job \(id) is claimed by process \(claim.client.pid) on another connection")
         }
         return claim
+    }
+}
+
+extension Queue {
+    /// A waiting or failed job.
+    @WireCodable
+    public struct Job: Equatable, Sendable {
+        /// Its number; later jobs have higher ones.
+        public var id: UInt64
+        /// The job's data, as pushed.
+        public var job: WireValue
+        /// Number of its failures.
+        public var failures: Int = 0
+
+        /// Makes a job of its parts.
+        public init(id: UInt64, job: WireValue, failures: Int = 0) {
+            self.id = id
+            self.job = job
+            self.failures = failures
+        }
+    }
+
+    /// A worker, as attested by the kernel.
+    @WireCodable
+    public struct Client: Equatable, Sendable {
+        /// Number of its connection.
+        public var connection: UInt64
+        /// Its user id.
+        public var uid: UInt32
+        /// Its process id.
+        public var pid: Int32
+
+        /// Makes a worker of its parts.
+        public init(connection: UInt64, uid: UInt32, pid: Int32) {
+            self.connection = connection
+            self.uid = uid
+            self.pid = pid
+        }
+
+        init(_ caller: Caller) {
+            self.init(connection: caller.connection, uid: caller.uid, pid: caller.pid)
+        }
+    }
+
+    /// A job that a worker has claimed.
+    @WireCodable
+    public struct Claim: Equatable, Sendable {
+        /// The job's data, as pushed.
+        public var job: WireValue
+        /// Number of its earlier failures.
+        public var failures: Int
+        /// The worker.
+        public var client: Client
+
+        /// Makes a claim of its parts.
+        public init(job: WireValue, failures: Int, client: Client) {
+            self.job = job
+            self.failures = failures
+            self.client = client
+        }
+    }
+}
+
+extension Queue.State {
+    /// Moves the first waiting job to the claimed ones.
+    mutating func claimFirst(for client: Queue.Client) {
+        guard let first = waiting.first else { return }
+        waiting.removeFirst()
+        claimed[first.id] = Queue.Claim(
+            job: first.job, failures: first.failures, client: client)
+    }
+
+    /// Moves claimed jobs back to the front of the waiting ones.
+    ///
+    /// This is no failure of the job: only its worker's connection ended.
+    mutating func takeBack(_ ids: [UInt64]) {
+        var returning: [Queue.Job] = []
+        for id in ids {
+            guard let claim = claimed.removeValue(forKey: id) else { continue }
+            returning.append(Queue.Job(id: id, job: claim.job, failures: claim.failures))
+        }
+        waiting.prepend(returning)
     }
 }

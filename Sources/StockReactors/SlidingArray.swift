@@ -1,10 +1,10 @@
 public import ReactorCore
 
-/// An array whose elements come at the back and leave at the front, both at no cost.
+/// An array with cheap appending at the back and removal at the front.
 ///
 /// *Shape*: on the wire an array. *Cost*: appending and removing the first are O(1) amortised.
 public struct SlidingArray<Element> {
-    /// The elements from ``head`` on; those before have left.
+    /// The elements from ``head`` on; those before are `nil`.
     private var storage: [Element?]
     private var head = 0
 
@@ -14,7 +14,7 @@ public struct SlidingArray<Element> {
     /// Adds an element at the back.
     public mutating func append(_ element: Element) { storage.append(element) }
 
-    /// Adds elements at the front, the first of them first.
+    /// Inserts elements at the front, in their order.
     public mutating func prepend(_ elements: [Element]) {
         if elements.count > head {
             storage.replaceSubrange(..<head, with: elements.map { $0 })
@@ -25,19 +25,19 @@ public struct SlidingArray<Element> {
         for (offset, element) in elements.enumerated() { storage[head + offset] = element }
     }
 
-    /// Takes the first `number` elements away; all, if there are not so many.
+    /// Removes the first `number` elements, or all if there are fewer.
     public mutating func removeFirst(_ number: Int = 1) {
         let leaving = Swift.min(Swift.max(number, 0), count)
         for index in head..<head + leaving { storage[index] = nil }
         head += leaving
-        // because the space of those who left is given back once it is the larger half
+        // Frees the space of removed elements once it is more than half.
         if head > 32, head > storage.count / 2 {
             storage.removeSubrange(..<head)
             head = 0
         }
     }
 
-    /// Takes all elements away.
+    /// Removes all elements.
     public mutating func removeAll() {
         storage = []
         head = 0
@@ -48,7 +48,7 @@ extension SlidingArray: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { storage.count - head }
 
-    /// The element at a place, counted from the oldest.
+    /// The element at an index, counted from the oldest.
     public subscript(position: Int) -> Element {
         guard let element = storage[head + position] else {
             preconditionFailure("no element stands before the head")

@@ -1,9 +1,9 @@
 public import ReactorCore
 
-/// The ready-made reactors by the names that a configuration calls them.
+/// The ready-made reactors, by their names in a configuration.
 ///
-/// *Place*: `reactord` registers every kind with its catalog, and reads `capacity` where the kind
-/// has one.
+/// *Place*: `reactord` registers every kind with its catalog, and reads `capacity` for the kinds
+/// that have one.
 public enum StockKind: String, CaseIterable, Sendable {
     case counter
     case value
@@ -14,8 +14,7 @@ public enum StockKind: String, CaseIterable, Sendable {
     case lock
     case queue
 
-    /// What the option `capacity` may be, and what it is where it is absent; `nil` for a kind that
-    /// has no such option.
+    /// The range and the default of the option `capacity`; `nil` for a kind without this option.
     public var capacity: (range: ClosedRange<Int>, fallback: Int)? {
         switch self {
         case .map: (1...Map.capacityMax, Map.capacityDefault)
@@ -28,7 +27,7 @@ public enum StockKind: String, CaseIterable, Sendable {
 
     /// Makes a reactor of this kind.
     ///
-    /// *Traps* where `capacity` is out of the range of ``capacity``; a kind without one ignores it.
+    /// *Traps* if `capacity` is out of range; a kind without the option ignores it.
     public func make(capacity given: Int? = nil) -> any Reactor {
         let capacity = given ?? capacity?.fallback ?? 0
         switch self {

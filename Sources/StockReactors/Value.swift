@@ -1,14 +1,14 @@
 public import ReactorCore
 
-/// One value of any shape, that the last writer set.
+/// One value of any shape, set by the last writer.
 ///
 /// Rejects nothing.
 @Reactor
 public struct Value {
-    /// A place for a value, empty at first.
+    /// Makes an empty value.
     public init() {}
 
-    /// What a client may ask of a value; it is applied as it was asked.
+    /// The actions of a value, which are also its mutations.
     public enum Action: Equatable, Sendable {
         /// Replaces the value.
         case set(value: WireValue)
@@ -18,13 +18,13 @@ public struct Value {
 
     /// The state of a value.
     public struct State: Equatable, Sendable {
-        /// What was set last; null at first.
+        /// The last value set; null at first.
         public var value: WireValue = .null
 
-        /// No value: `null`.
+        /// Makes a state with the value null.
         public init() {}
 
-        /// A value.
+        /// Makes a state with a value.
         public init(value: WireValue) { self.value = value }
     }
 

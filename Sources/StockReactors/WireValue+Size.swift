@@ -11,7 +11,7 @@ extension WireValue {
         }
     }
 
-    /// Takes the bytes of the encoded value, heads at their least, off `left`; stops below zero.
+    /// Subtracts the minimum size of the encoded value from `left`; stops below zero.
     private func countDown(_ left: inout Int) {
         left -= 1
         switch self {

@@ -3,27 +3,28 @@ import ReactorLoop
 import ReactorWire
 import Synchronization
 
-/// Actions from standard input, one per line, sent without waiting for each.
+/// Sends actions from standard input, one per line, without waiting for each outcome.
 struct ActionStream {
     let path: String
-    /// Whether each action's outcome is a line of its own.
+    /// Whether each outcome is printed as a line of its own.
     let isEach: Bool
-    /// Whether an action has its outcome when its effects have ended.
+    /// Whether outcomes wait for the actions' effects to end.
     let awaitsEffects: Bool
     let text: ActionText
     /// How long to wait for outcomes.
     let patience: Patience
 
-    /// Bytes that are read at once. Each is one hop to the client's thread: many actions share it.
+    /// Bytes per read. All actions of one read share a hop to the client's thread.
     private static let chunkBytes = 64 << 10
-    /// Bytes of JSON for each byte that an action may have: a letter may be written as `\u0061`,
-    /// and there may be space around it.
+    /// Bytes of JSON per byte of an action: a letter may be written as `\u0061`, with white space
+    /// around it.
     private static let spaciousness = 8
 
-    /// Sends everything and prints what became of it.
+    /// Sends all actions and prints their outcomes.
     ///
-    /// *Throws*: with code 65 at the first line that is no action, after those before it; with
-    /// code 1 if any was rejected.
+    /// *Throws*: with code 65 at the first invalid line, after the lines before it were sent;
+    /// with code 1 if an action was rejected; with code 74 if standard output was closed, which
+    /// ends the sending.
     func run(_ client: Client) async throws {
         let tally = Tally(isEach: isEach)
         let pipeline = try await Failure.explain(path) { () throws(ClientError) in
@@ -31,44 +32,62 @@ struct ActionStream {
                 tally.add(outcome)
             }
         }
-        let limit = patience.begin(tally)
-        defer { limit?.cancel() }
-        var bad: Failure?
+        let limits = [patience.begin(tally), patience.watch(client) { tally.endEarly(nil) }]
+        defer { for limit in limits { limit?.cancel() } }
+        let failure: Failure?
+        do {
+            let bad = try await sendLines(to: pipeline, of: client, tally)
+            try await Failure.explain(path) { () throws(ClientError) in try await client.drain() }
+            Output.progress("")
+            try tally.checkOutput()
+            failure = bad ?? tally.failure
+        } catch let closed as Output.Closed where closed.reason == nil {
+            throw Failure(
+                Failure.outputCode,
+                "standard output was closed before all outcomes were printed, \(tally.progress)")
+        } catch let failure as Failure {
+            tally.endEarly(nil)
+            throw failure
+        }
+        client.close()
+        if isEach {
+            if let failure { throw failure }
+        } else {
+            try Output.result(tally.summary, failure)
+        }
+    }
+
+    /// Sends the actions of all lines; returns the error of the first invalid line.
+    private func sendLines(
+        to pipeline: Pipeline, of client: Client, _ tally: Tally
+    ) async throws -> Failure? {
         var rest: [UInt8] = []
         var line = 0
-        let lineBytesMax = Self.spaciousness * Int(client.welcome.limits.frameBytesMax)
+        let frameBytesMax = client.welcome.limits.frameBytesMax
+        let lineBytesMax = Self.spaciousness * Int(frameBytesMax)
         while true {
             let chunk = try read()
             if chunk.isEmpty { break }
             rest.append(contentsOf: chunk)
             guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else {
                 guard rest.count > lineBytesMax else { continue }
-                rest = []
-                bad = Failure(
+                return Failure(
                     Failure.badActionCode,
-                    "line \(line + 1): more than \(lineBytesMax) bytes, which is no action: the daemon "
-                        + "takes \(client.welcome.limits.frameBytesMax)")
-                break
+                    "line \(line + 1): longer than \(lineBytesMax) bytes; an action has at most "
+                        + "\(frameBytesMax)")
             }
-            bad = try await send(rest[..<end], &line, tally, through: pipeline)
-            // The storage of a long line is not kept for the short ones behind it.
+            if let bad = try await send(rest[..<end], &line, tally, through: pipeline) {
+                return bad
+            }
+            // A copy releases the storage of a long line.
             rest = Array(rest[(end + 1)...])
-            if bad != nil { break }
             Output.progress("\(tally.count) of \(pipeline.count) actions")
             try tally.checkOutput()
         }
-        if bad == nil, !rest.isEmpty {
-            bad = try await send(rest[...], &line, tally, through: pipeline)
-        }
-        try await Failure.explain(path) { () throws(ClientError) in try await client.drain() }
-        Output.progress("")
-        try tally.checkOutput()
-        if !isEach { try Output.line(tally.summary) }
-        client.close()
-        if let failure = bad ?? tally.failure { throw failure }
+        return rest.isEmpty ? nil : try await send(rest[...], &line, tally, through: pipeline)
     }
 
-    /// What standard input has, as soon as it has something; nothing at its end.
+    /// Returns the bytes available on standard input, waiting for the first; empty at the end.
     private func read() throws(Failure) -> [UInt8] {
         do throws(CallFailure) {
             return try StandardStream.input.read(Self.chunkBytes)
@@ -77,7 +96,7 @@ struct ActionStream {
         }
     }
 
-    /// Sends the actions in `lines`; says what is wrong with the first that is none.
+    /// Sends the actions in `lines`; returns the error of the first invalid line.
     private func send(
         _ lines: ArraySlice<UInt8>, _ number: inout Int, _ tally: Tally,
         through pipeline: Pipeline
@@ -88,14 +107,17 @@ struct ActionStream {
             number += 1
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
             do throws(Failure) {
-                actions.append(
-                    try text.encode(String(decoding: line, as: UTF8.self), line: number))
+                guard let line = String(validating: line, as: UTF8.self) else {
+                    throw Failure(
+                        Failure.badActionCode, "line \(number): not UTF-8; JSON must be UTF-8")
+                }
+                actions.append(try text.encode(line, line: number))
             } catch {
                 bad = error
                 break
             }
         }
-        tally.owe(UInt64(actions.count))
+        tally.addSent(UInt64(actions.count))
         do throws(ClientError) {
             try await pipeline.send(actions)
         } catch {
@@ -105,41 +127,42 @@ struct ActionStream {
     }
 }
 
-/// Counts outcomes as they come in.
+/// Counts sent actions and their outcomes.
 final class Tally: Sendable {
     private let isEach: Bool
     private let counts = Mutex(Counts())
 
     private struct Counts {
+        var sent: UInt64 = 0
         var applied: UInt64 = 0
         var rejected: UInt64 = 0
         var failed: UInt64 = 0
         var unknown: UInt64 = 0
-        var owed: UInt64 = 0
         var last: Revision?
         var failure: Failure?
         var closed: Output.Closed?
+        /// Whether the process ends without the remaining outcomes, which count as unknown.
+        var isOver = false
+
+        /// Number of outcomes.
+        var outcomeCount: UInt64 { applied + rejected + failed + unknown }
     }
 
     init(isEach: Bool) { self.isEach = isEach }
 
-    /// Outcomes so far.
-    var count: UInt64 {
-        counts.withLock { $0.applied + $0.rejected + $0.failed + $0.unknown }
-    }
+    /// Number of outcomes so far.
+    var count: UInt64 { counts.withLock { $0.outcomeCount } }
 
-    /// Whether there are actions without an outcome.
-    var isOwed: Bool {
-        let count = count
-        return counts.withLock { $0.owed > count }
-    }
+    /// Whether actions without an outcome remain.
+    var isOwed: Bool { counts.withLock { $0.sent > $0.outcomeCount } }
 
-    /// Says that so many more actions are sent.
-    func owe(_ count: UInt64) { counts.withLock { $0.owed += count } }
+    /// Adds to the number of sent actions.
+    func addSent(_ count: UInt64) { counts.withLock { $0.sent += count } }
 
-    /// Adds an outcome; called on the client's thread, in the order of the actions.
+    /// Counts an outcome; called on the client's thread, in the order of the actions.
     func add(_ outcome: ActionOutcome) {
         counts.withLock { counts in
+            guard !counts.isOver else { return }
             switch outcome {
             case .applied(let revision, _), .ownerEnded(let revision, _),
                 .accepted(let revision):
@@ -161,24 +184,48 @@ final class Tally: Sendable {
         }
     }
 
-    /// *Throws*: when nobody reads the lines any more.
+    /// Counts the remaining actions as unknown and prints the summary, for a process that ends
+    /// now. Prints the reason too, unless it is nil. Later calls, and later outcomes, do nothing.
+    func endEarly(_ reason: String?) {
+        counts.withLock { counts in
+            guard !counts.isOver else { return }
+            counts.isOver = true
+            Output.progress("")
+            if let reason {
+                Output.complain(
+                    "\(reason), \(Self.progress(counts)): check the state before you try again")
+            }
+            counts.unknown += counts.sent - counts.outcomeCount
+            // The process ends with another error, so a closed output is not reported.
+            if !isEach { try? Output.line(Self.summary(counts)) }
+        }
+    }
+
+    /// *Throws*: if the reader of the lines has closed its end.
     func checkOutput() throws(Output.Closed) {
         if let closed = counts.withLock({ $0.closed }) { throw closed }
     }
 
-    /// Why not all is well.
+    /// The first failed outcome, nil if all succeeded. An unknown outcome takes precedence.
     var failure: Failure? { counts.withLock { $0.failure } }
 
-    /// The counts as a line of JSON.
-    var summary: String {
-        counts.withLock { counts in
-            WireValue.json(object: [
-                "applied": .number(counts.applied),
-                "rejected": .number(counts.rejected),
-                "failed": .number(counts.failed),
-                "unknown": .number(counts.unknown),
-                "revision": counts.last.map { .text($0.description) } ?? .null,
-            ])
-        }
+    /// The counts as one line of JSON.
+    var summary: String { counts.withLock { Self.summary($0) } }
+
+    /// The number of sent actions and of outcomes, for an error text.
+    var progress: String { counts.withLock { Self.progress($0) } }
+
+    private static func summary(_ counts: Counts) -> String {
+        WireValue.json(object: [
+            "applied": .number(counts.applied),
+            "rejected": .number(counts.rejected),
+            "failed": .number(counts.failed),
+            "unknown": .number(counts.unknown),
+            "revision": counts.last.map { .text($0.description) } ?? .null,
+        ])
+    }
+
+    private static func progress(_ counts: Counts) -> String {
+        "after \(counts.sent) actions were sent and \(counts.outcomeCount) had an outcome"
     }
 }

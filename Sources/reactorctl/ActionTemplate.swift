@@ -1,18 +1,18 @@
 import ReactorWire
 
-/// An action with blanks that are filled from a reply: `{"finish":{"id":"{{id}}"}}`.
+/// An action with placeholders that are filled from a reply: `{"finish":{"id":"{{id}}"}}`.
 ///
-/// A blank is a whole text `{{path}}`; the path names a field of the reply, its components are
-/// separated by `/`. What stands there takes the text's place, whatever its type.
+/// A placeholder is a whole text `{{path}}`. The path names a field of the reply, with `/`
+/// between its components. The field's value replaces the text, whatever its type.
 struct ActionTemplate {
     private let value: WireValue
 
-    /// Reads the action, blanks and all, as JSON.
+    /// Parses the action with its placeholders from JSON.
     init(json: String) throws(JSONError) { value = try WireValue(json: json) }
 
-    /// The action with its blanks filled.
+    /// Returns the action with its placeholders filled.
     ///
-    /// *Throws*: with code 65 at a blank for which the reply has nothing.
+    /// *Throws*: with code 65 at a placeholder without a field in the reply.
     func filled(from reply: WireValue) throws(Failure) -> WireValue {
         try Self.fill(value, from: reply)
     }
@@ -22,7 +22,7 @@ struct ActionTemplate {
     ) throws(Failure) -> WireValue {
         switch value {
         case .text(let text):
-            guard let path = blank(text) else { return value }
+            guard let path = placeholderPath(text) else { return value }
             guard let found = part(of: reply, at: path) else {
                 throw Failure(
                     Failure.badActionCode, "\(text): the reply has no such field: \(reply.json())")
@@ -40,8 +40,8 @@ struct ActionTemplate {
         }
     }
 
-    /// The path in `text`, if it is a blank.
-    private static func blank(_ text: String) -> Substring? {
+    /// Returns the path if `text` is a placeholder.
+    private static func placeholderPath(_ text: String) -> Substring? {
         guard text.hasPrefix("{{"), text.hasSuffix("}}"), text.count > 4 else { return nil }
         return text.dropFirst(2).dropLast(2)
     }

@@ -1,22 +1,20 @@
 import ReactorClient
 import ReactorWire
 
-/// An action as a person writes it, checked before it is sent.
+/// Parses an action from JSON and checks it before it is sent.
 struct ActionText {
     private let schema: WireSchema
     private let path: String
 
-    /// Asks the daemon what the node at `path` takes.
+    /// Requests the schema of the actions of the node at `path`.
     init(_ path: String, from client: Client) async throws(Failure) {
         self.path = path
-        schema = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.describe(path)
-        }.action
+        schema = try await client.describeReactor(path).action
     }
 
-    /// The encoded action that `text` is the JSON of.
+    /// Returns the encoded action for the JSON in `text`.
     ///
-    /// *Throws*: with code 65, naming the field, what was expected, and the nearest name.
+    /// *Throws*: with code 65, naming the field, the expected type, and the nearest name.
     func encode(_ text: some StringProtocol, line: Int? = nil) throws(Failure) -> [UInt8] {
         let place = line.map { "line \($0): " } ?? ""
         let value: WireValue
@@ -28,7 +26,7 @@ struct ActionText {
         return try encode(value, place)
     }
 
-    /// The encoded action that `value` is; a complaint begins with `place`.
+    /// Returns the encoded action for `value`; error texts begin with `place`.
     func encode(_ value: WireValue, _ place: String = "") throws(Failure) -> [UInt8] {
         if let issue = schema.check(value).first {
             throw Failure(
@@ -36,5 +34,37 @@ struct ActionText {
                 "\(place)not an action of \(path): \(issue); see `reactorctl describe \(path)`")
         }
         return value.wireBytes()
+    }
+}
+
+extension Client {
+    /// Returns the description of the reactor at `path`.
+    ///
+    /// *Throws*: for the path of a field, a text that names its reactor.
+    func describeReactor(_ path: String) async throws(Failure) -> NodeDescription {
+        do throws(Failure) {
+            return try await Failure.explain(path) { () throws(ClientError) in
+                try await describe(path)
+            }
+        } catch {
+            guard error.code == Failure.noPathCode, let reactor = await reactor(ofField: path)
+            else {
+                throw error
+            }
+            throw Failure(
+                Failure.noPathCode,
+                "\(path) is in the state of the reactor \(reactor): name the reactor, \(reactor)")
+        }
+    }
+
+    /// Returns the path of the reactor whose state has a field at `path`; nil if there is none.
+    private func reactor(ofField path: String) async -> String? {
+        guard (try? await get(path)) != nil else { return nil }
+        var rest = path[...]
+        while let slash = rest.lastIndex(of: "/"), slash != rest.startIndex {
+            rest = rest[..<slash]
+            if (try? await describe(String(rest))) != nil { return String(rest) }
+        }
+        return nil
     }
 }

@@ -3,27 +3,27 @@ import ReactorClient
 import ReactorLoop
 import ReactorWire
 
-/// `reactorctl backup`: has the daemon copy its history while it runs.
+/// `reactorctl backup`: makes the daemon copy its history while it runs.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy the daemon's history, while it runs, into a new directory.",
+        abstract: "Copy the running daemon's history into a new directory.",
         discussion: """
-            The copy is a data directory: name it under `data: directory:`, and a daemon starts \
-            from it, in a new epoch. `reactord doctor` and `reactord replay` look at it as it is. \
-            The daemon writes it, so that it must be allowed to where the directory is to be; and \
-            because it holds the secrets of sessions, only the daemon's user and root may ask, and \
-            only the daemon's user may read it.
+            The copy is a data directory: a daemon that names it under `data: directory:` starts \
+            from it, in a new epoch. `reactord doctor` and `reactord replay` read it without \
+            changing it. The daemon writes the copy, so it needs permission to create the directory. \
+            The copy contains the secrets of sessions: only the daemon's user and root may request \
+            it, and only the daemon's user may read it.
             """)
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The directory, on the daemon's machine; nothing may be there yet.")
+    @Argument(help: "The new directory, on the daemon's machine; it must not exist yet.")
     var directory: String
 
     mutating func run() async throws {
         let client = try await connection.connect()
-        // because the daemon stands in another directory than we do
+        // The daemon has another working directory, so the path is made absolute.
         let path = try ProcessPlace.absolute(directory)
         let made = try await Failure.explain { () throws(ClientError) in
             try await client.backup(to: path)

@@ -1,22 +1,22 @@
 import ArgumentParser
 import ReactorClient
 
-/// What every command has: where the daemon is.
+/// The options of every command: how to reach the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The daemon's socket; without it REACTORD_SOCKET, or the usual places.",
+            "The daemon's socket; by default REACTORD_SOCKET, or the first usual path that accepts.",
             valueName: "path"))
     var socket: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The daemon's user, where that is neither this one nor root.", valueName: "uid"))
+            "The daemon's user, if neither this user nor root.", valueName: "uid"))
     var daemonUid: UInt32?
 
-    /// Connects, or says which sockets were tried.
+    /// Connects; the error lists the tried sockets.
     func connect() async throws(Failure) -> Client {
         var options = ClientOptions(program: "reactorctl")
         options.inFlightMax = 4_096

@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl describe`: prints what a reactor takes and holds.
+/// `reactorctl describe`: prints a reactor's actions and state.
 struct DescribeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe", abstract: "Print a reactor's actions and state, or the limits.")
@@ -31,9 +31,7 @@ struct DescribeCommand: AsyncParsableCommand {
             client.close()
             return try NumberTable.show(limits, isJSON: json)
         }
-        let description = try await Failure.explain(path) { () throws(ClientError) in
-            try await client.describe(path)
-        }
+        let description = try await client.describeReactor(path)
         client.close()
         if json || !Output.isTerminal {
             try Output.value(try WireValue(wireBytes: description.wireBytes()))

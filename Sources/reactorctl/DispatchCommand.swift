@@ -6,13 +6,16 @@ import ReactorWire
 struct DispatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dispatch",
-        abstract: "Send an action and say what became of it.",
+        abstract: "Send an action and print its outcome.",
         discussion: """
             reactorctl dispatch /visits '{"increment":{"by":5}}'
             reactorctl dispatch --wait done /search '{"find":"swift"}'
             seq 1000 | sed 's/.*/{"increment":{}}/' | reactorctl dispatch /visits -
 
-            With -, --timeout is for how long no outcome may come while one is owed.
+            With -, --timeout limits the time without any outcome while actions have none yet. The \
+            summary counts the outcomes; it is also printed after an error, and then counts actions \
+            without an outcome as unknown. If standard output is closed, no further actions are \
+            sent, and the command ends with 74.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -33,8 +36,8 @@ struct DispatchCommand: AsyncParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            When an action's outcome is told: when it is applied; when it is on the disk, whatever \
-            the daemon's durability; or when its effects are done.
+            When to print the outcome: once the action is applied; once it is on the disk, even if \
+            the daemon's durability is relaxed; or once its effects have ended.
             """,
             valueName: "what"))
     var wait = DispatchWait.applied
@@ -66,7 +69,9 @@ struct DispatchCommand: AsyncParsableCommand {
         defer { watch?.cancel() }
         let text = try await ActionText(path, from: client)
         if action == "-" {
+            // The stream has limits of its own, which print its summary.
             limit?.cancel()
+            watch?.cancel()
             return try await ActionStream(
                 path: path, isEach: each, awaitsEffects: wait == .done, text: text,
                 patience: patience
@@ -85,18 +90,17 @@ struct DispatchCommand: AsyncParsableCommand {
             }
         }
         limit?.cancel()
-        try Output.line(outcome.json)
         client.close()
-        if let failure = outcome.failure { throw failure }
+        try Output.result(outcome.json, outcome.failure)
     }
 }
 
-/// When `reactorctl dispatch` says what became of an action.
+/// The moment at which `reactorctl dispatch` prints an action's outcome.
 enum DispatchWait: String, CaseIterable, ExpressibleByArgument {
-    /// As soon as it is applied, or not.
+    /// As soon as it is applied or rejected.
     case applied
-    /// As soon as it is on the disk.
+    /// As soon as it is durable.
     case durable
-    /// When the effects that it asked for have ended.
+    /// When the action's effects have ended.
     case done
 }

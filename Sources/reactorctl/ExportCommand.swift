@@ -6,19 +6,19 @@ import ReactorWire
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print the states of reactors, a line of JSON each, all as of one revision.",
+        abstract: "Print the states of reactors at one revision, as a line of JSON each.",
         discussion: """
             reactorctl export > all.jsonl
             reactorctl export /jobs --at 9f86d081884c7d65:42 > jobs.jsonl
 
-            `reactord import` takes such a file over, while the daemon does not run. What belongs \
-            to a connection is shown as a restart of the daemon would leave it: locks are free, \
-            nobody is present, claimed jobs wait.
+            `reactord import` imports such a file while the daemon is not running. Objects owned by \
+            connections are shown as after a restart of the daemon: locks are free, presences are \
+            empty, claimed jobs wait.
             """)
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The reactor; all below it are printed as well.")
+    @Argument(help: "The reactor; all reactors below it are printed too.")
     var path = "/"
 
     @OptionGroup var past: PastOptions
@@ -46,12 +46,12 @@ struct ExportCommand: AsyncParsableCommand {
     }
 }
 
-/// As of when.
+/// The revision option of queries about the past.
 struct PastOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "As it was at this revision: epoch:sequence, or a sequence of the present epoch.",
+            "The state at this revision: epoch:sequence, or a sequence of the current epoch.",
             valueName: "revision"))
     var at: String?
 
@@ -60,18 +60,18 @@ struct PastOptions: ParsableArguments {
         throw ValidationError("--at \(at): expected \(RevisionText.expectation)")
     }
 
-    /// The revision that is named, if one is.
+    /// The revision of the option, or nil without it.
     func revision(of client: Client) -> Revision? {
         at.flatMap { RevisionText.parse($0, epoch: client.welcome.epoch) }
     }
 }
 
-/// How people write a revision.
+/// Revisions as text.
 enum RevisionText {
     static let expectation =
         "the form that `get --revision` prints, such as 9f86d081884c7d65:42, or a number"
 
-    /// The revision that `text` states; a number alone is one of `epoch`.
+    /// Parses a revision; a plain number is a sequence of `epoch`.
     static func parse(_ text: String, epoch: UInt64) -> Revision? {
         if let revision = Revision(text) { return revision }
         guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }

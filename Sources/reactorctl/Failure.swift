@@ -1,17 +1,19 @@
 import ReactorClient
 import ReactorWire
 
-/// Why a command ends without success: one line for the person, a code for the script.
+/// The reason why a command fails: one line for the user, an exit code for scripts.
 struct Failure: Error {
     var code: Int32
     var text: String
 
-    /// The action was rejected; its outcome has been printed.
+    /// The action was rejected; its outcome is already printed.
     static let rejectedCode: Int32 = 1
     static let usageCode: Int32 = 2
     static let badActionCode: Int32 = 65
     static let noPathCode: Int32 = 66
     static let unreachableCode: Int32 = 69
+    /// The directory of a backup cannot be created, since something exists at its path.
+    static let existsCode: Int32 = 73
     static let outputCode: Int32 = 74
     static let inputCode: Int32 = 74
     static let storageCode: Int32 = 74
@@ -24,13 +26,15 @@ struct Failure: Error {
         self.text = text
     }
 
-    /// What a client's error means for a command about `path`.
+    /// Creates a failure from a client's error in a command about `path`.
     init(_ error: ClientError, path: String? = nil) {
         switch error {
         case .unreachable(let tried): self.init(tried)
         case .refused(let refusal):
             let remedy = refusal.nearest.map { "; did you mean \($0)?" } ?? ""
-            self.init(Self.code(of: refusal.code) ?? Self.usageCode, refusal.message + remedy)
+            // CONFLICT is also the code of a rejected action, for which `code(of:)` has none.
+            let code = refusal.code == .conflict ? Self.existsCode : Self.code(of: refusal.code)
+            self.init(code ?? Self.usageCode, refusal.message + remedy)
         case .closed(let code, _):
             self.init(Self.code(of: code) ?? Self.unreachableCode, error.description)
         case .unanswered: self.init(Self.unknownCode, error.description)
@@ -41,15 +45,17 @@ struct Failure: Error {
         }
     }
 
-    /// What it means that no daemon was found at the places that were tried.
+    /// Creates a failure from the unsuccessful attempts to reach a daemon.
     private init(_ tried: [ClientError.Attempt]) {
         let last = tried.last
         let place = last.map { "\($0.path): \($0.reason)" } ?? ""
         switch last?.obstacle {
         case .busy:
-            self.init(Self.unknownCode, "\(place): too many clients wait for the daemon: try again")
+            self.init(
+                Self.unknownCode, "\(place): too many clients are waiting for the daemon: try again"
+            )
         case .forbidden:
-            self.init(Self.forbiddenCode, "\(place): this daemon is not for this user")
+            self.init(Self.forbiddenCode, "\(place): this user has no permission to connect")
         case .untrusted:
             self.init(Self.forbiddenCode, "\(place) (--daemon-uid)")
         case .absent, .broken, nil:
@@ -61,7 +67,7 @@ struct Failure: Error {
         }
     }
 
-    /// The code for what a daemon answered, where it is not one about the request itself.
+    /// The exit code for a fault of the daemon, or nil if the request itself is at fault.
     static func code(of fault: FaultCode) -> Int32? {
         switch fault {
         case .notFound, .path, .history: noPathCode
@@ -74,11 +80,11 @@ struct Failure: Error {
 }
 
 extension Failure {
-    /// For how long a question is asked again that the daemon is too busy to answer.
+    /// How long a request is repeated while the daemon is too busy.
     private static let busyPatience = Duration.seconds(5)
 
-    /// Runs `body` and turns a client's error into a failure; where the daemon is too busy, runs it
-    /// again for some seconds.
+    /// Runs `body` and converts a client's error into a failure. Repeats `body` for some seconds
+    /// while the daemon is too busy.
     static func explain<Result>(
         _ path: String? = nil, _ body: () async throws(ClientError) -> Result
     ) async throws(Failure) -> Result {

@@ -28,7 +28,7 @@ struct GetCommand: AsyncParsableCommand {
         guard let value else {
             throw Failure(
                 Failure.noPathCode,
-                "nothing \(wanted == nil ? "stands at \(path) now" : "stood at \(path) then")")
+                "there \(wanted == nil ? "is" : "was") no value at \(path)")
         }
         if revision {
             try Output.line(stateLine(at, value))

@@ -1,32 +1,36 @@
 import ArgumentParser
 import Glibc
 import ReactorClient
+import ReactorCore
 import ReactorLoop
 import ReactorWire
 
-/// `reactorctl hold`: runs a command while what an action acquired is held.
+/// `reactorctl hold`: dispatches an action and runs a command while its acquisition is held.
 struct HoldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
-        abstract: "Dispatch an action, then run a command while the connection lives.",
+        abstract:
+            "Dispatch an action, and run a command while the connection owns what it acquired.",
         discussion: """
             reactorctl hold /team/lock '{"acquire":{"wait":true}}' -- make deploy
             reactorctl hold /jobs '{"claim":{}}' \\
               --on-success '{"finish":{"id":"{{id}}"}}' \\
               --on-failure '{"fail":{"id":"{{id}}"}}' -- ./work.sh
 
-            The command's exit code is the result. What the action acquired (a lock, a claim, a \
-            presence) is given back when the command ends: a claimed job returns to its queue, \
+            The command's exit code is the result. The acquisition of the action (a lock, a claim, \
+            a presence) is released when the command ends: a claimed job returns to its queue, \
             unless --on-success finishes it.
 
-            The command runs in a process group of its own, which is handed the signals that ask \
-            reactorctl to end. When the daemon or the connection is lost, what was acquired may be \
-            another's: --on-loss says what becomes of the command. If reactorctl is killed, so is the \
-            whole group.
+            If the action has to wait for its acquisition, it waits on after a restart of the \
+            daemon. If the daemon or the connection is lost while the command runs, another client \
+            may acquire the same: --on-loss determines what happens to the command.
 
-            The command finds the action's reply as JSON in REACTORCTL_REPLY. A text "{{name}}" in \
-            the action of --on-success or --on-failure stands for that field of the reply, \
-            "{{job/name}}" for a field inside a field.
+            The command runs in its own process group. Signals that ask reactorctl to end are \
+            passed to the group. If reactorctl is killed, the whole group is killed.
+
+            The environment variable REACTORCTL_REPLY contains the action's reply as JSON. In the \
+            actions of --on-success and --on-failure, a text "{{name}}" is replaced by that field of \
+            the reply, and "{{job/name}}" by a field inside a field.
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -40,33 +44,33 @@ struct HoldCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What to dispatch, on the same connection, when the command ends with 0.",
+            "The action to dispatch on the same connection if the command ends with 0.",
             valueName: "action"))
     var onSuccess: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What to dispatch when it ends in another way.", valueName: "action"))
+        help: ArgumentHelp("The action to dispatch if it ends otherwise.", valueName: "action"))
     var onFailure: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             """
-            What becomes of the command when the connection is lost: term has it end (SIGTERM, \
-            after 10s SIGKILL), kill ends it at once, warn lets it run on.
+            What happens to the command if the connection is lost: term sends SIGTERM, and SIGKILL \
+            after 10s; kill sends SIGKILL; warn prints a warning and lets it continue.
             """,
             valueName: "what"))
-    var onLoss = LossManner.term
+    var onLoss = LossPolicy.term
 
     @OptionGroup var patience: Patience
 
     @Argument(parsing: .postTerminator, help: "The command to run.")
     var command: [String] = []
 
-    /// The variable by which the command learns the reply.
+    /// The environment variable that contains the reply for the command.
     private static let replyVariable = "REACTORCTL_REPLY"
-    /// Longest such variable, its name included: the system takes no longer one (MAX_ARG_STRLEN).
+    /// Maximum bytes of that variable including its name, a limit of the system (MAX_ARG_STRLEN).
     private static let variableBytesMax = (128 << 10) - 1
 
     mutating func validate() throws {
@@ -82,31 +86,28 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let limit = patience.begin("\(path): nothing was acquired")
+        let limit = patience.begin("\(path): no acquisition")
         let client = try await connection.connect()
         let watch = patience.watch(client)
         let text = try await ActionText(path, from: client)
         let (outcome, number) = try await acquire(text.encode(action), client)
         limit?.cancel()
         watch?.cancel()
-        // What is still acquired when this process ends goes back with its connection.
-        if let failure = outcome.failure {
-            try Output.line(outcome.json)
-            throw failure
-        }
+        // If this process ends, the daemon releases the acquisition with the connection.
+        if let failure = outcome.failure { try Output.result(outcome.json, failure) }
         if case .ownerEnded = outcome {
             throw Failure(Failure.unknownCode, "the connection was lost: \(Self.lossText)")
         }
-        // The command does not begin where nobody could say how it ended.
+        // Encodes both actions first: the command runs only if its result can be reported.
         let reply = outcome.replyValue
         let onSuccess = try Self.encode(onSuccess, "--on-success", reply, text)
         let onFailure = try Self.encode(onFailure, "--on-failure", reply, text)
         let (code, isLost) = try await runCommand(reply, client, number)
         if let last = code == 0 ? onSuccess : onFailure {
             if isLost {
-                Output.complain("--on-\(code == 0 ? "success" : "failure") was left out")
+                Output.complain("--on-\(code == 0 ? "success" : "failure") was omitted")
             } else {
-                let limit = patience.begin("no outcome of what was to follow the command")
+                let limit = patience.begin("no outcome of the action after the command")
                 let watch = patience.watch(client)
                 try await finish(last, code, client)
                 limit?.cancel()
@@ -114,24 +115,24 @@ struct HoldCommand: AsyncParsableCommand {
             }
         }
         client.close()
-        // The command may have done what the lock was to keep it from.
+        // Without the lock, the command may have conflicted with another process.
         throw ExitCode(isLost && code == 0 ? Failure.unknownCode : code)
     }
 
     private static let lossText =
-        "what was acquired has been given back, and may have been another's"
+        "the acquisition was released, and another client may have it"
 
-    /// Ends the command once the connection is over that owns what was acquired; answers whether
-    /// that came before the task was cancelled.
+    /// Ends the command if the connection that owns the acquisition ends. Returns whether it
+    /// ended before the task was cancelled.
     private static func watch(
-        _ client: Client, _ number: UInt64, _ command: HeldCommand, _ manner: LossManner
+        _ client: Client, _ number: UInt64, _ command: HeldCommand, _ policy: LossPolicy
     ) async -> Bool {
         do throws(ClientError) {
             try await client.connectionEnds(number)
         } catch {
             if case .cancelled = error { return false }
         }
-        switch manner {
+        switch policy {
         case .term: command.end(.politely)
         case .kill: command.end(.atOnce)
         case .warn: break
@@ -140,12 +141,18 @@ struct HoldCommand: AsyncParsableCommand {
         return true
     }
 
+    /// Dispatches the action, again if its connection ended while it waited for its outcome: the
+    /// wait belongs to the connection, and nothing was acquired.
     private func acquire(
         _ action: [UInt8], _ client: Client
     ) async throws(Failure) -> (ActionOutcome, UInt64) {
         let path = path
-        return try await Failure.explain(path) { () throws(ClientError) in
-            try await client.acquire(path, encoded: action)
+        while true {
+            let (outcome, number) = try await Failure.explain(path) { () throws(ClientError) in
+                try await client.acquire(path, encoded: action)
+            }
+            guard outcome.isWaitEnded else { return (outcome, number) }
+            Output.complain("the connection was lost during the wait: waiting again")
         }
     }
 
@@ -170,8 +177,8 @@ struct HoldCommand: AsyncParsableCommand {
         }
     }
 
-    /// Dispatches what is to follow the command's end; where it fails, the command's own failure
-    /// stays the result.
+    /// Dispatches the action for the command's result. If the command failed, its failure remains
+    /// the result even if the action fails too.
     private func finish(_ action: [UInt8], _ code: Int32, _ client: Client) async throws {
         guard var failure = try await dispatch(action, client).failure else { return }
         failure.text = (code == 0 ? "--on-success: " : "--on-failure: ") + failure.text
@@ -179,8 +186,8 @@ struct HoldCommand: AsyncParsableCommand {
         Output.complain(failure.text)
     }
 
-    /// Runs the command with this process's input and output: its code, or 128 and the signal's
-    /// number, and whether what was acquired was lost before it ended.
+    /// Runs the command with this process's input and output. Returns its exit code, or 128 plus
+    /// the signal's number, and whether the acquisition was lost before the command ended.
     private func runCommand(
         _ reply: WireValue, _ client: Client, _ number: UInt64
     ) async throws -> (code: Int32, isLost: Bool) {
@@ -188,8 +195,8 @@ struct HoldCommand: AsyncParsableCommand {
         guard json.utf8.count + Self.replyVariable.utf8.count + 1 < Self.variableBytesMax else {
             throw Failure(
                 Failure.rejectedCode,
-                "the reply has \(json.utf8.count) bytes of JSON, which \(Self.replyVariable) "
-                    + "cannot hold")
+                "the reply has \(json.utf8.count) bytes of JSON, too many for "
+                    + Self.replyVariable)
         }
         let environment = ProcessPlace.environment
             .merging([Self.replyVariable: json]) { $1 }
@@ -204,15 +211,15 @@ struct HoldCommand: AsyncParsableCommand {
         } catch {
             throw cannotRun(error)
         }
-        let manner = onLoss
-        let watch = Task { await Self.watch(client, number, held, manner) }
+        let policy = onLoss
+        let watch = Task { await Self.watch(client, number, held, policy) }
         for await ending in endings {
             watch.cancel()
             var isLost = await watch.value
             if !isLost { isLost = await !Self.isHeld(client, number) }
             switch ending {
             case .success(.exited(let code)): return (code, isLost)
-            // What this process ended for the loss says nothing of the command.
+            // This process killed the command after the loss: the signal is not its own result.
             case .success(.killed(let signal)) where isLost && [SIGTERM, SIGKILL].contains(signal):
                 return (Failure.unknownCode, isLost)
             case .success(.killed(let signal)): return (128 + signal, isLost)
@@ -226,7 +233,7 @@ struct HoldCommand: AsyncParsableCommand {
         Failure(127, "cannot run \(command[0]): \(error)")
     }
 
-    /// Looks once more: the connection may have gone since the watch was called off.
+    /// Checks again, because the connection may have ended after the watch was cancelled.
     private static func isHeld(_ client: Client, _ number: UInt64) async -> Bool {
         let isLive = (try? await client.isLive()) ?? false
         let last = try? await client.connectionCount()
@@ -236,12 +243,24 @@ struct HoldCommand: AsyncParsableCommand {
     }
 }
 
-/// What becomes of a command whose connection is lost.
-enum LossManner: String, CaseIterable, ExpressibleByArgument {
-    /// It is asked to end with SIGTERM, and killed where it does not.
+extension ActionOutcome {
+    /// Whether the action waited for its outcome until its connection, or the daemon with all its
+    /// states, ended.
+    fileprivate var isWaitEnded: Bool {
+        switch self {
+        case .rejected(let rejection): rejection.code == FaultCode.ownerEnded.rawValue
+        case .unknown(.historyLost): true
+        default: false
+        }
+    }
+}
+
+/// What happens to a command whose connection is lost.
+enum LossPolicy: String, CaseIterable, ExpressibleByArgument {
+    /// Sends SIGTERM, and SIGKILL if the command does not end.
     case term
-    /// It is killed.
+    /// Sends SIGKILL.
     case kill
-    /// It runs on, and a line on standard error says so.
+    /// Prints a warning and lets the command run on.
     case warn
 }

@@ -3,33 +3,33 @@ import Glibc
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl log`: prints who did what when.
+/// `reactorctl log`: prints the history of actions, with user, time and changes.
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Print who did what when, as far back as the daemon keeps history.",
+        abstract: "Print the history of actions with user and time, as far back as it is kept.",
         discussion: """
             reactorctl log /visits
             reactorctl log / --from 9f86d081884c7d65:42 --follow --json
 
             An entry is a transaction at or below the path: its revision, time, user and process, \
-            the action and its outcome, and what changed. Actions that came to nothing have no \
-            revision; changes without an action are consequences of the one whose number they have.
+            the action and its outcome, and the changes. Actions that were not applied have no \
+            revision. Changes without an action follow from the action with the same number.
             """)
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The reactor; what happened below it is printed as well.")
+    @Argument(help: "The reactor; entries of reactors below it are printed too.")
     var path = "/"
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Begin with this revision: epoch:sequence, or a sequence of the present epoch.",
+            "Begin with this revision: epoch:sequence, or a sequence of the current epoch.",
             valueName: "revision"))
     var from: String?
 
-    @Flag(name: .long, help: "Go on with what happens.")
+    @Flag(name: .long, help: "Continue with new entries as they appear.")
     var follow = false
 
     @Flag(name: .long, help: "Print a line of JSON per entry, on a terminal too.")
@@ -67,7 +67,7 @@ struct LogCommand: AsyncParsableCommand {
         client.close()
     }
 
-    // because who asks what has happened is not told what happens, however fast it does
+    // Without --follow, only history up to the connection is printed, however fast more is added.
     private func reaches(_ welcome: Welcome, _ page: LogPage) -> Bool {
         guard let last = page.entries.last(where: { $0.revision != nil })?.revision else {
             return false
@@ -75,7 +75,7 @@ struct LogCommand: AsyncParsableCommand {
         return last.epoch == welcome.epoch && last.sequence >= welcome.sequence
     }
 
-    /// A path at which nothing ever happened is no mistake where a reactor stands.
+    /// Fails if no reactor exists at the path; a reactor without history is not an error.
     private func checkPath(_ client: Client) async throws(Failure) {
         let path = path
         _ = try await Failure.explain(path) { () throws(ClientError) in
@@ -85,15 +85,15 @@ struct LogCommand: AsyncParsableCommand {
 
     private func complain(_ begin: Revision, _ first: Revision?) {
         guard begin.sequence > 0,
-            // because sequences of two epochs say nothing of each other
+            // Sequences of different epochs are not comparable.
             first.map({ $0.epoch == begin.epoch && $0.sequence <= begin.sequence }) ?? true
         else { return }
-        Output.complain("what happened up to revision \(begin) is not kept any more")
+        Output.complain("the history up to revision \(begin) is no longer kept")
     }
 }
 
 extension LogEntry {
-    /// The entry as a line of JSON.
+    /// The entry as one line of JSON.
     var json: String {
         var fields: [(String, WireValue)] = []
         if let revision { fields.append(("revision", .text(revision.description))) }
@@ -127,12 +127,12 @@ extension LogEntry {
         return LogLine.json(fields)
     }
 
-    /// The entry as a person reads it.
+    /// The entry as text for a terminal.
     var text: String {
         var words = [revision.map { "\($0)" } ?? "-", timeText]
         if let caller { words.append("uid \(caller.uid) pid \(caller.pid)") }
         if caller == nil, origin != .daemon {
-            words.append("because of action \(origin.ordinal) of client \(origin.client)")
+            words.append("caused by action \(origin.ordinal) of client \(origin.client)")
         }
         words += actions.map { "\($0.path.shown) \(LogLine.value($0.action).json())" }
         if let omitted {
@@ -150,18 +150,18 @@ extension LogEntry {
         return words.joined(separator: "  ") + changes.joined()
     }
 
-    /// When it was, in ISO 8601 with milliseconds.
+    /// The entry's time in ISO 8601, with milliseconds.
     private var timeText: String {
         TimestampText.format(milliseconds: time)
     }
 }
 
 extension LogAction {
-    /// What it is called in a line of JSON.
+    /// The field's name in a line of JSON.
     fileprivate var name: String { isRaw ? "bytes" : "action" }
 }
 
-/// Pieces of an entry.
+/// Formats the parts of an entry.
 private enum LogLine {
     static func value(_ embedded: WireEmbedded) -> WireValue {
         (try? embedded.decode(as: WireValue.self)) ?? .null
@@ -197,7 +197,7 @@ private enum LogLine {
         }
     }
 
-    /// An object of fields that are known at run time, in their order.
+    /// An object of fields known only at run time, in their order.
     static func json(_ fields: [(String, WireValue)]) -> String {
         let pairs = fields.map { "\(WireValue.text($0.0).json()):\($0.1.json())" }
         return "{" + pairs.joined(separator: ",") + "}"
@@ -205,7 +205,7 @@ private enum LogLine {
 }
 
 extension String {
-    /// What a peer sent, as it is where that is safe on a terminal, else in quotation marks.
+    /// The text of a peer, in quotation marks unless it is printable ASCII.
     fileprivate var shown: String {
         utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } ? self : quoted(bytesMax: 4_096)
     }

@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorWire
 
 extension DispatchOutcome<WireEmbedded> {
-    /// The outcome as a line of JSON.
+    /// The outcome as one line of JSON.
     var json: String {
         switch self {
         case .applied(let revision, let reply):
@@ -45,7 +45,7 @@ extension DispatchOutcome<WireEmbedded> {
         }
     }
 
-    /// The reply of an applied action; null without one.
+    /// The reply of an applied action; null without a reply.
     var replyValue: WireValue {
         switch self {
         case .applied(_, let reply), .ownerEnded(_, let reply):
@@ -54,7 +54,7 @@ extension DispatchOutcome<WireEmbedded> {
         }
     }
 
-    /// What the outcome means for the command's end; `nil` if all is well.
+    /// The failure with which the command ends; nil for a success.
     var failure: Failure? {
         switch self {
         case .applied, .ownerEnded, .accepted: nil
@@ -64,8 +64,8 @@ extension DispatchOutcome<WireEmbedded> {
         case .unknown(let reason):
             Failure(
                 Failure.unknownCode,
-                "the connection was lost, and nobody can say whether the action was applied "
-                    + "(\(reason)): look at the state before you try again")
+                "the connection was lost, and it is unknown whether the action was applied "
+                    + "(\(reason)): check the state before you try again")
         }
     }
 }
@@ -74,13 +74,13 @@ extension DispatchOutcome {
     fileprivate static func code(of rejection: Rejection) -> Int32 {
         let fault = FaultCode(rawValue: rejection.code)
         if fault == .decode { return Failure.badActionCode }
-        // because an action asks for no past: it is refused for what it demands
+        // An action has no query about the past: with this code the daemon refuses its condition.
         if fault == .history { return Failure.rejectedCode }
         return Failure.code(of: fault) ?? Failure.rejectedCode
     }
 }
 
-/// A value with its revision as a line of JSON.
+/// A value with its revision as one line of JSON.
 func stateLine(_ revision: Revision, _ value: WireValue?) -> String {
     let revision = WireValue.text(revision.description)
     guard let value else {
@@ -91,7 +91,7 @@ func stateLine(_ revision: Revision, _ value: WireValue?) -> String {
 }
 
 extension WireValue {
-    /// An unsigned number.
+    /// Creates an unsigned number.
     static func number(_ value: UInt64) -> WireValue {
         .integer(WireInteger(isNegative: false, magnitude: value))
     }

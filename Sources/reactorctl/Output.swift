@@ -2,30 +2,29 @@ import Glibc
 import ReactorLoop
 import ReactorWire
 
-/// Where lines go: standard output for results, standard error for everything else.
+/// Writes results to standard output and everything else to standard error.
 ///
-/// What a peer said, or somebody put into a state, is escaped here: no line writes to the terminal
-/// but as text.
+/// Escapes text from peers and states, so that a line cannot control the terminal.
 enum Output {
-    /// Standard output takes no more.
+    /// Standard output cannot be written any more.
     struct Closed: Error {
-        /// Why; nil where its reader has seen enough.
+        /// The reason; nil if the reader has closed its end.
         var reason: String?
     }
 
     /// Whether results go to a terminal.
     static let isTerminal = StandardStream.output.isTerminal
-    /// Whether complaints and progress go to a terminal.
+    /// Whether errors and progress go to a terminal.
     static let isErrorTerminal = StandardStream.error.isTerminal
 
-    /// Whether a person may be at one of the standard streams.
+    /// Whether one of the standard streams is a terminal.
     static var hasTerminal: Bool {
         isTerminal || isErrorTerminal || StandardStream.input.isTerminal
     }
 
     /// Writes a line to standard output.
     ///
-    /// *Throws*: ``Closed`` when its reader is gone, or it cannot be written.
+    /// *Throws*: ``Closed`` if the reader has closed its end, or the line cannot be written.
     static func line(_ text: String) throws(Closed) {
         do throws(CallFailure) {
             try StandardStream.output.write(Array((text.terminalSafe + "\n").utf8))
@@ -36,25 +35,36 @@ enum Output {
         }
     }
 
-    /// Writes the lines of `text` to standard output.
+    /// Writes the outcome of a command to standard output, then throws `failure` if there is one: a
+    /// reader that has closed its end must not turn a failure into a success.
+    static func result(_ text: String, _ failure: Failure?) throws {
+        do throws(Closed) {
+            try line(text)
+        } catch {
+            if error.reason != nil || failure == nil { throw error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes each line of `text` to standard output.
     static func lines(_ text: String) throws(Closed) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             try self.line(String(line))
         }
     }
 
-    /// Calls `close` once standard output has no reader any more, though nothing is written; for
-    /// commands that may be silent for long.
+    /// Calls `close` when the reader of standard output closes its end, even if nothing is
+    /// written; for commands that may be silent for long.
     static func watchReader(_ close: @escaping @Sendable () -> Void) {
         StandardStream.output.whenReaderEnds(close)
     }
 
-    /// Writes a value: pretty on a terminal if `isPretty`, else on one line.
+    /// Writes a value, indented on a terminal if `isPretty` is true, else on one line.
     static func value(_ value: WireValue, isPretty: Bool = false) throws(Closed) {
         try lines(value.json(pretty: isPretty && isTerminal))
     }
 
-    /// Writes one line about what went wrong to standard error.
+    /// Writes an error as one line to standard error.
     static func complain(_ text: String) {
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
         write("reactorctl: \(line.terminalSafe)\n")

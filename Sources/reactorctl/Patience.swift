@@ -4,20 +4,20 @@ import ReactorClient
 import ReactorLoop
 import ReactorWire
 
-/// How long a command waits for an outcome.
+/// The time limit of a command that waits for an outcome.
 struct Patience: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
             """
-            How long to wait in all, such as 5s or 300ms; then the command ends with 75. Without it, \
-            a command that has no terminal ends with 75 when there was no daemon for 60s, or for \
-            what REACTORCTL_PATIENCE says.
+            The longest wait, such as 5s or 300ms; then the command ends with 75. Without this \
+            option, a command that has no terminal ends with 75 once there was no daemon for 60s, \
+            or for the time in REACTORCTL_PATIENCE.
             """,
             valueName: "duration"))
     var timeout: String?
 
-    /// For how long a command without a terminal does without a daemon.
+    /// How long a command without a terminal waits for an absent daemon.
     private static let absenceDefault = "60s"
     private static let absenceVariable = "REACTORCTL_PATIENCE"
 
@@ -31,7 +31,7 @@ struct Patience: ParsableArguments {
         }
     }
 
-    /// What was asked for.
+    /// The value of --timeout.
     var limit: Duration? { timeout.flatMap { DurationText.parse($0) } }
 
     private static var absence: String {
@@ -39,9 +39,9 @@ struct Patience: ParsableArguments {
         return text.isEmpty ? absenceDefault : text
     }
 
-    /// Ends the process when the time is over that was asked for; `what` says what did not come.
+    /// Ends the process after the timeout; `what` names the missing result.
     ///
-    /// Cancel the task when it has come.
+    /// Cancel the task when the result has arrived.
     func begin(_ what: String) -> Task<Void, Never>? {
         guard let limit, let timeout else { return nil }
         return Task {
@@ -50,23 +50,29 @@ struct Patience: ParsableArguments {
         }
     }
 
-    /// Ends the process when no outcome came for the time that was asked for, while one was owed.
+    /// Ends the process if no outcome arrives within the timeout while one is expected; prints the
+    /// summary before.
     func begin(_ tally: Tally) -> Task<Void, Never>? {
         guard let limit, let timeout else { return nil }
         return Task {
             var last = tally.count
             while (try? await Task.sleep(for: limit)) != nil {
-                if tally.isOwed, tally.count == last { Self.end("no outcome within \(timeout)") }
+                if tally.isOwed, tally.count == last {
+                    tally.endEarly("no outcome within \(timeout)")
+                    Glibc.exit(Failure.unknownCode)
+                }
                 last = tally.count
             }
         }
     }
 
-    /// Ends the process when there was no daemon for too long, where no time was asked for and
-    /// nobody is there to press Ctrl-C.
+    /// Ends the process if the daemon is absent for too long; calls `onEnd` before. Applies
+    /// without --timeout, when there is no terminal at which a person could press Ctrl-C.
     ///
-    /// Cancel the task when what was waited for has come.
-    func watch(_ client: Client) -> Task<Void, Never>? {
+    /// Cancel the task when the result has arrived.
+    func watch(
+        _ client: Client, onEnd: @escaping @Sendable () -> Void = {}
+    ) -> Task<Void, Never>? {
         guard limit == nil, !Output.hasTerminal, let limit = DurationText.parse(Self.absence) else {
             return nil
         }
@@ -77,7 +83,8 @@ struct Patience: ParsableArguments {
                 else { return }
                 let end = Task {
                     do { try await Task.sleep(for: limit) } catch { return }
-                    Self.end("the daemon was gone for \(Self.absence)")
+                    onEnd()
+                    Self.end("no daemon for \(Self.absence)")
                 }
                 _ = try? await client.becomesLive()
                 end.cancel()
@@ -86,7 +93,7 @@ struct Patience: ParsableArguments {
     }
 
     private static func end(_ text: String) -> Never {
-        Output.complain("\(text): look at the state before you try again")
+        Output.complain("\(text): check the state before you try again")
         Glibc.exit(Failure.unknownCode)
     }
 }

@@ -2,10 +2,11 @@ import ArgumentParser
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl ping`: says whether a daemon answers, and how fast.
+/// `reactorctl ping`: checks that a daemon answers, and prints the round-trip time.
 struct PingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ping", abstract: "Ask the daemon for a sign of life.")
+        commandName: "ping",
+        abstract: "Check that the daemon answers, and print the round-trip time.")
 
     @OptionGroup var connection: ConnectionOptions
 

@@ -2,29 +2,30 @@ import ArgumentParser
 import Glibc
 import ReactorLoop
 
-/// `reactorctl`: what a person or a script asks of a running daemon.
+/// `reactorctl`: the command-line client of a running daemon.
 @main
 struct Reactorctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reactorctl",
-        abstract: "Sends actions to a running reactord and shows the state that it shares.",
+        abstract: "Sends actions to a running reactord, and shows its state.",
         discussion: """
-            A PATH names a reactor, such as /visits, and after it a field of its state, such as \
-            /settings/entries/theme. Output is one JSON value per line unless it goes to a \
-            terminal.
+            A PATH names a reactor, such as /visits, or a field of its state, such as \
+            /settings/entries/theme. Output is one JSON value per line, except on a terminal.
 
-            Where --socket names no daemon, REACTORD_SOCKET does; without that, the first of these \
-            that accepts is used: $XDG_RUNTIME_DIR/reactord.sock, /run/reactord/reactord.sock, \
-            /tmp/reactord-UID/reactord.sock (not for root). A socket that was named is the only \
-            one, and a place that refuses this user ends the search. Before anything is sent, the \
-            daemon must be a process of this user, of root, of the owner of /run/reactord, or of \
-            --daemon-uid, and no other user may write to the socket's directory.
+            The daemon's socket is --socket, else REACTORD_SOCKET, else the first of these that \
+            accepts: $XDG_RUNTIME_DIR/reactord.sock, /run/reactord/reactord.sock, \
+            /tmp/reactord-UID/reactord.sock (not for root). If --socket or REACTORD_SOCKET names a \
+            socket, no other is tried; a socket that refuses this user ends the search. Before \
+            anything is sent, the daemon must be a process of this user, of root, of the owner of \
+            /run/reactord, or of --daemon-uid, and no other user may write to the socket's \
+            directory.
 
             Exit codes: 0 done, 1 rejected, 2 wrong usage, 65 the action is not valid for that \
-            reactor, 66 no such path, revision or directory, 69 no daemon reachable, 74 the output \
-            cannot be written, or the daemon's disk is full, refuses or is damaged, 75 outcome \
-            unknown or try again: the daemon is busy, does not answer, or was not there for long \
-            enough, 77 not for this user, or the socket is another user's, 124 timed out.
+            reactor, 66 no such path, revision or directory, 69 no daemon reachable, 73 the \
+            directory of a backup exists, 74 the output cannot be written, or the daemon's disk is \
+            full, fails or is damaged, 75 outcome unknown, or try again: the daemon is busy, does \
+            not answer, or was absent for too long, 77 this user has no permission, or the socket \
+            belongs to another user, 124 timed out.
             """,
         version: "0.1.0",
         subcommands: [
@@ -53,8 +54,8 @@ struct Reactorctl: AsyncParsableCommand {
         }
     }
 
-    /// The arguments with `--socket PATH`, where it stands before the command, behind the
-    /// command's name: options belong to commands.
+    /// Moves `--socket PATH` from before the command's name to after it, because options belong
+    /// to commands.
     static func ordered(_ arguments: [String]) -> [String] {
         guard let first = arguments.first else { return arguments }
         let count = first == "--socket" ? 2 : first.hasPrefix("--socket=") ? 1 : 0
@@ -66,7 +67,7 @@ struct Reactorctl: AsyncParsableCommand {
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
         if code.isSuccess {
-            // Help or the version was asked for: the message is the result.
+            // The user requested help or the version, so the message is the result.
             do throws(Output.Closed) {
                 if !message.isEmpty { try Output.lines(message) }
             } catch {
@@ -75,12 +76,13 @@ struct Reactorctl: AsyncParsableCommand {
         } else if !message.isEmpty {
             Output.complain(lines: message)
         }
-        // ArgumentParser's code for wrong usage is 64, the shells' own is 2.
+        // ArgumentParser uses 64 for wrong usage, shells use 2.
         Glibc.exit(code == .validationFailure ? 2 : code.rawValue)
     }
 
     private static func finish(_ closed: Output.Closed) -> Never {
-        // The reader of a pipe that is closed has seen enough.
+        // A reader that closes its pipe has seen enough. Commands that change something report it
+        // as a failure themselves.
         guard let reason = closed.reason else { Glibc.exit(0) }
         Output.complain("standard output cannot be written: \(reason)")
         Glibc.exit(Failure.outputCode)

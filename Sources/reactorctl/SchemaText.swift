@@ -1,10 +1,10 @@
 import ReactorWire
 
-/// A reactor's description as a person reads it.
+/// A reactor's description as text for a terminal.
 struct SchemaText {
     private(set) var lines: [String] = []
 
-    /// Lays out what `describe` answered.
+    /// Formats an answer to `describe`.
     init(_ node: NodeDescription) {
         lines.append("\(node.path)  \(node.reactor)")
         if !node.doc.isEmpty { lines.append("  \(node.doc)") }
@@ -58,7 +58,7 @@ struct SchemaText {
         lines.append("\(indent)\(field.name): \(Self.name(field.schema))\(optional)\(doc)")
     }
 
-    /// A type in a word or two.
+    /// A short name of a type.
     static func name(_ schema: WireSchema) -> String {
         switch schema {
         case .bool: "bool"

@@ -2,11 +2,11 @@ import ArgumentParser
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl snapshot`: has the daemon take a snapshot.
+/// `reactorctl snapshot`: makes the daemon take a snapshot.
 struct SnapshotCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snapshot",
-        abstract: "Have the daemon take a snapshot of its state, so that its next start is quick.")
+        abstract: "Make the daemon take a snapshot of its state, so that its next start is fast.")
 
     @OptionGroup var connection: ConnectionOptions
 

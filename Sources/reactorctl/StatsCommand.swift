@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl stats`: prints what the daemon has counted.
+/// `reactorctl stats`: prints the daemon's counters.
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Print the daemon's counters.")

@@ -3,7 +3,7 @@ import Glibc
 import ReactorClient
 import ReactorWire
 
-/// `reactorctl wait`: ends when a slice has a value.
+/// `reactorctl wait`: ends when a slice has a given value.
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait", abstract: "Wait until a slice has a value.")
@@ -13,7 +13,10 @@ struct WaitCommand: AsyncParsableCommand {
     @Argument(help: "The reactor, or a field of its state.")
     var path: String
 
-    @Option(name: .long, help: ArgumentHelp("The value to wait for.", valueName: "json"))
+    // A negative number begins with a hyphen, as options do.
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("The value to wait for.", valueName: "json"))
     var equals: String
 
     @Option(
@@ -40,7 +43,11 @@ struct WaitCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 let client = try await connection.connect()
-                defer { client.close() }
+                let report = ConnectionReport.start(client)
+                defer {
+                    report.cancel()
+                    client.close()
+                }
                 return try await Self.reach(wanted, path, client)
             }
             if let limit {
@@ -51,7 +58,7 @@ struct WaitCommand: AsyncParsableCommand {
             }
             let isReached = try await group.next() ?? false
             guard isReached else {
-                // because who connects does not hear that nobody waits any more
+                // Exits here, since cancelling the group does not end a connection attempt.
                 Output.complain("\(path) did not have that value within \(limitText)")
                 Glibc.exit(Failure.timeoutCode)
             }

@@ -7,7 +7,10 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Print a slice's state, now and whenever it changes.",
-        discussion: "Changes that come faster than they are read are told as one.")
+        discussion: """
+            Changes that arrive faster than they are read are combined. If the connection is lost, \
+            the command reports it on standard error and waits for the daemon.
+            """)
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -23,6 +26,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let client = try await connection.connect()
+        let report = ConnectionReport.start(client)
+        defer { report.cancel() }
         var left = count ?? .max
         Output.watchReader { Glibc.exit(0) }
         do {
@@ -35,5 +40,26 @@ struct WatchCommand: AsyncParsableCommand {
             throw Failure(error, path: path)
         }
         client.close()
+    }
+}
+
+/// Reports lost connections to the user, of commands that wait for the daemon.
+enum ConnectionReport {
+    /// Reports on standard error when the connection is lost and when there is one again, until the
+    /// task is cancelled.
+    static func start(_ client: Client) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                guard let number = try? await client.connectionCount(),
+                    (try? await client.connectionEnds(number)) != nil, !Task.isCancelled
+                else { return }
+                Output.complain(
+                    "lost the connection to \(client.socketPath): waiting for the daemon")
+                guard (try? await client.becomesLive()) != nil, !Task.isCancelled,
+                    (try? await client.isLive()) == true
+                else { return }
+                Output.complain("connected to \(client.socketPath) again")
+            }
+        }
     }
 }

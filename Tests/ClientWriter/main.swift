@@ -4,9 +4,10 @@ import StockReactors
 
 // client-writer SOCKET JOURNAL COUNT
 //
-// Goes on with the journal, sends COUNT increments by 1 to /visits without waiting for each, and
-// writes how many it has handed over to standard output, one a line, every 50. Then it waits for the
-// outcomes of all, those of earlier runs included, closes, and writes "done".
+// Continues with the journal, sends COUNT increments by 1 to /visits without waiting for each,
+// and after every 50 writes the number of sent actions to standard output, one per line. Then it
+// waits for the outcomes of all actions, including those of earlier runs, closes, and writes
+// "done".
 
 func say(_ line: String) {
     var line = line + "\n"

@@ -1,9 +1,9 @@
 import TestPrograms
 import Testing
 
-@Suite("A daemon of an author's, as a process", .timeLimit(.minutes(10)))
+@Suite("An author's daemon as a process", .timeLimit(.minutes(10)))
 struct DaemonCommandTests {
-    @Test("with its reactors in code it needs no configuration")
+    @Test("with its reactors in code, a daemon needs no configuration")
     func noConfig() async throws {
         let run = try await DaemonProcess.run(
             "tracker-daemon", config: nil, arguments: ["--check"])
@@ -11,7 +11,7 @@ struct DaemonCommandTests {
         #expect(run.output.contains("(in the daemon's code)"))
     }
 
-    @Test("it obeys a configuration without reactors, and refuses one with them")
+    @Test("it uses a configuration without reactors, and refuses a configuration with reactors")
     func config() async throws {
         let run = try await DaemonProcess.run(
             "tracker-daemon", config: "limits: { inFlightMax: 7 }", arguments: ["--check"])
@@ -20,17 +20,17 @@ struct DaemonCommandTests {
         let refused = try await DaemonProcess.run("tracker-daemon", arguments: ["--check"])
         #expect(refused.ending == .exited(65))
         #expect(refused.log.hasPrefix("tracker-daemon: "))
-        #expect(refused.log.contains("stand in its code: take the section out"))
+        #expect(refused.log.contains("are defined in its code: remove the section"))
     }
 
-    @Test("one whose reactors the configuration names says that it needs one")
+    @Test("a daemon whose reactors are configured asks for the missing configuration")
     func missingConfig() async throws {
         let run = try await DaemonProcess.run(config: nil)
         #expect(run.ending == .exited(64))
         #expect(run.log.contains("--config <file>"))
     }
 
-    @Test("its help names its options and its exit codes, its version is its own")
+    @Test("its help lists its options and exit codes, and its version is the program's own")
     func help() async throws {
         let help = try await DaemonProcess.run(
             "tracker-daemon", config: nil, arguments: ["--help"])
@@ -43,7 +43,7 @@ struct DaemonCommandTests {
         #expect(version.output == "1.0\n")
     }
 
-    @Test("clients are told what they talk to")
+    @Test("clients learn the daemon's name")
     func name() async throws {
         let daemon = try await DaemonProcess.start("tracker-daemon", config: nil)
         let run = try await ClientProgram(daemon: daemon)("ping")

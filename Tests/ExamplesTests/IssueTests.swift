@@ -4,7 +4,7 @@ import TrackerExample
 
 @Suite("An issue")
 struct IssueTests {
-    @Test("it keeps what people say, and refuses what says nothing")
+    @Test("it keeps comments, and rejects blank ones")
     func comment() throws {
         let store = Store(TrackerExample.Issue())
         try store.dispatch(.comment("I see it too"))
@@ -17,7 +17,7 @@ struct IssueTests {
         #expect(store.state.isOpen)
     }
 
-    @Test("it reminds when the time has come, unless it was closed before")
+    @Test("a reminder arrives after its delay, unless the issue was closed before")
     func remind() async throws {
         let desk = StoreDesk(TrackerExample.Issue())
         try desk.store.dispatch(.remind(after: .seconds(60), of: "forgotten"))

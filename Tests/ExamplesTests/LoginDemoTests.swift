@@ -1,9 +1,9 @@
 import TestPrograms
 import Testing
 
-@Suite("login-demo, as two processes", .timeLimit(.minutes(10)))
+@Suite("login-demo as two processes", .timeLimit(.minutes(10)))
 struct LoginDemoTests {
-    @Test("what one process types, the other shows at once, and never the password")
+    @Test("input in one process appears in the other at once, but never the password")
     func shared() async throws {
         let daemon = try await DaemonProcess.start("login-daemon", config: nil)
         let demo = ClientProgram("login-demo", daemon: daemon)
@@ -25,7 +25,7 @@ struct LoginDemoTests {
         #expect(!show.output.contains("nalytical"))
     }
 
-    @Test("a line that means nothing is answered with what would")
+    @Test("an unknown line is answered with the known ones")
     func nonsense() async throws {
         let daemon = try await DaemonProcess.start("login-daemon", config: nil)
         let demo = ClientProgram("login-demo", daemon: daemon)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The login form")
 struct LoginTests {
-    @Test("it tells the user's fault first, then the password's, and lets in when there is none")
+    @Test(
+        "the message names the user's problem, then the password's; without one, logging in works"
+    )
     func messages() throws {
         let store = Store(Login())
         #expect(store.state.message?.contains("user name") == true)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test lets all the time pass at once.
+/// A clock that stands still until a test lets all sleepers continue.
 final class StillClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
@@ -20,7 +20,7 @@ final class StillClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Wakes everybody who sleeps, and whoever lies down from now on.
+    /// Wakes all sleepers, and every later one immediately.
     func run() {
         let sleepers = state.withLock { state in
             state.isOver = true

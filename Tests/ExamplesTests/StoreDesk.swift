@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A store with time that a test lets pass.
+/// A store with a clock that the test controls.
 final class StoreDesk<R: Reactor> {
     let store: Store<R>
     let clock: StillClock
@@ -14,7 +14,7 @@ final class StoreDesk<R: Reactor> {
         store = Store(reactor, clock: TreeClock(clock)) { wake.yield() }
     }
 
-    /// Takes what effects emit until the state is so.
+    /// Applies what effects emit until the state meets a condition.
     nonisolated(nonsending) func until(_ condition: (R.State) -> Bool) async {
         var wakes = wakes.makeAsyncIterator()
         while !condition(store.state) {

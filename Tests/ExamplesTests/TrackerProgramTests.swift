@@ -1,9 +1,9 @@
 import TestPrograms
 import Testing
 
-@Suite("tracker and tracker-daemon, as processes", .timeLimit(.minutes(10)))
+@Suite("tracker and tracker-daemon as processes", .timeLimit(.minutes(10)))
 struct TrackerProgramTests {
-    @Test("an issue lives: opened, commented, watched by another, closed")
+    @Test("an issue is opened, commented, watched by another client, and closed")
     func life() async throws {
         let tracker = try await tracker()
         #expect(try await tracker("open", "Login is slow").output == "1\n")
@@ -23,7 +23,7 @@ struct TrackerProgramTests {
     }
 
     @Test(
-        "F77: a search shows how it stands, and finds the open issues with the text in their titles"
+        "F77: a search shows its progress, and finds the open issues with the text in their titles"
     )
     func search() async throws {
         let tracker = try await tracker()
@@ -31,14 +31,14 @@ struct TrackerProgramTests {
             _ = try await tracker("open", title)
         }
         func found(_ text: String) async throws -> [String] {
-            // because a slow client sees the result at once
+            // A slow client may miss the intermediate state.
             try await tracker("search", text).lines.filter { $0 != "looking for \(text) …" }
         }
         #expect(try await found("login") == ["1 Login is slow", "3 After login: nothing"])
         #expect(try await found("logout") == ["nothing has logout in its title"])
     }
 
-    @Test("a reminder reaches who watches when its time has come")
+    @Test("a reminder reaches a watching client after its delay")
     func remind() async throws {
         let tracker = try await tracker()
         _ = try await tracker("open", "Login is slow")
@@ -50,7 +50,7 @@ struct TrackerProgramTests {
         #expect(never.errors.contains("such as 5s"))
     }
 
-    @Test("what cannot be done is said in a line")
+    @Test("a request that cannot be carried out fails with one line")
     func refusals() async throws {
         let tracker = try await tracker()
         #expect(try await tracker("close", "7").errors.contains("no issue has the number 7"))
@@ -61,7 +61,7 @@ struct TrackerProgramTests {
         #expect(again.errors.contains("the issue is closed already"))
     }
 
-    @Test("F28: a tap in the running daemon tells the operator what is opened")
+    @Test("F28: a tap in the running daemon logs new issues")
     func log() async throws {
         let tracker = try await tracker()
         _ = try await tracker("open", "Login is slow")
@@ -70,7 +70,7 @@ struct TrackerProgramTests {
         #expect(daemon.log.contains("opened 1: Login is slow\n"))
     }
 
-    @Test("reactorctl knows the tracker's reactors as it knows the ready-made ones")
+    @Test("reactorctl works with the tracker's reactors as with the ready-made ones")
     func reactorctl() async throws {
         let reactorctl = ClientProgram(daemon: try await tracker().daemon)
         let opened = try await reactorctl("dispatch", "/", #"{"open":{"title":"A crash"}}"#)

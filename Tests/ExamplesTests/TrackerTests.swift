@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The tracker")
 struct TrackerTests {
-    @Test("it numbers the issues, and knows their titles")
+    @Test("it numbers the issues and keeps their titles")
     func open() throws {
         let store = Store(Tracker())
         try store.dispatch(.open(title: "Login is slow"))
@@ -16,7 +16,7 @@ struct TrackerTests {
         #expect(store.state.lastNumber == 2)
     }
 
-    @Test("F77: a terminal shows of a search what there is of it")
+    @Test("F77: a terminal shows the current stage of a search")
     func searchText() throws {
         let store = Store(Tracker())
         try store.dispatch(.open(title: "Login is slow"))
@@ -32,7 +32,7 @@ struct TrackerTests {
         #expect(state.searchText == "failed: busy: try again")
     }
 
-    @Test("of the searches that somebody types, only the last is made")
+    @Test("of several searches in a row only the last runs")
     func search() async throws {
         let desk = StoreDesk(Tracker())
         try desk.store.dispatch(.open(title: "Login is slow"))

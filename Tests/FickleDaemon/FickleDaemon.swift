@@ -2,8 +2,8 @@ import Foundation
 import ReactorCore
 import ReactorDaemonCommand
 
-/// A daemon for the tests of replaying: `FICKLE_SURCHARGE` says what its `reduce` adds besides, as
-/// if its author had changed that.
+/// A daemon for the tests of the replay. The environment variable `FICKLE_SURCHARGE` is added to
+/// every `reduce`, as if the author had changed the reactor.
 @main
 struct FickleDaemon: DaemonCommand {
     static let abstract = "Counts, and not always in the same way."
@@ -13,7 +13,7 @@ struct FickleDaemon: DaemonCommand {
     }
 }
 
-/// A count whose `reduce` is another where it is told so.
+/// A counter with an exchangeable `reduce`.
 @Reactor
 struct Fickle {
     enum Action: Equatable {
@@ -29,7 +29,7 @@ struct Fickle {
         var count = 0
     }
 
-    /// What `reduce` adds besides.
+    /// The number that `reduce` adds in addition.
     let surcharge: Int
 
     func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {

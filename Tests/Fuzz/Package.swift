@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own because its products are linked with a fuzzer's driver. What that takes is
-// given on the command line by `run`, which is how to build it.
+// A separate package, because its products are linked with a fuzzer's driver. Build it with
+// `run`, which passes the necessary flags.
 let package = Package(
     name: "fuzz",
     platforms: [.macOS(.v26)],
     dependencies: [.package(name: "reactord", path: "../..")],
     targets: [
-        // libFuzzer's entry, declared for Swift.
+        // libFuzzer's entry point, declared for Swift.
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",

@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-// What the guide on sagas shows of mirrors, line for line.
+// The guide's code for sagas over mirrors, line for line.
 
 @Reactor
 struct Shelf {
@@ -34,7 +34,7 @@ struct Shelf {
 
 @Suite("guide: sagas over a mirror", .timeLimit(.minutes(10)))
 struct SagasOverMirrorTests {
-    @Test("F31, F39: a debounce over a mirror waits by the client's clock")
+    @Test("F31, F39: a debounce over a mirror waits on the client's clock")
     func debounce() async throws {
         let daemon = try LiveDaemon(Shelf())
         let (clock, executor) = (ManualClock(), ManualExecutor())

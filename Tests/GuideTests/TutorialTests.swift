@@ -7,7 +7,7 @@ import Testing
 
 @Suite("guide: the tutorial", .timeLimit(.minutes(10)))
 struct TutorialTests {
-    /// A file that the tutorial has its reader write.
+    /// A file that the tutorial's reader writes.
     private struct Page {
         var path: String
         var text: String
@@ -18,17 +18,17 @@ struct TutorialTests {
         return try String(contentsOfFile: path, encoding: .utf8)
     }
 
-    /// The tutorial's blocks of one kind, each with the text before it.
+    /// The tutorial's code blocks of one kind, each with the text before it.
     private static func blocks(of kind: String) throws -> [(before: String, text: String)] {
         let pieces = try tutorial().components(separatedBy: "```\(kind)\n")
         return zip(pieces, pieces.dropFirst()).map { before, rest in
             let text = rest.components(separatedBy: "```")[0]
-            // because what stands before the block before it speaks of that
+            // The text before the previous block refers to that block.
             return (before.components(separatedBy: "```").last ?? "", text)
         }
     }
 
-    /// Its files; each is named last before it is shown.
+    /// The tutorial's files; each file is named last before its block.
     private static func pages() throws -> [Page] {
         try blocks(of: "swift").map { before, text in
             let names = before.matches(of: /`([\w\/-]+\.swift)`/).map { String($0.1) }
@@ -40,7 +40,7 @@ struct TutorialTests {
         try blocks(of: kind).flatMap { $0.text.split(separator: "\n").map(String.init) }
     }
 
-    @Test("each of its files stands in a target of ours as it is shown, and nothing beside")
+    @Test("each file of the tutorial equals its file in a target of this package")
     func files() throws {
         let folder = Built.root + "/Tests/Guestbook/"
         let pages = try Self.pages()
@@ -54,7 +54,9 @@ struct TutorialTests {
         #expect(Set(files) == Set(pages.dropFirst().map(\.path)))
     }
 
-    @Test("its manifest is read, and has the targets and arrows under which we compile its files")
+    @Test(
+        "its manifest parses, with the targets and dependencies that compile its files here"
+    )
     func manifest() async throws {
         let directory = TestDirectory()
         for page in try Self.pages() {
@@ -78,7 +80,7 @@ struct TutorialTests {
         #expect(products.isSubset(of: ours.products.map(\.name)) && products.count == 4)
     }
 
-    @Test("its shell lines do what it says, with its own daemon")
+    @Test("its shell commands print the shown output, with its own daemon")
     func shell() async throws {
         let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
         let lines = try Self.lines(of: "sh run")
@@ -96,10 +98,10 @@ struct TutorialTests {
         }
     }
 
-    @Test("its client signs, shows the book, and comes back to a daemon that was away")
+    @Test("its client signs, shows the book, and reconnects to a restarted daemon")
     func client() async throws {
         let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
-        // because a program that prints into a file keeps what it printed for itself
+        // stdbuf, because a program that prints into a file buffers its output.
         let sign = try ChildProcess(
             "/usr/bin/env", ["stdbuf", "-oL", Built.product("sign")],
             environment: ["REACTORD_SOCKET": daemon.socketPath], in: daemon.directory, name: "sign")
@@ -121,7 +123,7 @@ struct TutorialTests {
         #expect(await sign.says("1 Cy: again"))
     }
 
-    /// Runs a line in a shell that knows the products and the daemon.
+    /// Runs a shell command with the products on the PATH and the daemon's socket.
     private func run(
         _ line: String, _ daemon: DaemonProcess
     ) async throws -> (code: Int32?, output: String) {
@@ -138,18 +140,18 @@ struct TutorialTests {
 
 // MARK: - Manifests
 extension TutorialTests {
-    /// What `swift package dump-package` tells of a package.
+    /// The output of `swift package dump-package`.
     private struct Dump: Decodable {
         struct Product: Decodable { var name: String }
 
         struct Target: Decodable {
             struct Arrow: Decodable {
-                // because each is an array of a name and of what else there is to say
+                // Each is an array of a name and further elements.
                 var product: [Part?]?
                 var byName: [Part?]?
             }
 
-            /// A name; what is none is passed over.
+            /// A name; nil for any other element.
             struct Part: Decodable {
                 var text: String?
 
@@ -164,7 +166,7 @@ extension TutorialTests {
             var dependencies: [Arrow]
 
             var products: [String] { dependencies.compactMap { $0.product?.first??.text } }
-            /// Names of what it knows, wherever that is from.
+            /// The names of all dependencies, of this package and others.
             var arrows: Set<String> {
                 Set(products + dependencies.compactMap { $0.byName?.first??.text })
             }

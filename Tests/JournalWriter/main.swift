@@ -4,11 +4,12 @@ import ReactorThreads
 
 // journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT [END]]
 //
-// Says behind which row it goes on with the journal in DIRECTORY, and does until ROWS rows are in it, each with BYTES bytes of deltas
-// at most, and writes the sequence of what is appended to standard output, one a line, at once.
-// With LIMIT, no file may grow beyond so many bytes, 0 for any. With END, it is killed by SIGKILL
-// when so many rows are appended, whatever its threads are at. Ends with 0, with 74 if the journal
-// broke, and with 28 if there was no room.
+// Prints the row behind which it continues with the journal in DIRECTORY, and appends rows until
+// there are ROWS rows, each with at most BYTES bytes of deltas. Writes the sequence of each
+// appended row to standard output at once, one per line. With LIMIT, no file may grow beyond that
+// many bytes; 0 means no limit. With END, the process kills itself with SIGKILL once that many
+// rows are appended, whatever its threads are doing. Exits with 0, with 74 if the journal broke,
+// and with 28 if the disk was full.
 
 let arguments = CommandLine.arguments
 signal(SIGXFSZ, SIG_IGN)
@@ -50,7 +51,7 @@ journal.onFailed = { failure in
 }
 var sent = end.number
 while appended < rowCount {
-    // because batches gather while a commit runs, up to a few
+    // A few batches wait while a commit runs.
     while sent < min(rowCount, appended + 4) {
         let bytes = (0..<Int(sent) % (byteCount + 1)).map {
             UInt8(truncatingIfNeeded: $0 &+ Int(sent))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("a growing buffer")
 struct ByteBufferTests {
-    @Test("words are appended lowest byte first, as many bytes of them as asked for")
+    @Test("words are appended with the lowest byte first, in the requested length")
     func words() {
         var buffer = ByteBuffer(capacity: 0)
         buffer.append(0x0807_0605_0403_0201, byteCount: 3)
@@ -15,7 +15,7 @@ struct ByteBufferTests {
         #expect(buffer.copy(0..<buffer.count) == first + second)
     }
 
-    @Test("what was appended stays while the buffer grows, from any capacity")
+    @Test("appended bytes stay while the buffer grows, from any capacity")
     func grows() {
         for capacity in [0, 1, 7, 64, 100] {
             var buffer = ByteBuffer(capacity: capacity)
@@ -33,7 +33,7 @@ struct ByteBufferTests {
         }
     }
 
-    @Test("four bytes are patched in place, and the end is cut off")
+    @Test("four bytes are patched in place, and the end is truncated")
     func patches() {
         var buffer = ByteBuffer(capacity: 8)
         buffer.append([1, 2, 3, 4, 5, 6].span)
@@ -45,7 +45,7 @@ struct ByteBufferTests {
         #expect(buffer.copy(1..<3) == [0xdd, 9])
     }
 
-    @Test("an empty buffer lends no bytes")
+    @Test("an empty buffer returns an empty span")
     func empty() {
         let buffer = ByteBuffer(capacity: 0)
         #expect(buffer.withBytes { $0.count } == 0)

@@ -2,7 +2,7 @@ import ReactorBytes
 import Testing
 
 @Suite struct ByteSlicesTests {
-    @Test("slices come in the order in which they were appended, however many there are")
+    @Test("slices keep the order in which they were appended, however many there are")
     func order() {
         for count in 0..<4 {
             var slices = ByteSlices()
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("a literal makes the same slices")
+    @Test("a literal creates the same slices")
     func literal() {
         let slices: ByteSlices = [ByteSlice([1]), ByteSlice([2, 3], range: 1..<2)]
         #expect(slices.flatMap { Array($0.storage[$0.range]) } == [1, 3])

@@ -17,7 +17,7 @@ struct ByteWordsTests {
         }
     }
 
-    @Test("bytes are appended as they are, none included")
+    @Test("bytes are appended unchanged, also none")
     func copies() {
         let bytes: [UInt8] = [1, 2, 3, 4]
         var target: [UInt8] = [9]

@@ -11,7 +11,7 @@ struct PlaceTests {
         deinit { onEnd() }
     }
 
-    @Test("what stands in a place is changed there")
+    @Test("a value in a place is changed in place")
     func changes() {
         let place = Place([1])
         place.value.append(2)
@@ -20,7 +20,8 @@ struct PlaceTests {
     }
 
     @Test(
-        "what stands in a place goes with it, and what stood there before goes when it is replaced")
+        "a place releases its value at its own release, and an old value at its replacement"
+    )
     func ends() {
         var ended: [Int] = []
         do {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Shared words")
 struct SharedWordsTests {
-    @Test("words are zero at first, and hold what was written last")
+    @Test("words are zero at first, and then have the last written value")
     func words() {
         let words = SharedWords(count: 3)
         #expect((0..<3).allSatisfy { words[$0] == 0 })
@@ -12,7 +12,7 @@ struct SharedWordsTests {
         #expect(words[0] == 7 && words[1] == 0 && words[2] == .max)
     }
 
-    @Test("who made them is told when nobody holds them any more")
+    @Test("the release closure runs when the last reference is gone")
     func released() {
         var isReleased = false
         let pointer = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
@@ -27,7 +27,7 @@ struct SharedWordsTests {
         #expect(isReleased)
     }
 
-    @Test("a word that is not there ends the process")
+    @Test("an index out of bounds ends the process")
     func bounds() async {
         await #expect(processExitsWith: .failure) { _ = SharedWords(count: 1)[1] }
     }

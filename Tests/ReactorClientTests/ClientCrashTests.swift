@@ -24,7 +24,7 @@ struct ClientCrashTests {
             #expect(await writer.says("\n\(count)\n"), "\(writer.errors)")
             writer.signal(SIGKILL)
             #expect(await writer.ended() == .killed(signal: SIGKILL), "\(writer.errors)")
-            let start = before.last == 0 ? 0 : before.last + ClientMachine.ordinalsPassedOver
+            let start = before.last == 0 ? 0 : before.last + Outbox.ordinalsPassedOver
             let last = try state(journal).last
             if last > start { kept += last - start }
         }

@@ -18,7 +18,7 @@ struct ClientJournalTests {
     }
 
     private func notices(of client: Rig.Joined) -> [ClientNotice] {
-        let feed = client.machine.board.news
+        let feed = client.machine.shared.news
         return (0..<feed.end).compactMap { feed.notice(from: $0)?.0 }
     }
 
@@ -142,7 +142,7 @@ struct ClientJournalTests {
         #expect(outcomes == [.unknown(.historyLost)])
         #expect(try rig.count(at: "/visits") == 0)
         // because it has a session again, of which the journal knows
-        #expect(try PendingState(store.bytes).session.secret == second.machine.session)
+        #expect(try PendingState(store.bytes).session.secret == second.machine.figures.session)
     }
 
     @Test("C88: batches keep their nodes, and a client that is closed leaves the rest to the next")
@@ -155,12 +155,12 @@ struct ClientJournalTests {
         rig.journal = .holds
         var outcome: ActionOutcome?
         let conditions = DispatchOptions(deadline: 60_000)
-        try first.machine.batch(
-            [
+        let batch = OutgoingAction(
+            batch: [
                 (other, WireEmbedded(Action.increment(by: 3))),
                 (visits, WireEmbedded(Action.increment(by: 4))),
-            ], conditions
-        ) { outcome = $0 }
+            ], conditions)
+        try first.machine.submit(batch) { outcome = $0 }
         rig.run()
         first.machine.close()
         #expect(outcome == .unknown(.kept))
@@ -278,7 +278,7 @@ struct ClientJournalTests {
         let client = rig.client()
         let node = try client.open("/visits", rig)
         try client.machine.dispatch(Action.increment(by: 1), to: node)
-        #expect(!client.machine.mustKeep)
+        #expect(!client.machine.figures.mustKeep)
         rig.run()
     }
 }

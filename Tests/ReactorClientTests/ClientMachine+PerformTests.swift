@@ -10,6 +10,13 @@ struct ClientMachinePerformTests {
     private typealias Action = StockReactors.Counter.Action
     private static let actionCount = 20
 
+    /// An action whose effects are awaited.
+    private static func awaited(to node: NodeID) -> OutgoingAction {
+        var action = OutgoingAction(Action.increment(by: 1), to: node)
+        action.awaitsEffects = true
+        return action
+    }
+
     /// Performs and dispatches in turn, over a connection that is cut where `cut` says.
     private func converse(
         _ cut: (Rig.Joined) -> Void
@@ -26,18 +33,18 @@ struct ClientMachinePerformTests {
             let note = { (outcome: ActionOutcome) in
                 outcomes.append(outcome.revision?.sequence ?? 0)
             }
-            if index % 3 == 0 {
-                try client.machine.dispatch(Action.increment(by: 1), to: node, then: note)
-            } else if index % 3 == 1 {
-                try client.machine.perform(Action.increment(by: 1), to: node, then: note)
-            } else {
-                let action = WireEmbedded(Action.increment(by: 1))
-                try client.machine.batch([(node, action)], awaitsEffects: true, then: note)
-            }
+            let action = Action.increment(by: 1)
+            var outgoing =
+                index % 3 == 2
+                ? OutgoingAction(batch: [(node, WireEmbedded(action))])
+                : OutgoingAction(action, to: node)
+            outgoing.awaitsEffects = index % 3 != 0
+            try client.machine.submit(outgoing, then: note)
         }
         rig.run()
         return (
-            try rig.count(at: "/visits"), outcomes.sorted(), client.machine.awaited.count,
+            try rig.count(at: "/visits"), outcomes.sorted(),
+            client.machine.figures.awaitedCount,
             client.connectCount
         )
     }
@@ -74,7 +81,7 @@ struct ClientMachinePerformTests {
         final class Box { var outcomes: [ActionOutcome] = [] }
         let box = Box()
         client.onDown = { change($0).bytes }
-        try client.machine.perform(Action.increment(by: 1), to: node) { box.outcomes.append($0) }
+        try client.machine.submit(Self.awaited(to: node)) { box.outcomes.append($0) }
         rig.run()
         return (rig, client, { box.outcomes })
     }
@@ -108,7 +115,7 @@ struct ClientMachinePerformTests {
         let node = try client.open("/visits", rig)
         client.onDown = { $0.filter { $0.kind != .done }.bytes }
         var outcomes: [ActionOutcome] = []
-        try client.machine.perform(Action.increment(by: 1), to: node) { outcomes.append($0) }
+        try client.machine.submit(Self.awaited(to: node)) { outcomes.append($0) }
         rig.run()
         #expect(outcomes == [])
         rig.cut(client)
@@ -125,7 +132,7 @@ struct ClientMachinePerformTests {
         var visits: ReactorClient.Mirror<StockReactors.Counter>? = try client.mirror("/other", rig)
         rig.forge(Frame(.lag).bytes, to: client)
         var outcomes: [ActionOutcome] = []
-        try client.machine.perform(Action.increment(by: 1), to: node) { outcomes.append($0) }
+        try client.machine.submit(Self.awaited(to: node)) { outcomes.append($0) }
         rig.run()
         #expect(outcomes == [] && visits?.count == 0)
         visits = nil
@@ -137,9 +144,7 @@ struct ClientMachinePerformTests {
     func neverSent() throws {
         let machine = ClientMachine { 0 }
         var outcomes: [ActionOutcome] = []
-        try machine.perform(Action.increment(by: 1), to: NodeID(rawValue: 0)) {
-            outcomes.append($0)
-        }
+        try machine.submit(Self.awaited(to: NodeID(rawValue: 0))) { outcomes.append($0) }
         machine.close()
         #expect(outcomes.count == 1)
         guard case .failed = outcomes.first else {

@@ -58,9 +58,8 @@ struct ClientMachineTests {
         }
         try client.machine.dispatch(Action.increment(by: .max), to: node)
         try client.machine.dispatch(Action.increment(by: 1), to: node, then: note)
-        try client.machine.dispatch(
-            Action.reset, to: node, DispatchOptions(expected: Revision(epoch: 7, sequence: 99)),
-            then: note)
+        let expected = DispatchOptions(expected: Revision(epoch: 7, sequence: 99))
+        try client.machine.submit(OutgoingAction(Action.reset, to: node, expected), then: note)
         rig.run()
         #expect(codes == ["overflow", "CONFLICT"])
     }
@@ -90,10 +89,11 @@ struct ClientMachineTests {
         let first = try client.mirror("/visits", rig)
         let second = try client.mirror("/other", rig)
         var revision: Revision?
-        try client.machine.batch([
+        let batch = OutgoingAction(batch: [
             (visits, WireEmbedded(Action.increment(by: 3))),
             (other, WireEmbedded(Action.decrement(by: 3))),
-        ]) { revision = $0.revision }
+        ])
+        try client.machine.submit(batch) { revision = $0.revision }
         rig.run()
         #expect(revision == Revision(epoch: 7, sequence: 1))
         #expect(first.state.count == 3 && second.state.count == -3)
@@ -172,7 +172,7 @@ struct ClientMachineTests {
         let node = try client.open("/visits", rig)
         let bytes = [UInt8](repeating: 0, count: 2 << 20)
         #expect(throws: ClientError.tooLarge(byteCount: 2 << 20, bytesMax: 1 << 20)) {
-            try client.machine.dispatch(encoded: bytes.span, to: node)
+            try client.machine.submit(OutgoingAction(encoded: bytes, to: node))
         }
         rig.run()
         #expect(client.machine.phase == .live && client.machine.pendingCount == 0)

@@ -47,9 +47,9 @@ struct ClientOptionsTests {
         options.inFlightMax = 3
         let client = rig.client(options)
         _ = try client.open("/visits", rig)
-        #expect(client.machine.window == 3)
+        #expect(client.machine.figures.window == 3)
         let eager = rig.client()
         _ = try eager.open("/visits", rig)
-        #expect(eager.machine.window == ServerLimits().inFlightMax)
+        #expect(eager.machine.figures.window == ServerLimits().inFlightMax)
     }
 }

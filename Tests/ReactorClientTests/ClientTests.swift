@@ -1,3 +1,4 @@
+import Glibc
 import ReactorCore
 import StockReactors
 import Testing
@@ -17,6 +18,28 @@ struct ClientTests {
         #expect(client.welcome.daemon == "live" && client.welcome.epoch == 7)
         try await client.ping()
         client.close()
+    }
+
+    @Test("a task that prefers the client's executor stays on one thread from action to action")
+    func executor() async throws {
+        let server = try LiveServer()
+        let client = try await Client.connect(to: server.path)
+        let visits = try await client.mirror(Counter.self, at: "/visits")
+        let threads = await withTaskExecutorPreference(client.executor) {
+            var threads: Set<pthread_t> = [pthread_self()]
+            for _ in 0..<20 {
+                #expect(await visits.dispatch(.increment(by: 1)).revision != nil)
+                threads.insert(pthread_self())
+            }
+            return threads
+        }
+        #expect(threads.count == 1 && visits.state.count == 20)
+        client.close()
+        // The executor outlives the thread, so that a task that prefers it ends.
+        let late = await withTaskExecutorPreference(client.executor) {
+            await visits.dispatch(.increment(by: 1))
+        }
+        #expect(late.revision == nil)
     }
 
     @Test("a daemon that is not there is an error that names the place and the reason")

@@ -23,7 +23,7 @@ struct DispatchErrorTests {
         for (outcome, error, text) in [
             (Number.rejected(rejection), DispatchError.rejected(rejection), "held: by 7"),
             (.failed(message: "never sent"), .failed(message: "never sent"), "never sent"),
-            (.unknown(.ended), .unknown(.ended), "nobody can say"),
+            (.unknown(.ended), .unknown(.ended), "the action may have been applied or not"),
         ] {
             #expect(throws: error) { try outcome.get() }
             #expect("\(error)".hasPrefix(text))

@@ -114,7 +114,7 @@ struct HostileDaemonTests {
         #expect(machine.phase == .live)
         machine.open("/visits") { _ in }
         #expect(throws: ClientError.tooLarge(byteCount: 1, bytesMax: 0)) {
-            try machine.dispatch(encoded: [0xf6].span, to: NodeID(rawValue: 0))
+            try machine.submit(OutgoingAction(encoded: [0xf6], to: NodeID(rawValue: 0)))
         }
     }
 }

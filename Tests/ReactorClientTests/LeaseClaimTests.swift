@@ -49,7 +49,7 @@ struct LeaseClaimTests {
         #expect(answers.granted == 1 && rig.roomCount == 1)
         client.machine.release(second)
         rig.run()
-        #expect(rig.roomCount == 0 && client.machine.leases.isEmpty)
+        #expect(rig.roomCount == 0 && !client.machine.figures.hasLeases)
     }
 
     @Test("F74: a lease that nobody wants any more when it is granted is given back")
@@ -59,11 +59,11 @@ struct LeaseClaimTests {
         let answers = Answers()
         client.machine.release(claim(client, answers))
         rig.run()
-        #expect(rig.roomCount == 0 && client.machine.leases.isEmpty)
+        #expect(rig.roomCount == 0 && !client.machine.figures.hasLeases)
         rig.cut(client)
         client.machine.release(claim(client, answers))
         rig.run()
-        #expect(rig.roomCount == 0 && client.machine.leases.isEmpty)
+        #expect(rig.roomCount == 0 && !client.machine.figures.hasLeases)
     }
 
     @Test("F74: a claim is given up once, and only the one that it is")

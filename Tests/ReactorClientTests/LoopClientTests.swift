@@ -27,14 +27,14 @@ struct LoopClientTests {
         _ type: R.Type, at path: String, of client: LoopClient
     ) throws -> ReactorClient.Mirror<R> {
         var result: Result<ReactorClient.Mirror<R>, ClientError>?
-        client.mirror(type, at: path) { result = $0 }
+        client.act { $0.mirror(type, at: path) { result = $0 } }
         try client.loop.turn { result != nil }
         return try #require(try result?.get())
     }
 
     private func open(_ path: String, _ client: LoopClient) throws -> NodeID {
         var result: Result<NodeID, ClientError>?
-        client.open(path) { result = $0 }
+        client.act { $0.open(path) { result = $0 } }
         try client.loop.turn { result != nil }
         return try #require(try result?.get())
     }
@@ -48,7 +48,9 @@ struct LoopClientTests {
         let shown = try mirror(Counter.self, at: "/visits", of: second)
         let node = try open("/visits", first)
         var outcomes: [ActionOutcome] = []
-        try first.dispatch(Counter.Action.increment(by: 4), to: node) { outcomes.append($0) }
+        try first.act { machine in
+            try machine.dispatch(Counter.Action.increment(by: 4), to: node) { outcomes.append($0) }
+        }
         try loop.turn { !outcomes.isEmpty && shown.count == 4 }
         #expect(outcomes == [.applied(Revision(epoch: 7, sequence: 1), reply: nil)])
         #expect(first.socketPath == server.path)
@@ -64,10 +66,12 @@ struct LoopClientTests {
         var client: LoopClient? = try self.client(of: server, on: loop)
         let node = try open("/visits", try #require(client))
         var isTold = false
-        try client?.dispatch(Counter.Action.increment(by: 1), to: node) { _ in
-            client?.close()
-            client = nil
-            isTold = true
+        try client?.act { machine in
+            try machine.dispatch(Counter.Action.increment(by: 1), to: node) { _ in
+                client?.close()
+                client = nil
+                isTold = true
+            }
         }
         try loop.turn { isTold }
         #expect(client == nil)
@@ -86,21 +90,34 @@ struct LoopClientTests {
         func again(_ outcome: ActionOutcome) {
             count += 1
             if count < 100 {
-                try? client.dispatch(Counter.Action.increment(by: 1), to: node, then: again)
+                try? send()
                 return
             }
-            client.mirror(Counter.self, at: "/visits") { result in
-                steps.append("mirror \((try? result.get())?.count ?? 0)")
-                client.open("/other") { _ in
-                    steps.append("open")
-                    client.ping { _ in
-                        steps.append("ping")
-                        client.ask(.stats) { _ in steps.append("ask") }
+            mirror { count in
+                steps.append("mirror \(count)")
+                client.act { machine in
+                    machine.open("/other") { _ in
+                        steps.append("open")
+                        client.act { $0.ping { _ in ask() } }
                     }
                 }
             }
         }
-        try client.dispatch(Counter.Action.increment(by: 1), to: node, then: again)
+        func send() throws {
+            try client.act {
+                try $0.dispatch(Counter.Action.increment(by: 1), to: node, then: again)
+            }
+        }
+        func mirror(_ then: @escaping (Int64) -> Void) {
+            client.act { machine in
+                machine.mirror(Counter.self, at: "/visits") { then((try? $0.get())?.count ?? 0) }
+            }
+        }
+        func ask() {
+            steps.append("ping")
+            client.act { $0.ask(.stats) { _ in steps.append("ask") } }
+        }
+        try send()
         try loop.turn { steps.count == 4 }
         #expect(steps == ["mirror 100", "open", "ping", "ask"])
         client.close()
@@ -115,9 +132,11 @@ struct LoopClientTests {
         let node = try open("/visits", client)
         var outcomes: [ActionOutcome] = []
         for _ in 0..<3 {
-            try client.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
-                outcomes.append(outcome)
-                client.close()
+            try client.act { machine in
+                try machine.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
+                    outcomes.append(outcome)
+                    client.close()
+                }
             }
         }
         try loop.turn { outcomes.count == 3 }
@@ -196,7 +215,7 @@ struct LoopClientTests {
         let node = try open("/visits", client)
         var outcome: ActionOutcome?
         try client.machine.dispatch(Counter.Action.increment(by: 1), to: node) { outcome = $0 }
-        client.note()
+        client.expectTurnEnd()
         try loop.turn { outcome != nil }
         #expect(outcome?.revision?.sequence == 1)
         client.close()

@@ -67,6 +67,7 @@ struct Buzzer {
     }
 }
 
+/// Drives ``MirrorSagaHost`` and ``MirrorSagas``.
 @Suite("Mirror+Sagas", .timeLimit(.minutes(10)))
 struct MirrorSagasTests {
     private static let answers: Set = ["1 refused", "2 refused"]

@@ -56,7 +56,7 @@ struct MirrorNoticesTests {
             bells.hang("pages") { _ = album.pages }
         }
         hang()
-        try client.machine.dispatch(.count(5), previewedOn: album, to: node)
+        try client.machine.submit(OutgoingAction(.count(5), previewedOn: album, to: node))
         #expect(bells.all == ["count"] && album.count == 5)
         bells.hang("count") { _ = album.count }
         rig.run()
@@ -64,7 +64,7 @@ struct MirrorNoticesTests {
         // What another client changes wakes the readers of that field, and of those which are
         // decided on top of it.
         try other.machine.dispatch(Album.Action.title("new"), to: otherNode)
-        try client.machine.dispatch(.count(6), previewedOn: album, to: node)
+        try client.machine.submit(OutgoingAction(.count(6), previewedOn: album, to: node))
         rig.run()
         #expect(album.title == "new" && album.count == 6)
         #expect(bells.all == ["count", "count", "title"])

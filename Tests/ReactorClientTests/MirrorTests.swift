@@ -191,11 +191,11 @@ extension MirrorTests {
         withObservationTracking {
             _ = visits.phase
         } onChange: {
-            versions.add(visits.board.moved.version)
+            versions.add(visits.shared.moved.version)
         }
         rig.run()
         #expect(visits.phase == .live)
-        #expect(visits.board.moved.version > (versions.all.last ?? .max))
+        #expect(visits.shared.moved.version > (versions.all.last ?? .max))
     }
 }
 

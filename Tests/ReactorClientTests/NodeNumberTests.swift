@@ -52,7 +52,11 @@ struct NodeNumberTests {
         try decide(.close("a"), client, rig)
         try decide(.open("a"), client, rig)
         // because nobody followed it, the first action learns of the end
-        #expect(try count("/halls/a", client, rig)?.isLost == true)
+        guard case .rejected(let rejection) = try count("/halls/a", client, rig) else {
+            Issue.record("the first action was not rejected")
+            return
+        }
+        #expect(rejection.code == FaultCode.notFound.rawValue)
         #expect(try count("/halls/a", client, rig)?.revision != nil)
         #expect(try rig.count(at: "/halls/a") == 1 && client.connectCount == 1)
     }
@@ -94,9 +98,8 @@ struct NodeNumberTests {
         try decide(.close("a"), client, rig)
         try decide(.open("a"), client, rig)
         var isLost = false
-        try client.machine.batch([(node, WireEmbedded(Counting.increment(by: 1)))]) {
-            isLost = $0.isLost
-        }
+        let batch = OutgoingAction(batch: [(node, WireEmbedded(Counting.increment(by: 1)))])
+        try client.machine.submit(batch) { if case .rejected = $0 { isLost = true } }
         rig.run()
         #expect(isLost)
         #expect(try count("/halls/a", client, rig)?.revision != nil)

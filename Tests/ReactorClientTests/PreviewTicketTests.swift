@@ -27,7 +27,9 @@ struct PreviewTicketTests {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
         var outcomes: [ActionOutcome] = []
-        try client.machine.dispatch(.add(5), previewedOn: mirror, to: node) { outcomes.append($0) }
+        try client.machine.submit(
+            OutgoingAction(.add(5), previewedOn: mirror, to: node)
+        ) { outcomes.append($0) }
         #expect(mirror.entries == [5] && outcomes.isEmpty)
         #expect(try tab(rig).entries == [])
         // because a state that is double for a moment is wrong for that moment
@@ -44,8 +46,11 @@ struct PreviewTicketTests {
     func rollBack() throws {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
-        try client.machine.dispatch(.add(1), previewedOn: mirror, to: node)
-        try client.machine.dispatch(.add(11), previewedOn: mirror, to: node) { outcome in
+        try client.machine.submit(
+            OutgoingAction(.add(1), previewedOn: mirror, to: node))
+        try client.machine.submit(
+            OutgoingAction(.add(11), previewedOn: mirror, to: node)
+        ) { outcome in
             // because whoever is told of the rejection must not see what was rejected
             #expect(!mirror.entries.contains(11))
             guard case .rejected(let rejection) = outcome else {
@@ -54,7 +59,8 @@ struct PreviewTicketTests {
             }
             #expect(rejection.code == "too_much")
         }
-        try client.machine.dispatch(.add(3), previewedOn: mirror, to: node)
+        try client.machine.submit(
+            OutgoingAction(.add(3), previewedOn: mirror, to: node))
         #expect(mirror.entries == [1, 11, 3])
         var seen: [[Int]] = []
         let changes = Notes<Bool>()
@@ -81,7 +87,8 @@ struct PreviewTicketTests {
         let (other, _, otherNode) = try start(rig)
         try other.machine.dispatch(Tab.Action.add(7), to: otherNode)
         client.upBudget = 0
-        try client.machine.dispatch(.add(5), previewedOn: mirror, to: node)
+        try client.machine.submit(
+            OutgoingAction(.add(5), previewedOn: mirror, to: node))
         var seen: [[Int]] = []
         for _ in 0..<200 {
             if seen.last != mirror.entries { seen.append(mirror.entries) }
@@ -95,8 +102,10 @@ struct PreviewTicketTests {
     func notShown() throws {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
-        try client.machine.dispatch(.work, previewedOn: mirror, to: node)
-        try client.machine.dispatch(.look, previewedOn: mirror, to: node)
+        try client.machine.submit(
+            OutgoingAction(.work, previewedOn: mirror, to: node))
+        try client.machine.submit(
+            OutgoingAction(.look, previewedOn: mirror, to: node))
         #expect(mirror.state == Tab.State(entries: [2]))
         rig.run()
         #expect(mirror.entries == [2, 1])
@@ -108,14 +117,16 @@ struct PreviewTicketTests {
             let rig = Rig(tree: Tree(Tab(), epoch: 7))
             let (client, mirror, node) = try start(rig)
             client.downBudget = budget
-            try client.machine.dispatch(.add(5), previewedOn: mirror, to: node)
-            try client.machine.dispatch(.add(6), previewedOn: mirror, to: node)
+            try client.machine.submit(
+                OutgoingAction(.add(5), previewedOn: mirror, to: node))
+            try client.machine.submit(
+                OutgoingAction(.add(6), previewedOn: mirror, to: node))
             for _ in 0..<60 {
                 rig.run(rounds: 1)
                 #expect(mirror.entries == [5, 6], "cut after \(budget) bytes")
             }
             rig.run()
-            #expect(try tab(rig).entries == [5, 6] && client.machine.previewCount == 0)
+            #expect(try tab(rig).entries == [5, 6] && !client.machine.figures.hasPreviews)
         }
     }
 

@@ -8,7 +8,7 @@ struct ReadLogTests {
     func moved() {
         let (read, other) = (ChangeSignal(), ChangeSignal())
         let log = ReadLog()
-        log.keep { read.access() }
+        log.collect { read.access() }
         other.access()
         other.publish()
         #expect(!log.haveMoved && !ReadLog.isKept)

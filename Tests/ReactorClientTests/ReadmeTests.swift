@@ -8,31 +8,21 @@ import Testing
 
 @Reactor
 struct Tally {
-    enum Action {
-        case add(Int)
-        case reset
-    }
-    enum Mutation {
-        case added(Int)
-        case cleared
-    }
+    enum Action { case add(Int) }
+    enum Mutation { case added(Int) }
     struct State { var total = 0 }
-
-    var initialState: State { State() }
 
     func mutate(action: Action, state: State) throws(Rejection) -> Mutations<Mutation> {
         switch action {
         case .add(let amount):
             guard amount > 0 else { throw Rejection("not_positive", "add a positive number") }
             return [.added(amount)]
-        case .reset: return [.cleared]
         }
     }
 
     func reduce(state: inout State, mutation: Mutation) {
         switch mutation {
         case .added(let amount): state.total += amount
-        case .cleared: state.total = 0
         }
     }
 }

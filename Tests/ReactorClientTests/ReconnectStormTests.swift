@@ -45,7 +45,9 @@ struct ReconnectStormTests {
         var nodes: [NodeID] = []
         for client in clients {
             client.start { _ in }
-            client.open("/visits") { node in if let node = try? node.get() { nodes.append(node) } }
+            client.act { machine in
+                machine.open("/visits") { if let node = try? $0.get() { nodes.append(node) } }
+            }
         }
         try loop.turn { nodes.count == Self.count }
         return (clients, nodes)
@@ -64,20 +66,20 @@ struct ReconnectStormTests {
         server.stop()
         var pauses: Set<Pause> = []
         func look() {
-            for (index, client) in clients.enumerated() where client.machine.attempts > 0 {
+            for (index, client) in clients.enumerated() where client.machine.figures.attempts > 0 {
                 pauses.insert(
                     Pause(
-                        client: index, attempt: client.machine.attempts,
-                        nanoseconds: client.machine.lastPause))
+                        client: index, attempt: client.machine.figures.attempts,
+                        nanoseconds: client.machine.figures.lastPause))
             }
         }
         try loop.turn {
             look()
-            return clients.allSatisfy { $0.machine.attempts > 0 }
+            return clients.allSatisfy { $0.machine.figures.attempts > 0 }
         }
         var outcomes = 0
         for (client, node) in zip(clients, nodes) {
-            try client.dispatch(Action.increment(by: 1), to: node) { outcome in
+            try client.machine.dispatch(Action.increment(by: 1), to: node) { outcome in
                 if case .applied = outcome { outcomes += 1 }
             }
         }

@@ -221,7 +221,7 @@ struct ReconnectTests {
         for _ in 0..<20 {
             rig.cut(client)
             rig.run()
-            #expect(client.machine.attempts <= 1)
+            #expect(client.machine.figures.attempts <= 1)
         }
     }
 

@@ -161,7 +161,7 @@ struct RecoveryTests {
         rig.journal = .isSilent
         try client.machine.dispatch(Action.increment(by: 1), to: node) { outcome = $0 }
         rig.run()
-        let session = client.machine.session
+        let session = client.machine.figures.session
         rig.crash(client)
         try rig.restart(epoch: 7)
         for _ in 0..<3 {
@@ -175,7 +175,7 @@ struct RecoveryTests {
         rig.comeBack(client)
         rig.run()
         #expect(outcome == .unknown(.sessionExpired))
-        #expect(client.machine.session != session)
+        #expect(client.machine.figures.session != session)
         #expect(try rig.count(at: "/visits") == 2)
     }
 }

@@ -256,7 +256,7 @@ extension WatchTests {
         var result: Result<ReactorClient.Mirror<Album>, ClientError>?
         let replica = Replica(Album())
         let mirror = ReactorClient.Mirror<Album>(
-            replica, at: "/", on: reader.machine.board, nil, nil)
+            replica, at: "/", on: reader.machine.shared, nil, nil)
         reader.machine.follow("/", .value, MirrorSink(replica, mirror) { result = $0 })
         try write(.count(8))
         try write(.put(key: "z", value: 1))

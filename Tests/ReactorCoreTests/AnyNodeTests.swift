@@ -3,7 +3,7 @@ import Testing
 
 @Suite("AnyNode: the composed value")
 struct AnyNodeTests {
-    @Test("F63: a parent's value has its fields and its children, in the order of their keys")
+    @Test("F63: a parent's value contains its fields and its children, in the order of their keys")
     func composed() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(
@@ -16,7 +16,7 @@ struct AnyNodeTests {
                 + #""b":{"name":"b","chairs":0,"guests":{"sum":0,"history":[]}}}"#)
     }
 
-    @Test("a composed value is deterministic CBOR: reading and writing it gives the same bytes")
+    @Test("a composed value is deterministic CBOR: decoding and encoding it gives the same bytes")
     func deterministic() throws {
         let tree = Tree(Shop(), epoch: 1)
         for name in ["zz", "a", "bbb", "b"] { try tree.send(Shop.Action.open(name)) }
@@ -36,13 +36,13 @@ struct AnyNodeTests {
         #expect(try tree.json("/rooms/a/guests/sum") == "0")
         #expect(try tree.reach("/visits/history/1") == .absent)
         #expect(try tree.reach("/visits/total") == .impossible)
-        // because a child can be below a field's parent only: `encodeValue(at:)` goes through both
+        // A child can only be below its field's parent; `encodeValue(at:)` handles both.
         var writer = WireWriter()
         #expect(tree.root.encodeValue(at: ["rooms", "a", "chairs"], into: &writer) == .found)
         #expect(writer.bytes == [0])
     }
 
-    @Test("a node that changed is listed once a turn, where it or one above it is watched")
+    @Test("a changed node is listed once a turn if it or a node above it is watched")
     func watched() throws {
         let tree = Tree(Shop(), epoch: 1)
         let visits = try #require(try tree.node(at: SlicePath("/visits")))
@@ -63,7 +63,7 @@ struct AnyNodeTests {
         #expect(tree.turn.touched.map(\.number) == [visits.number])
     }
 
-    @Test("whether a path is possible is told by types and children, without a value")
+    @Test("types and children decide whether a path is possible, without a value")
     func allows() throws {
         let tree = Tree(Shop(), epoch: 1)
         try tree.send(Shop.Action.open("a"))
@@ -73,7 +73,7 @@ struct AnyNodeTests {
         for path in ["/", "/visits", "/visits/sum", "/visits/history/9", "/rooms/a/guests/sum"] {
             #expect(try allows(path), "\(path)")
         }
-        // because a child of that key may come
+        // A child with that key may be created.
         #expect(try allows("/rooms/z/anything"))
         for path in ["/vists", "/visits/total", "/visits/sum/x", "/rooms/a/guests/total"] {
             #expect(try !allows(path), "\(path)")

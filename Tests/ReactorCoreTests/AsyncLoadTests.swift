@@ -16,7 +16,7 @@ struct AsyncLoadTests {
         #expect(Set<Load>([.none, .none, .loaded(["a"])]).count == 2)
     }
 
-    @Test("F60: what it holds is read by name")
+    @Test("F60: its item and its failure are properties")
     func reading() {
         let error = LoadError(code: "busy", message: "later")
         #expect(Load.loading.isLoading && !Load.none.isLoading)
@@ -24,7 +24,7 @@ struct AsyncLoadTests {
         #expect(Load.failed(error).failure == error && Load.none.failure == nil)
     }
 
-    @Test("F60: every case travels, an error of any type as what can be said of it")
+    @Test("F60: every case is encoded, with an error of any type as its description")
     func coding() throws {
         let loads: [Load] = [.none, .loading, .loaded(["a"]), .failed(LoadError(Broken()))]
         for load in loads { #expect(try Load(wireBytes: load.wireBytes()) == load) }

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// Counts; its reducer returns a new state.
+/// A counter whose reducer returns a new state.
 @Reactor
 final class Meter: BaseReactor<Meter.Action, Meter.Mutation, Meter.State> {
     enum Action: Equatable, Sendable { case up, down, refuse }
@@ -23,7 +23,7 @@ final class Meter: BaseReactor<Meter.Action, Meter.Mutation, Meter.State> {
     }
 }
 
-/// Says back what it hears, in place: its actions are its mutations.
+/// Repeats each action in place: its actions are its mutations.
 @Reactor
 final class Parrot: BaseReactor<Parrot.Action, Parrot.Action, Parrot.State> {
     enum Action: Equatable, Sendable { case say(String) }
@@ -44,11 +44,11 @@ enum LampAction: Equatable, Sendable { case flip }
 @WireCodable
 struct LampState: Equatable, Sendable { var isOn = false }
 
-/// Overrides nothing; its types stand elsewhere.
+/// Overrides nothing; its types are declared elsewhere.
 @Reactor
 final class Lamp: BaseReactor<LampAction, Meter.Mutation, LampState> {}
 
-/// Keeps a list of what was applied, for any reactor below it.
+/// Records the applied mutations, for any reactor that inherits from it.
 class Logged<Action: Sendable, Fact: Sendable, State: Sendable>:
     BaseReactor<Action, Fact, State>
 {
@@ -69,7 +69,7 @@ final class Almanac: Logged<Almanac.Action, Almanac.Action, Almanac.State> {
     override func reduce(state: inout State, mutation: [String]) { state.lines += mutation }
 }
 
-/// Has children, reacts to one, and decides by its context, as any reactor does.
+/// Has children, reacts to one, and decides with its context.
 @Reactor
 final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
     enum Action: Equatable, Sendable { case look, enter }
@@ -105,7 +105,7 @@ final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
     }
 }
 
-/// Overrides every hook and pipeline; the form with a middleware is the protocol's own.
+/// Overrides every hook and pipeline; the form with middleware is the protocol's own.
 @Reactor
 final class Pipe: BaseReactor<Pipe.Action, Pipe.Mutation, Pipe.State> {
     enum Action: Equatable, Sendable {
@@ -165,7 +165,7 @@ extension Pipe.Mutation {
 
 @Suite("BaseReactor")
 struct BaseReactorTests {
-    @Test("F7: a class between the base class and a reactor may be generic; an action, an array")
+    @Test("F7: a class between the base class and a reactor may be generic, and an action an array")
     func genericBase() throws {
         let store = Store(Almanac("first", Almanac.State(lines: ["-"])))
         try store.dispatch(["a", "b"])
@@ -190,7 +190,7 @@ struct BaseReactorTests {
         #expect(try tree.state(of: Pipe.self).sum == 22_208)
     }
 
-    @Test("F7: a subclass overrides what it wants, and is a reactor like others")
+    @Test("F7: a subclass overrides some methods, and is a reactor like others")
     func overrides() throws {
         let tree = Tree(Meter(), epoch: 1)
         #expect(try tree.send(Meter.Action.up) == "applied 1")
@@ -202,14 +202,14 @@ struct BaseReactorTests {
         #expect(Meter(initialState: Meter.State(count: 5)).initialState.count == 5)
     }
 
-    @Test("F7: its action passes through where it is the mutation; it reduces in place if it likes")
+    @Test("F7: an action that is the mutation passes through; the reducer may work in place")
     func passThrough() throws {
         let store = Store(Parrot("hello"))
         try store.dispatch(.say("world"))
         #expect(store.state.words == ["hello", "world"])
     }
 
-    @Test("F7: what a subclass leaves out does nothing")
+    @Test("F7: methods that a subclass does not override do nothing")
     func defaults() throws {
         let store = Store(Lamp(initialState: LampState(isOn: true)))
         try store.dispatch(.flip)
@@ -229,7 +229,7 @@ struct BaseReactorTests {
         #expect(try tree.state(of: Meter.self, "/meter").count == 2)
     }
 
-    @Test("F7, F8, F9: inherited, written by hand or by the macro, a reactor does the same")
+    @Test("F7, F8, F9: an inherited, a hand-written and a macro's reactor behave the same")
     func threeRoutes() throws {
         let stores = (Store(Meter()), Store(MeterByHand()), Store(MeterByMacro()))
         for isUp in [true, true, false] {
@@ -244,7 +244,7 @@ struct BaseReactorTests {
     }
 }
 
-/// The same by the protocol.
+/// The same reactor through the protocol.
 struct MeterByHand: Reactor {
     typealias Action = Meter.Action
     typealias Mutation = Meter.Mutation
@@ -261,7 +261,7 @@ struct MeterByHand: Reactor {
     }
 }
 
-/// The same by the macro.
+/// The same reactor through the macro.
 @Reactor
 struct MeterByMacro {
     typealias Action = Meter.Action

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// A form whose fields are written one by one.
+/// A form with bindable fields.
 @Reactor
 struct Profile {
     enum Action: BindableAction, Equatable, Sendable {
@@ -46,7 +46,7 @@ struct Profile {
 struct BindingActionTests {
     private typealias Change = BindingAction<Profile.State>
 
-    @Test("F69: the change of a field travels by its name, and is read as it was written")
+    @Test("F69: the change of a field is encoded with its name, and decodes to the same change")
     func wire() throws {
         let change = Change.set(\.age, 42)
         let action = Profile.Action.binding(change)
@@ -58,7 +58,7 @@ struct BindingActionTests {
         #expect(state == Profile.State(age: 42))
     }
 
-    @Test("W10: the bytes that a client chose for a field do not travel on as they came")
+    @Test("W10: a client's encoding of a field is not passed on unchanged")
     func deterministic() throws {
         let came =
             [0xa1, 0x67] + Array("binding".utf8) + [0xa1, 0x63] + Array("age".utf8)
@@ -66,7 +66,7 @@ struct BindingActionTests {
         #expect(action.wireBytes() == came + [0x07])
     }
 
-    @Test("F69: changes are told apart by field, and equal where field and value are")
+    @Test("F69: changes differ by field, and are equal if field and value are")
     func matches() {
         let change = Change.set(\.name, "Ann")
         #expect(\Profile.State.name ~= change)
@@ -88,7 +88,7 @@ struct BindingActionTests {
     }
 
     @Test(
-        "F69: an unknown field, a wrong value and a field that is not bindable are refused",
+        "F69: an unknown field, a wrong value and an unbindable field are refused",
         arguments: [
             #"{"binding":{"nam":"x"}}"#, #"{"binding":{"age":"x"}}"#,
             #"{"binding":{"secret":"x"}}"#, #"{"binding":{"age":1,"name":"x"}}"#,
@@ -100,7 +100,7 @@ struct BindingActionTests {
         #expect(try tree.state(of: Profile.self) == Profile.State())
     }
 
-    @Test("F69: the error of a wrong value names the field, the schema lists the fields")
+    @Test("F69: the error of a wrong value names the field, and the schema lists the fields")
     func described() throws {
         let bytes = try WireValue(json: #"{"age":"x"}"#).wireBytes()
         let error = #expect(throws: WireError.self) { try Change(wireBytes: bytes) }

@@ -13,7 +13,7 @@ struct CallerTests {
         #expect(tree.revision.sequence == 1)
     }
 
-    @Test("a ticket is kept in a state, and comes back equal from its bytes")
+    @Test("a ticket can be part of a state, and survives a round trip")
     func ticket() throws {
         let ticket = ReplyTicket(client: .max, ordinal: 3)
         #expect(try ReplyTicket(wireBytes: ticket.wireBytes()) == ticket)

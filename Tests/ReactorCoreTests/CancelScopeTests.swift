@@ -9,7 +9,7 @@ struct CancelScopeTests {
         Tree(Group([("a", Fetcher()), ("b", Fetcher())]), epoch: 1, environment: world.environment)
     }
 
-    /// Sends an action under a cancel id, or none, and starts what it asked for.
+    /// Sends an action with an optional cancel id, and starts the requested effects.
     private func send(
         _ action: Fetcher.Action?, to path: String = "/a", as name: String,
         from connection: UInt64 = 1,
@@ -24,7 +24,7 @@ struct CancelScopeTests {
         return try result.text
     }
 
-    @Test("F49: an action cancels what earlier ones of its name started, and nothing else")
+    @Test("F49: an action cancels effects of earlier actions with its name, and no others")
     func sameName() async throws {
         let tree = tree()
         #expect(try send(.fetch(["1"]), as: "typing", tree) == "applied 1")
@@ -54,7 +54,7 @@ struct CancelScopeTests {
         #expect(try tree.state(of: Fetcher.self, "/a").pages == ["-"])
     }
 
-    @Test("F49: a rejected action cancels nothing, and a name too long is rejected")
+    @Test("F49: a rejected action cancels nothing, and a too long name is rejected")
     func rejected() throws {
         let tree = Tree(Tally(), epoch: 1, environment: world.environment)
         let bytes = Tally.Action.refuse.wireBytes()
@@ -68,7 +68,7 @@ struct CancelScopeTests {
         #expect(try refused.text == "rejected TOO_LARGE" && tree.turn.effects.isEmpty)
     }
 
-    @Test("F49: in a batch the name is that of all its actions, and of none if it is refused")
+    @Test("F49: in a batch the name applies to all actions, and to none if it is refused")
     func batch() throws {
         let tree = tree()
         _ = try send(.fetch(["1"]), to: "/a", as: "typing", tree)

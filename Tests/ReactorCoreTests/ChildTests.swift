@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Children")
 struct ChildTests {
-    @Test("F63: a parent's mutation and its child's are one transaction, its own first")
+    @Test("F63: a parent's mutation and its child's are one transaction, the parent's first")
     func oneTransaction() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Shop.Action.visit(3)) == "applied 1")
@@ -13,7 +13,7 @@ struct ChildTests {
         #expect(tree.deltas == ["0@1", "1@1", "0@2", "1@2"])
     }
 
-    @Test("F65: what a parent decides on a child's mutation is its own, in the same transaction")
+    @Test("F65: a parent's reaction to a child's mutation is in the same transaction")
     func react() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Tally.Action.add(9), to: "/visits") == "applied 1")
@@ -45,7 +45,7 @@ struct ChildTests {
         #expect(tree.turn.complaints.isEmpty)
     }
 
-    @Test("a child that is removed and created in one transaction starts anew")
+    @Test("a child removed and created in one transaction starts from its initial state")
     func recreated() throws {
         let tree = Tree(Shop(), epoch: 1)
         try tree.send(Shop.Action.open("a"))
@@ -61,7 +61,7 @@ struct ChildTests {
         #expect(tree.node(old.number) == nil)
     }
 
-    @Test("a child's name in a collection is not taken for a static child of that name")
+    @Test("a child in a collection is not confused with a static child of the same name")
     func sameName() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Shop.Action.open("visits")) == "applied 1")
@@ -69,7 +69,7 @@ struct ChildTests {
         #expect(try tree.state(of: Shop.self).notes == ["open visits", "visits got 20"])
     }
 
-    @Test("R100: reactions that set each other off are cut, and the tree says so")
+    @Test("R100: reactions that cause each other are cut off, and the tree reports it")
     func reactionLoop() throws {
         let tree = Tree(Dizzy(), epoch: 1)
         #expect(try tree.send(Dizzy.Action.start) == "applied 1")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Collections of children")
 struct CollectionNodeTests {
-    @Test("R106: ten thousand children come and go, and nothing of them stays")
+    @Test("R106: ten thousand children are created and removed without leaving a trace")
     func churn() throws {
         let tree = Tree(Shop(), epoch: 1)
         let atStart = tree.mountedCount
@@ -25,13 +25,13 @@ struct CollectionNodeTests {
         #expect(tree.revision.sequence == 20_000)
     }
 
-    @Test("a collection takes no actions, and says so")
+    @Test("a collection refuses actions with an error")
     func noActions() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(WireValue.null, to: "/rooms") == "rejected NOT_FOUND")
     }
 
-    @Test("a key that nobody has yet is absent in a collection; a field is impossible elsewhere")
+    @Test("an unused key is absent in a collection; an unknown field is impossible elsewhere")
     func reach() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.reach("/rooms/later") == .absent)
@@ -41,7 +41,7 @@ struct CollectionNodeTests {
         #expect(try tree.json("/rooms/later/chairs") == "0")
     }
 
-    @Test("a child without a key is refused with what was decided beside it")
+    @Test("an empty key is refused together with the rest of the decision")
     func emptyKey() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Shop.Action.open("")) == "rejected PATH")
@@ -71,7 +71,7 @@ struct CollectionNodeTests {
             ])
     }
 
-    @Test("F20: a group holds reactors that are known at run time only")
+    @Test("F20: a group contains reactors that are known only at run time")
     func group() throws {
         let tree = Tree(Group([("b", Tally()), ("a", Echo()), ("c", Group([]))]), epoch: 1)
         #expect(try tree.send(Tally.Action.add(2), to: "/b") == "applied 1")
@@ -81,7 +81,7 @@ struct CollectionNodeTests {
         #expect(try tree.send(WireValue.null) == "not an action")
     }
 
-    @Test("a replica of a collection starts from its keys, and its value stays the children's")
+    @Test("a replica of a collection starts from its keys, and its value remains the children's")
     func replica() throws {
         let tree = Tree(Shop(), epoch: 1)
         let rooms = try #require(try tree.node(at: SlicePath("/rooms")))
@@ -100,7 +100,7 @@ struct CollectionNodeTests {
         #expect(try tree.json("/rooms") == "{}")
     }
 
-    @Test("a node says when it came into being, and so do those that came with it")
+    @Test("a node reports the sequence of its creation, and so do nodes created with it")
     func birth() throws {
         let tree = Tree(Shop(), epoch: 1)
         func birth(_ path: String) throws -> UInt64? {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// The own state of a node, out of the value that its children are composed into.
+/// Extracts a node's own state from a value composed with its children.
 struct ComposedValueTests {
     private struct Family<State: WireCodable & Sendable>: Reactor {
         typealias Action = NoReply
@@ -52,7 +52,7 @@ struct ComposedValueTests {
         #expect(replica.shown == state)
     }
 
-    @Test("F24: it is found, whatever shape it has")
+    @Test("F24: the state is found in the encoding of a node, whatever its type")
     func shapes() throws {
         try check(Record())
         try check(Single())
@@ -67,6 +67,6 @@ struct ComposedValueTests {
         try check(Int?.some(5))
     }
 
-    @Test("a reactor without children is not looked for them")
+    @Test("a reactor without children has no child names")
     func childless() { #expect(ComposedValue.childNames(of: Tally()) == nil) }
 }

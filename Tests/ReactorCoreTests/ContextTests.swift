@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Context")
 struct ContextTests {
-    @Test("a decision knows its caller, its cause, its path and the revision to come")
+    @Test("a decision has access to its caller, its cause, its path and the next revision")
     func knows() throws {
         let tree = Tree(Group([("desk", Desk())]), epoch: 1)
         try tree.send(Desk.Action.hop(0), to: "/desk")
@@ -12,14 +12,14 @@ struct ContextTests {
                 == #"replied 2 {"text":"uid 1000 pid 5002 action 5 of client 102 at 2 in /desk"}"#)
     }
 
-    @Test("a reply goes to the action that asked for it, and to no later one")
+    @Test("a reply belongs to the action that requested it, not to a later one")
     func replies() throws {
         let tree = Tree(Desk(), epoch: 1)
         #expect(try tree.send(Desk.Action.whoAmI).hasPrefix("replied 1"))
         #expect(try tree.send(Desk.Action.hop(0)) == "applied 2")
     }
 
-    @Test("a deferred reply is given later, by the ticket, at the revision that gave it")
+    @Test("a deferred reply is sent later through the ticket, at the revision that sent it")
     func deferred() throws {
         let tree = Tree(Desk(), epoch: 1)
         #expect(try tree.send(Desk.Action.ask, from: 1, ordinal: 8) == "deferred 1")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("CoreLimits")
 struct CoreLimitsTests {
-    @Test("the limits are those of the contract")
+    @Test("the limits equal the contract's")
     func values() {
         #expect(CoreLimits.mutationsMax == 4_096)
         #expect(CoreLimits.followerDepthMax == 64)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Asks for effects with and without names.
+/// Starts effects with and without names.
 @Reactor
 struct Sleeper {
     enum Action: Equatable, Sendable {
@@ -27,7 +27,7 @@ struct Sleeper {
 
 @Suite("Effects under way")
 struct EffectListingTests {
-    @Test("each is listed with its reactor, name and transaction until it ends, in order")
+    @Test("each effect is listed with its reactor, name and transaction until it ends, in order")
     func list() throws {
         let world = ManualWorld()
         let tree = Tree(Sleeper(), epoch: 1, environment: world.environment)
@@ -44,17 +44,17 @@ struct EffectListingTests {
         #expect(tree.effectsUnderWay.map(\.cancelID) == [nil, "b"])
     }
 
-    @Test("R101: of all that are told to end, those are missing that have not, and no others")
+    @Test("R101: the roll call lists exactly the dismissed effects that have not ended")
     func rollCall() async throws {
         let world = ManualWorld()
         let tree = Tree(Sleeper(), epoch: 1, environment: world.environment)
         for name in ["a", "b"] { try tree.send(Sleeper.Action.nap(name)) }
         tree.start(tree.turn.takeEffects())
-        // because one that was cancelled before may run still
+        // An effect cancelled earlier may still run.
         try tree.send(Sleeper.Action.wake("a"))
         try tree.send(Sleeper.Action.doze)
         let call = tree.dismissEffects()
-        #expect(tree.effectsUnderWay.isEmpty && tree.orphans.count == 2)
+        #expect(tree.effectsUnderWay.isEmpty && tree.effects.orphans.count == 2)
         #expect(world.cancelled == [1, 2])
         #expect(call.missing(in: tree).map(\.cancelID) == [nil, "b"])
         #expect(call.missing(in: tree).allSatisfy { $0.path == .root })

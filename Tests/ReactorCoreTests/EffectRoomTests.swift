@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Counts what its effects did; one that is told to hang goes on until it is cancelled.
+/// Counts completed effects; a hanging effect runs until it is cancelled.
 @Reactor
 private struct Worker {
     enum Action: Equatable, Sendable {
@@ -53,7 +53,7 @@ private struct Worker {
     }
 }
 
-/// Has workers that start with an effect each, and does a work of its own for what each does.
+/// Has workers that start with an effect each, and starts one effect for each completed one.
 @Reactor
 private struct Crew {
     @Children var members = { (_: WireKey) in Member() }
@@ -141,7 +141,7 @@ struct EffectRoomTests {
         #expect(store.state == Worker.State(asked: 2_001, done: 10_000))
     }
 
-    @Test("R101: an action whose effects have no room is BUSY and changes nothing")
+    @Test("R101: an action without room for its effects is BUSY and changes nothing")
     func busy() throws {
         let store = Store(Worker(), executor: nil, effectsMax: 3)
         try store.dispatch(.hang("a"))
@@ -157,7 +157,7 @@ struct EffectRoomTests {
         try store.dispatch(.stop("x"))
     }
 
-    @Test("R101: a cancelled effect takes its place until it has ended")
+    @Test("R101: a cancelled effect occupies its place until it has ended")
     func orphans() throws {
         let bench = StoreBench(Worker())
         bench.store.core.tree.effectsMax = 2
@@ -167,10 +167,10 @@ struct EffectRoomTests {
         #expect(throws: Rejection.self) { try bench.store.dispatch(.hang("c")) }
         bench.settle()
         try bench.send(.hang("c"))
-        #expect(bench.store.core.tree.running.count == 2)
+        #expect(bench.store.core.tree.effects.running.count == 2)
     }
 
-    @Test("R101: a batch is refused as a whole where one of its actions has no room")
+    @Test("R101: a batch is refused completely if one of its actions has no room")
     func batch() throws {
         let tree = Tree(Group([("a", Worker()), ("b", Worker())]), epoch: 1)
         tree.effectsMax = 2
@@ -179,11 +179,11 @@ struct EffectRoomTests {
         ])
         #expect(outcome == "rejected BUSY")
         #expect(try tree.state(of: Worker.self, "/a") == Worker.State())
-        #expect(tree.running.isEmpty && tree.turn.effects.isEmpty)
+        #expect(tree.effects.running.isEmpty && tree.turn.effects.isEmpty)
         #expect(tree.revision.sequence == 0)
     }
 
-    @Test("R101: a follower without room is refused, changes nothing, and the log names it")
+    @Test("R101: a follower without room is refused, changes nothing, and is logged")
     func follower() throws {
         let tree = Tree(Worker(), epoch: 1)
         tree.effectsMax = 1
@@ -193,7 +193,7 @@ struct EffectRoomTests {
         #expect(tree.turn.complaints.first?.contains("BUSY") ?? false)
     }
 
-    @Test("R101: a planned action without room is tried again, and not lost")
+    @Test("R101: a planned action without room is retried, and not lost")
     func planned() throws {
         let bench = StoreBench(Worker())
         bench.store.core.tree.effectsMax = 1
@@ -207,7 +207,7 @@ struct EffectRoomTests {
         #expect(bench.store.core.tree.tasks.count == 0)
     }
 
-    @Test("R101: the starts of two thousand children all run, few at a time where room is scarce")
+    @Test("R101: the starts of two thousand children all run, a few at a time if room is scarce")
     func starts() throws {
         for effectsMax in [CoreLimits.effectsMax, 100, 1] {
             let bench = StoreBench(Crew())
@@ -216,16 +216,17 @@ struct EffectRoomTests {
             for first in stride(from: 0, to: 2_000, by: 500) {
                 try bench.store.dispatch(.hire(from: first, count: 500))
             }
-            #expect(tree.running.startedCount <= effectsMax)
+            #expect(tree.effects.running.startedCount <= effectsMax)
             bench.settle()
-            let members = tree.nodes.values.compactMap { $0 as? Node<Member> }
+            let members = tree.nodes.order.compactMap { $0 as? Node<Member> }
             #expect(members.count == 2_000)
             #expect(members.allSatisfy { $0.state.starts == 1 })
-            #expect(bench.complaints.isEmpty && tree.waiting.isEmpty && tree.running.isEmpty)
+            #expect(bench.complaints.isEmpty && tree.effects.waiting.isEmpty)
+            #expect(tree.effects.running.isEmpty)
         }
     }
 
-    @Test("R101: a start that waits for room and whose child is removed does not begin")
+    @Test("R101: the start of a removed child that waits for room does not begin")
     func removedWhileWaiting() throws {
         let bench = StoreBench(Crew())
         let tree = bench.store.core.tree
@@ -235,14 +236,14 @@ struct EffectRoomTests {
             try bench.send(.hire(from: number, count: 1))
             if number > 0 { try bench.send(.fire(number - 1)) }
         }
-        // What was taken out of the queue leaves nothing behind that grows.
-        #expect(tree.waiting.count == 1 && tree.waiting.keptCount < 100)
+        // Entries removed from the queue leave no growing remains.
+        #expect(tree.effects.waiting.count == 1 && tree.effects.waiting.keptCount < 100)
         try bench.send(.stop("a"))
-        #expect(tree.running.isEmpty && tree.orphans.isEmpty)
-        #expect(tree.nodes.values.compactMap { $0 as? Node<Member> }.map(\.state.starts) == [1])
+        #expect(tree.effects.running.isEmpty && tree.effects.orphans.isEmpty)
+        #expect(tree.nodes.order.compactMap { $0 as? Node<Member> }.map(\.state.starts) == [1])
     }
 
-    @Test("R101: an action to whose mutation the parent reacts with an effect is BUSY without room")
+    @Test("R101: an action is BUSY if the parent's reaction to it has no room for its effect")
     func reaction() throws {
         let bench = StoreBench(Crew())
         let tree = bench.store.core.tree
@@ -266,7 +267,7 @@ struct EffectRoomTests {
         #expect(bench.complaints.isEmpty)
     }
 
-    @Test("R101: what an effect emits after it has returned is dropped, and the log says so once")
+    @Test("R101: emissions after an effect has returned are dropped, and logged once")
     func late() throws {
         let leak = Kept<Emit<Leaker.Mutation>>()
         let bench = StoreBench(Leaker(leak: leak))
@@ -277,7 +278,7 @@ struct EffectRoomTests {
         #expect(bench.state.count == 0 && bench.store.core.tree.lateEmissions == 2)
         #expect(bench.complaints.count == 1)
         #expect(bench.complaints.first?.contains("after it had returned") ?? false)
-        // What a cancelled effect still emits is dropped in silence, as the contract says.
+        // By contract, later emissions of a cancelled effect are dropped silently.
         try bench.send(.leakAndWait)
         try bench.send(.cancel)
         leak.all.last?.callAsFunction(.came)
@@ -287,7 +288,7 @@ struct EffectRoomTests {
     }
 }
 
-/// Gives away what its effects emit by.
+/// Exposes the emitters of its effects.
 @Reactor
 private struct Leaker {
     let leak: Kept<Emit<Mutation>>

@@ -22,7 +22,7 @@ struct EffectTableTests {
         EffectCancellation(node: 1, selection: selection, last: last)
     }
 
-    @Test("effects are found by their node, in the order in which they were asked for")
+    @Test("effects are found by node, in the order of their requests")
     func byNode() {
         var table = EffectTable()
         table.add(effect(5), as: id(3))
@@ -36,7 +36,7 @@ struct EffectTableTests {
         #expect(table.ids(ofNode: 1) == [id(3)])
     }
 
-    @Test("effects are found by their name and by their connection")
+    @Test("effects are found by name and by connection")
     func byGroup() {
         var table = EffectTable()
         table.add(effect(1, name: "a"), as: id(1))
@@ -52,7 +52,7 @@ struct EffectTableTests {
         #expect(table.ids(ofConnection: 7) == [id(2)])
     }
 
-    @Test("an effect has started from when it can be cancelled until it ends")
+    @Test("an effect counts as started from the moment it can be cancelled until it ends")
     func started() {
         var table = EffectTable()
         table.add(effect(1), as: id(1))
@@ -65,7 +65,7 @@ struct EffectTableTests {
         #expect(table.startedCount == 0)
     }
 
-    @Test("a transaction has effects until the last of them ends, and sources do not count")
+    @Test("a transaction has effects until the last one ends; sources do not count")
     func bySequence() {
         var table = EffectTable()
         table.add(effect(5), as: id(1))
@@ -84,7 +84,7 @@ struct EffectTableTests {
 
 @Suite("EffectQueue")
 struct EffectQueueTests {
-    @Test("effects leave in the order in which they came, and those taken out leave nothing behind")
+    @Test("effects leave in order of arrival, and removed ones leave no trace")
     func order() {
         var queue = EffectQueue()
         var started: [UInt64] = []

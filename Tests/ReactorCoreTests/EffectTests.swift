@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// Fetches pages: each action asks for an effect.
+/// Fetches pages; each action starts an effect.
 @Reactor
 struct Fetcher {
     enum Action: Equatable, Sendable {
@@ -59,7 +59,7 @@ struct Fetcher {
 
 enum FetchError: Error { case offline }
 
-/// Holds fetchers that come and go.
+/// Has fetchers that are created and removed.
 @Reactor
 struct Fetchers {
     @Children var all = { (_: WireKey) in Fetcher() }
@@ -85,7 +85,7 @@ struct Fetchers {
 struct EffectTests {
     private let world = ManualWorld()
 
-    /// Commits the turn: what it asked for starts.
+    /// Commits the turn and starts its effects.
     private func commit(_ tree: Tree) {
         tree.start(tree.turn.effects)
         tree.turn.begin()
@@ -104,7 +104,7 @@ struct EffectTests {
         #expect(try tree.state(of: Fetcher.self).pages == ["-", "a", "b"])
     }
 
-    @Test("F6: what an action does to the outside is asked for by mutate, and never by reduce")
+    @Test("F6: side effects are requested by mutate, and never by reduce")
     func sideEffects() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         let state = try tree.state(of: Fetcher.self)
@@ -120,7 +120,7 @@ struct EffectTests {
         #expect(copy.pages == ["a"])
     }
 
-    @Test("each emission is a revision of its own, tagged with the action that caused it")
+    @Test("each emission is a revision of its own, with the origin of its action")
     func emissions() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         tree.root.isReplicated = true
@@ -150,7 +150,8 @@ struct EffectTests {
         #expect(tree.revision.sequence == 4)
     }
 
-    @Test("F14: an effect that throws is told to its caller; what it emitted stays, all goes on")
+    @Test(
+        "F14: an effect that throws is reported to its caller; its emissions stay, and all goes on")
     func failure() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         try tree.send(Fetcher.Action.fail("a"), from: 1, ordinal: 4)
@@ -168,7 +169,7 @@ struct EffectTests {
         #expect(try tree.send(Fetcher.Action.fetch([])) == "applied 3")
     }
 
-    @Test("cancellation is no failure")
+    @Test("cancellation is not a failure")
     func cancellation() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         try tree.send(Fetcher.Action.giveUp)
@@ -178,7 +179,7 @@ struct EffectTests {
         #expect(tree.turn.failures.isEmpty)
     }
 
-    @Test("R103: a later effect of the same name cancels the earlier, whose emissions are dropped")
+    @Test("R103: a later effect with the same name cancels the earlier one and drops its emissions")
     func cancelID() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         try tree.send(Fetcher.Action.search("old"))
@@ -193,7 +194,7 @@ struct EffectTests {
         #expect(tree.revision.sequence == 3)
     }
 
-    @Test("R102: what comes late for a child that was removed is dropped, also if it is back")
+    @Test("R102: late emissions for a removed child are dropped, also if it was created again")
     func lateEmission() async throws {
         let tree = Tree(Fetchers(), epoch: 1, environment: world.environment)
         try tree.send(Fetchers.Action.open("a"))
@@ -208,7 +209,7 @@ struct EffectTests {
         #expect(tree.revision.sequence == 4)
     }
 
-    @Test("R102: an effect of a child that was removed before the commit does not start")
+    @Test("R102: an effect of a child removed before the commit does not start")
     func neverStarts() throws {
         let tree = Tree(Fetchers(), epoch: 1, environment: world.environment)
         try tree.send(Fetchers.Action.open("a"))
@@ -218,7 +219,7 @@ struct EffectTests {
         #expect(world.spawned == 0)
     }
 
-    @Test("R101: an action that asks for more effects than may run is refused")
+    @Test("R101: an action that requests more effects than the limit is refused")
     func effectsMax() throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         tree.effectsMax = 100
@@ -231,7 +232,7 @@ struct EffectTests {
         #expect(tree.turn.complaints.isEmpty)
     }
 
-    @Test("a tree that goes cancels what runs")
+    @Test("a released tree cancels its running effects")
     func treeEnds() throws {
         do {
             let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
@@ -241,7 +242,7 @@ struct EffectTests {
         #expect(world.cancelled == [1])
     }
 
-    @Test("an effect asked for in a batch that is refused does not start")
+    @Test("an effect requested in a refused batch does not start")
     func batch() throws {
         let tree = Tree(
             Group([("fetcher", Fetcher()), ("tally", Tally())]), epoch: 1,
@@ -253,7 +254,7 @@ struct EffectTests {
         #expect(tree.turn.effects.isEmpty)
     }
 
-    @Test("in an inert world, effects are dropped")
+    @Test("without an environment effects are dropped")
     func inert() throws {
         let tree = Tree(Fetcher(), epoch: 1)
         try tree.send(Fetcher.Action.fetch(["a"]))

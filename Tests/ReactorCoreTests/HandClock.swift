@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock whose time a test sets.
+/// A clock whose time the test sets.
 final class HandClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -27,7 +27,7 @@ final class HandClock: Clock, Sendable {
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .nanoseconds(1) }
-    /// How many wait.
+    /// Number of sleeping tasks.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -58,10 +58,10 @@ final class HandClock: Clock, Sendable {
         }
     }
 
-    /// The time of the sleeper that is due first, if anybody waits.
+    /// The earliest deadline of a sleeper; nil if no task sleeps.
     var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.until).min() } }
 
-    /// Sets the time, and wakes those that are due, the earliest first.
+    /// Sets the time, and wakes the due sleepers, the earliest first.
     func set(_ time: Instant) {
         let due = state.withLock { state in
             state.now = max(time, state.now)

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Runs tasks when a test says so, on the test's own thread, in the order in which they became ready.
+/// Runs tasks when a test calls it, on the test's own thread, in the order in which they became
+/// ready.
 final class HandExecutor: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
 
@@ -9,11 +10,12 @@ final class HandExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs what is ready, and what becomes ready by that; whether there was anything.
+    /// Runs ready jobs until none is left, including jobs that these make ready; returns whether
+    /// any ran.
     func run() -> Bool {
         var hasRun = false
         while true {
-            // because taking them one by one costs too much with a hundred thousand
+            // Taking jobs one by one is too slow with a hundred thousand.
             let ready = jobs.withLock { jobs in
                 defer { jobs = [] }
                 return jobs

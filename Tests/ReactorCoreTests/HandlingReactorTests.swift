@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Counts in the manner of those who write the state where they are.
+/// A counter with handlers that write the state directly.
 struct HandCounter: HandlingReactor {
     @WireCodable
     enum Action: Equatable, Sendable {
@@ -41,7 +41,7 @@ struct HandCounter: HandlingReactor {
     }
 }
 
-/// Looks for texts; its handlers have names and ends.
+/// Searches texts; its handlers have names and deadlines.
 struct HandFinder: HandlingReactor {
     @WireCodable
     enum Action: Equatable, Sendable {
@@ -91,14 +91,14 @@ struct HandFinder: HandlingReactor {
 struct HandlingReactorTests {
     private let bench = StoreBench(HandCounter())
 
-    @Test("F16: a handler without a reduce stage writes at once, or not at all")
+    @Test("F16: a handler without a reduce stage writes immediately, or not at all")
     func sync() throws {
         try bench.send(.set(3))
         #expect(throws: Rejection.self) { try bench.send(.refuse) }
         #expect(bench.state.count == 3)
     }
 
-    @Test("F16: an asynchronous handler's writes are transactions that lose nobody else's")
+    @Test("F16: an asynchronous handler's writes are transactions that overwrite no other change")
     func async() throws {
         try bench.send(.countTo(2))
         #expect(bench.state.isCounting)
@@ -108,7 +108,8 @@ struct HandlingReactorTests {
         #expect(bench.state == HandCounter.State(count: 101, isCounting: false))
     }
 
-    @Test("F49: the newest handler of a name ends the one before, and an action ends it by name")
+    @Test(
+        "F49: the newest handler with a name ends the previous one, and an action ends it by name")
     func names() throws {
         let bench = StoreBench(HandFinder())
         try bench.send(.find("a"))
@@ -123,7 +124,7 @@ struct HandlingReactorTests {
         #expect(bench.clock.sleeperCount == 0)
     }
 
-    @Test("F16: a handler that outlasts its deadline is cancelled, and has failed")
+    @Test("F16: a handler that exceeds its deadline is cancelled, and has failed")
     func deadline() throws {
         let bench = StoreBench(HandFinder())
         try bench.send(.hang)
@@ -132,7 +133,7 @@ struct HandlingReactorTests {
         #expect(bench.clock.sleeperCount == 0)
     }
 
-    @Test("F16: what a handler writes reaches a replica without the handler")
+    @Test("F16: a replica receives a handler's writes without the handler")
     func replica() throws {
         let tree = Tree(HandCounter(), epoch: 1)
         tree.root.isReplicated = true

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("KeyedKey")
 struct KeyedKeyTests {
-    /// An identifier of an author's own.
+    /// An author's identifier type.
     struct JobID: RawRepresentable, KeyedKey, Hashable {
         var rawValue: UInt64
     }

@@ -23,7 +23,7 @@ struct KeyedTests {
         #expect(keyed.isEmpty)
     }
 
-    @Test("two Unicode forms of one text are two keys")
+    @Test("two Unicode forms of a text are two keys")
     func exactKeys() {
         var keyed: Keyed<WireKey, Int> = [:]
         keyed["\u{e9}"] = 1
@@ -44,7 +44,7 @@ struct KeyedTests {
         #expect(Keyed<WireKey, Int>.wireSchema == .map(Int.wireSchema))
     }
 
-    @Test("a key that stands twice, and one that is no key, are refused with their place")
+    @Test("a duplicate key and an invalid key are refused with their place")
     func refused() throws {
         // {"a": 1, "a": 2}
         let twice: [UInt8] = [0xa2, 0x61, 0x61, 0x01, 0x61, 0x61, 0x02]
@@ -72,7 +72,7 @@ struct KeyedTests {
         #expect(keyed.encode(at: ["2", "x"], into: &writer) == .impossible)
     }
 
-    /// Must not be encoded unless it is safe to.
+    /// A value that must not be encoded unless it is safe.
     struct Trap: WireCodable, Equatable {
         var isSafe: Bool
 
@@ -90,13 +90,12 @@ struct KeyedTests {
         static var wireSchema: WireSchema { .bool }
     }
 
-    @Test("with a hundred thousand keys and a copy held, a set touches its own entry only")
+    @Test("with a hundred thousand keys and a copy, a set changes only its own entry")
     func many() {
         var keyed: Keyed<UInt64, Int> = [:]
         for key in 0..<100_000 as Range<UInt64> { keyed[key] = 1 }
         let copy = keyed
-        // because a copy of all entries per set would take a quarter of an hour: this ends soon
-        // only if there is none
+        // A copy of all entries per set would take a quarter of an hour.
         for key in 0..<10_000 as Range<UInt64> {
             let before = keyed
             keyed[key * 7] = 2

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("KeyedTouches")
 struct KeyedTouchesTests {
-    @Test("a collection that nobody asked before says that any key may be new")
+    @Test("a collection that was never drained reports that any key may be new")
     func first() throws {
         var keyed: Keyed<WireKey, Int> = ["a": 1]
         #expect(keyed.drainTouched() == .all)
@@ -12,7 +12,7 @@ struct KeyedTouchesTests {
         #expect(decoded.drainTouched() == .all)
     }
 
-    @Test("touched keys come once each, in the order of their first touch")
+    @Test("touched keys are listed once each, in the order of their first touch")
     func order() {
         var keyed: Keyed<WireKey, Int> = ["a": 1]
         _ = keyed.drainTouched()
@@ -27,7 +27,7 @@ struct KeyedTouchesTests {
         #expect(keyed.drainTouched() == .keys([]))
     }
 
-    @Test("F54: a key that is set to what it was, or removed where nothing was, is not touched")
+    @Test("F54: a key set to an equal value, or a missing key removed, is not touched")
     func equal() {
         var keyed: Keyed<WireKey, Memo> = ["a": Memo(count: 1, limit: 9)]
         _ = keyed.drainTouched()
@@ -42,7 +42,7 @@ struct KeyedTouchesTests {
     }
 
     @Test(
-        "F54: what is equal to its author and not to the byte is touched, and what is none is set")
+        "F54: a value equal to its author but not by bytes is touched; an incomparable one is too")
     func equalButOther() {
         var texts: Keyed<WireKey, String> = ["a": "\u{e9}"]
         _ = texts.drainTouched()
@@ -55,14 +55,14 @@ struct KeyedTouchesTests {
         other.cache = [1: "kept"]
         memos["a"] = other
         #expect(memos["a"]?.cache == [1: "kept"])
-        // because what cannot be compared may be another
+        // Values that cannot be compared may differ.
         var functions: Keyed<WireKey, () -> Int> = ["a": { 1 }]
         _ = functions.drainTouched()
         functions["a"] = { 1 }
         #expect(functions.drainTouched() == .keys(["a"]))
     }
 
-    @Test("past its ceiling the log says all, and starts anew when it was read")
+    @Test("beyond its limit the log reports all keys, and starts again after a drain")
     func ceiling() {
         var keyed: Keyed<UInt64, Int> = [:]
         _ = keyed.drainTouched()
@@ -76,7 +76,7 @@ struct KeyedTouchesTests {
         #expect(keyed.drainTouched() == .all)
     }
 
-    @Test("the log is no part of equality, hashing or coding")
+    @Test("the log is not part of equality, hashing and coding")
     func invisible() {
         var drained: Keyed<WireKey, Int> = ["a": 1]
         let fresh = drained

@@ -2,7 +2,7 @@ import Glibc
 import ReactorCore
 import Testing
 
-/// Holds others of its kind, as deep as may be.
+/// Contains nests down to the maximum depth.
 struct Nest: Reactor {
     let inner: Children<Nest>
 
@@ -25,7 +25,7 @@ struct Nest: Reactor {
     func children(_ visitor: inout ChildVisitor) { visitor.children("inner", inner) }
 }
 
-/// What the calling thread has cost the processor so far, whoever else is at work.
+/// The processor time of the calling thread.
 private func processorNanoseconds() -> UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -35,11 +35,11 @@ private func processorNanoseconds() -> UInt64 {
 @Suite("A large tree")
 struct LargeTreeTests {
     private static let count = 100_000
-    /// How much more an action may cost in a tree that is 10,000 times as large: what memory that is
-    /// far away costs, many times over, and a hundredth of work in proportion to the tree.
+    /// Maximum ratio of an action's cost in a tree 10,000 times as large: many times the cost of
+    /// cache misses, and a hundredth of work in proportion to the tree.
     private static let costMax: UInt64 = 100
 
-    /// A shop with `count` rooms.
+    /// Creates a shop with `count` rooms.
     private func shop(_ count: Int) throws -> Tree {
         let tree = Tree(Shop(), epoch: 1)
         for number in 0..<count {
@@ -50,7 +50,8 @@ struct LargeTreeTests {
         return tree
     }
 
-    /// The least that 100 actions of a kind cost a tree, of several rounds: chance only adds.
+    /// The minimum cost of 100 actions of a kind over several rounds, since disturbances only
+    /// add.
     private func cost(_ tree: Tree, _ act: (Tree, Int) throws -> Void) rethrows -> UInt64 {
         var least = UInt64.max
         for round in 0..<10 {
@@ -62,7 +63,7 @@ struct LargeTreeTests {
         return max(least, 1)
     }
 
-    @Test("R106: among a hundred thousand children an action costs what it costs among ten")
+    @Test("R106: an action among a hundred thousand children costs the same as among ten")
     func costs() throws {
         let (small, large) = (try shop(10), try shop(Self.count))
         let acts: [(name: String, act: (Tree, Int) throws -> Void)] = [
@@ -82,7 +83,9 @@ struct LargeTreeTests {
         }
     }
 
-    @Test("R106: a hundred thousand children come, act and go, and nothing of them stays")
+    @Test(
+        "R106: a hundred thousand children are created, act and are removed without leaving a trace"
+    )
     func children() throws {
         let tree = Tree(Shop(), epoch: 1)
         let atStart = tree.mountedCount
@@ -107,7 +110,7 @@ struct LargeTreeTests {
         #expect(tree.turn.complaints.isEmpty)
     }
 
-    @Test("R106: a tree is as deep as may be, and no deeper; what is refused leaves nothing")
+    @Test("R106: a tree reaches the maximum depth, and not more; a refused node leaves no trace")
     func depth() throws {
         let tree = Tree(Nest(), epoch: 1)
         var path = "/"
@@ -123,7 +126,7 @@ struct LargeTreeTests {
         #expect(tree.mountedCount == 2 * levels + 2)
     }
 
-    @Test("R106: a number is never given to another child, though its key is")
+    @Test("R106: a number is never used for another child, though its key is")
     func numbers() throws {
         let tree = Tree(Shop(), epoch: 1)
         var numbers: Set<UInt32> = []

@@ -2,9 +2,10 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("What goes wrong after an outcome")
+@Suite("Failures after an outcome")
 struct LateFailureTests {
-    @Test("R100: an action whose chain is cut in many places is told of once, the log each time")
+    @Test(
+        "R100: an action whose chain is cut in many places is reported once, and logged each time")
     func once() {
         let tree = Tree(Group([]), epoch: 1)
         let (first, second) = (Origin(client: 1, ordinal: 1), Origin(client: 1, ordinal: 2))

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// Details that live while somebody looks at them.
+/// Pages that exist while a client leases them.
 @Reactor
 struct Album {
     @Children(.leased) var pages = { (_: WireKey) in Fetcher() }
@@ -32,7 +32,7 @@ struct LeaseActionTests {
             LeaseAction.lease(key: key, definesLifecycle: lives), to: "/pages", from: connection)
     }
 
-    @Test("F74: a leased child is made for the first, and ends with the last who holds it")
+    @Test("F74: a leased child is created with the first lease, and removed with the last")
     func lives() throws {
         let tree = Tree(Album(), epoch: 1)
         #expect(try lease("a", from: 1, tree) == "applied 1")
@@ -48,7 +48,7 @@ struct LeaseActionTests {
         #expect(try tree.state(of: Fetcher.self, "/pages/a").pages == [])
     }
 
-    @Test("F50, F74: the end of a leased child cancels its effects")
+    @Test("F50, F74: the removal of a leased child cancels its effects")
     func effects() async throws {
         let world = ManualWorld()
         let tree = Tree(Album(), epoch: 1, environment: world.environment)
@@ -62,7 +62,7 @@ struct LeaseActionTests {
         #expect(try keys(tree) == [])
     }
 
-    @Test("F74: without definesLifecycle, the end of a lease ends nothing")
+    @Test("F74: without definesLifecycle, the end of a lease removes nothing")
     func keeps() async throws {
         let world = ManualWorld()
         let tree = Tree(Album(), epoch: 1, environment: world.environment)
@@ -76,7 +76,8 @@ struct LeaseActionTests {
         #expect(try keys(tree) == [] && world.cancelled == [1])
     }
 
-    @Test("F74: who holds nothing releases nothing, an empty key is refused, leases are bounded")
+    @Test(
+        "F74: a release without a lease has no effect, an empty key is refused, leases are bounded")
     func refused() throws {
         let tree = Tree(Album(), epoch: 1)
         _ = try lease("a", from: 1, tree)
@@ -93,7 +94,7 @@ struct LeaseActionTests {
         #expect(try lease("more", from: 2, tree).hasPrefix("applied"))
     }
 
-    @Test("F74: a batch that is refused takes its leases back")
+    @Test("F74: a refused batch releases its leases")
     func batch() throws {
         let tree = Tree(Album(), epoch: 1)
         let lease = LeaseAction.lease(key: "a")
@@ -107,7 +108,7 @@ struct LeaseActionTests {
         #expect(try keys(tree) == [])
     }
 
-    @Test("F74: the parent may end a leased child, and its holders end nothing later")
+    @Test("F74: the parent may remove a leased child, and its holders remove nothing later")
     func tornOut() throws {
         let tree = Tree(Album(), epoch: 1)
         _ = try lease("a", from: 1, tree)
@@ -117,14 +118,14 @@ struct LeaseActionTests {
         #expect(try keys(tree) == [])
     }
 
-    @Test("a collection that is not leased takes no leases")
+    @Test("a collection without leases refuses them")
     func decided() throws {
         let tree = Tree(Shop(), epoch: 1)
         let lease = LeaseAction.lease(key: "a")
         #expect(try tree.send(lease, to: "/rooms") == "rejected NOT_FOUND")
     }
 
-    @Test("F74: children that no lease defines are bounded, and making room for one lets one in")
+    @Test("F74: children kept without a lease are bounded, and removing one makes room for another")
     func keptMax() throws {
         let tree = Tree(Album(), epoch: 1)
         let perConnection = CoreLimits.leasesPerConnectionMax
@@ -135,7 +136,7 @@ struct LeaseActionTests {
         #expect(try lease("more", from: 99, lives: false, tree) == "rejected QUOTA")
         #expect(try lease("more", from: 99, tree).hasPrefix("applied"))
         #expect(try lease("0", from: 99, lives: false, tree).hasPrefix("applied"))
-        // because it is those that nobody holds any more which must not pile up
+        // The limit applies to children that are not leased any more.
         tree.endConnection(1)
         #expect(try keys(tree).count == CoreLimits.keptChildrenMax + 1)
         #expect(try lease("other", from: 98, lives: false, tree) == "rejected QUOTA")
@@ -144,7 +145,7 @@ struct LeaseActionTests {
         #expect(try lease("another", from: 98, lives: false, tree) == "rejected QUOTA")
     }
 
-    @Test("F74: a connection with all the leases that it may have may lease one of them again")
+    @Test("F74: a connection at its limit of leases may lease one of its children again")
     func again() throws {
         let tree = Tree(Album(), epoch: 1)
         for number in 0..<CoreLimits.leasesPerConnectionMax {

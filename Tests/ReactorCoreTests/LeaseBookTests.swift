@@ -4,7 +4,7 @@ import Testing
 
 @Suite("LeaseBook")
 struct LeaseBookTests {
-    @Test("the last who holds a key ends it, if that lease defined its life")
+    @Test("the last holder of a key ends it, if its lease defines the lifecycle")
     func last() {
         var book = LeaseBook()
         book.hold("a", by: 1, definesLifecycle: true)
@@ -18,7 +18,7 @@ struct LeaseBookTests {
         #expect(!isEnd && book.count == 0)
     }
 
-    @Test("one connection holds so many, and room comes back")
+    @Test("a connection has a limit of leases, and releases make room")
     func room() {
         var book = LeaseBook()
         for number in 0..<CoreLimits.leasesPerConnectionMax {

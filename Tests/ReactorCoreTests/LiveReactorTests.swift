@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("A reactor at work")
+@Suite("A live reactor")
 struct LiveReactorTests {
-    /// A tree that is open, and the world that a test turns.
+    /// An open tree, and its world.
     private func opened(_ root: some Reactor) -> (tree: Tree, world: ManualWorld) {
         let world = ManualWorld()
         let tree = Tree(root, epoch: 1, environment: world.environment)
@@ -12,7 +12,7 @@ struct LiveReactorTests {
         return (tree, world)
     }
 
-    @Test("F28: middleware and taps of a tree come and go by their tokens")
+    @Test("F28: middleware and taps of a tree last as long as their tokens")
     func tokens() throws {
         let (tree, world) = opened(Adder())
         let adder = try tree.reactor(Adder.self)
@@ -36,7 +36,7 @@ struct LiveReactorTests {
         #expect(!adder.node.takesLongWay)
     }
 
-    @Test("F28: what is kept lasts without its token")
+    @Test("F28: kept middleware lasts without its token")
     func kept() throws {
         let (tree, world) = opened(Adder())
         let adder = try tree.reactor(Adder.self)
@@ -47,7 +47,7 @@ struct LiveReactorTests {
         #expect(count == 1)
     }
 
-    @Test("F17: an injected mutation is a transaction of the daemon's own, whoever came before")
+    @Test("F17: an injected mutation is a transaction of the daemon itself, whatever came before")
     func inject() throws {
         let (tree, world) = opened(Adder())
         let adder = try tree.reactor(Adder.self)
@@ -65,7 +65,7 @@ struct LiveReactorTests {
         #expect(origins == [Origin(client: 5, ordinal: 6), .daemon, .daemon])
     }
 
-    @Test("F25: a connected source comes in until its token goes")
+    @Test("F25: a connected source delivers until its token is released")
     func connect() async throws {
         let (tree, world) = opened(Adder())
         let adder = try tree.reactor(Adder.self)
@@ -79,7 +79,7 @@ struct LiveReactorTests {
     }
 
     @Test(
-        "a path without a reactor of the type is refused, and the refusal names what stands there")
+        "a path without a reactor of the type is refused, with the reactor that exists there")
     func missing() {
         let (tree, _) = opened(Adder())
         #expect(throws: Rejection(.notFound, "/nowhere: no such node")) {
@@ -90,7 +90,7 @@ struct LiveReactorTests {
         ) { _ = try tree.reactor(Waiter.self) }
     }
 
-    @Test("properties lead to a nested reactor")
+    @Test("a path of properties finds a nested reactor")
     func properties() throws {
         let (tree, _) = opened(Group([("adder", Adder())]))
         let adder = try tree.reactor(ReactorPath(at: SlicePath("/adder")) { Adder() })

@@ -1,7 +1,7 @@
 import ReactorCore
 import Synchronization
 
-/// A world that a test turns by hand: effects run when it says so, and so does what they emit.
+/// A world under the test's control: effects and their emissions run when it says so.
 final class ManualWorld: Sendable {
     private struct State {
         var work: [(number: Int, run: @Sendable () async -> Void)] = []
@@ -25,13 +25,14 @@ final class ManualWorld: Sendable {
             })
     }
 
-    /// Numbers of the cancelled effects, in the order of their cancellation; the first effect is 1.
+    /// Numbers of the cancelled effects, in the order of their cancellation; the first effect is
+    /// 1.
     var cancelled: [Int] { state.withLock { $0.cancelled } }
 
-    /// How many effects were started.
+    /// Number of started effects.
     var spawned: Int { state.withLock { $0.spawned } }
 
-    /// Runs the effects that wait, one after another, to their ends.
+    /// Runs the waiting effects, one after another, to their ends.
     func runEffects() async {
         let work = state.withLock { state in
             defer { state.work = [] }
@@ -40,7 +41,7 @@ final class ManualWorld: Sendable {
         for effect in work { await effect.run() }
     }
 
-    /// Hands over what was posted.
+    /// Passes the posted jobs to the tree.
     func deliver(to tree: Tree) {
         let posts = state.withLock { state in
             defer { state.posts = [] }

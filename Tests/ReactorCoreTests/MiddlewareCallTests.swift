@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("Middleware that was added and taken away")
+@Suite("Adding and removing middleware")
 struct MiddlewareCallTests {
-    /// Middleware that answers `add(n)` by `add(100 + n)`, and tells `seen`.
+    /// Middleware that dispatches `add(100 + n)` after `add(n)`, and calls `seen`.
     private func answering(_ seen: @escaping (Int) -> Void) -> Middleware<Adder> {
         Middleware { _, action, dispatch in
             guard case .add(let number) = action, number < 100 else { return }
@@ -15,7 +15,7 @@ struct MiddlewareCallTests {
     }
 
     @Test(
-        "F28: what waits in debounced and delayed middleware goes with its token",
+        "F28: actions waiting in debounced and delayed middleware are dropped with its token",
         arguments: [true, false])
     func waiting(isDebounced: Bool) throws {
         let bench = StoreBench(Adder())
@@ -27,12 +27,12 @@ struct MiddlewareCallTests {
         #expect(bench.clock.sleeperCount == 1 && token != nil)
         token = nil
         bench.settle()
-        #expect(bench.clock.sleeperCount == 0 && bench.store.core.tree.running.isEmpty)
+        #expect(bench.clock.sleeperCount == 0 && bench.store.core.tree.effects.running.isEmpty)
         bench.advance(by: .seconds(2))
         #expect(seen == [] && bench.state.seen == [1])
     }
 
-    @Test("F28: what middleware dispatches late goes with its token")
+    @Test("F28: late dispatches of middleware are dropped with its token")
     func late() throws {
         let bench = StoreBench(Adder())
         let held = Guarded<[Middleware<Adder>.Dispatch]>([])
@@ -68,7 +68,7 @@ struct MiddlewareCallTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F28: middleware that keeps all that it is handed holds neither node nor store")
+    @Test("F28: middleware that keeps its arguments retains neither node nor store")
     func holdsNothing() throws {
         var dispatches: [Middleware<Adder>.Dispatch] = []
         let hoarding = Middleware<Adder> { _, _, dispatch in dispatches.append(dispatch) }
@@ -86,12 +86,12 @@ struct MiddlewareCallTests {
             #expect(dispatches.count == 2 && node != nil && tree != nil)
         }
         #expect(node == nil && tree == nil)
-        // Nobody takes what is dispatched now.
+        // These dispatches have no effect.
         for dispatch in dispatches { dispatch(.add(1)) }
         withExtendedLifetime(all) {}
     }
 
-    @Test("F29: one piece of middleware has timers and windows of its own in each reactor")
+    @Test("F29: one middleware has separate timers and windows in each reactor")
     func shared() throws {
         var seen: [Int] = []
         let record = Middleware<Adder> { _, action, _ in
@@ -110,7 +110,7 @@ struct MiddlewareCallTests {
         }
     }
 
-    @Test("F28: middleware that is taken away by one before it does not look at the action")
+    @Test("F28: middleware removed by an earlier one does not see the action")
     func takenAwayMidway() throws {
         let bench = StoreBench(Adder())
         var tokens: [StoreToken] = []

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Middleware")
 struct MiddlewareTests {
-    @Test("F27: middleware sees the state after the reduce, and what it dispatches is never lost")
+    @Test("F27: middleware sees the state after the reduce, and its dispatches are never lost")
     func followers() throws {
         var seen: [String] = []
         let bench = StoreBench(
@@ -20,7 +20,7 @@ struct MiddlewareTests {
         #expect(bench.store.sequence == 2)
     }
 
-    @Test("F27: a refused action passes no middleware")
+    @Test("F27: a refused action reaches no middleware")
     func refused() {
         var count = 0
         let bench = StoreBench(Adder(middleware: [Middleware { _, _, _ in count += 1 }]))
@@ -41,7 +41,7 @@ struct MiddlewareTests {
         #expect(order == [1, 2])
     }
 
-    @Test("F28: middleware comes and goes by its token, and costs nothing when it is gone")
+    @Test("F28: middleware lasts as long as its token, and costs nothing after that")
     func tokens() throws {
         let bench = StoreBench(Adder())
         var count = 0
@@ -72,7 +72,7 @@ struct MiddlewareTests {
         #expect(seen == ["1 of 1", "2 of 3", "add(2)"])
     }
 
-    /// Middleware that answers `add(n)` by `add(100 + n)`.
+    /// Middleware that dispatches `add(100 + n)` after `add(n)`.
     private func answering(_ seen: @escaping (Int) -> Void) -> Middleware<Adder> {
         Middleware { _, action, dispatch in
             guard case .add(let number) = action, number < 100 else { return }
@@ -127,7 +127,7 @@ struct MiddlewareTests {
         #expect(bench.state.seen == [1, 2, 101, 102])
     }
 
-    @Test("F29: of what middleware dispatches late, takeLatest lets through the newest run's")
+    @Test("F29: takeLatest passes late dispatches only of the newest run")
     func takeLatest() throws {
         var held: [Middleware<Adder>.Dispatch] = []
         let bench = StoreBench(
@@ -142,7 +142,7 @@ struct MiddlewareTests {
         #expect(bench.state.seen == [1, 2, 3, 101])
     }
 
-    @Test("F29: middleware that waits goes on after its reactor was restarted, without the old")
+    @Test("F29: waiting middleware continues after its reactor's restart, without the old actions")
     func restarted() throws {
         var bodies: [Int] = []
         let bench = StoreBench(
@@ -159,7 +159,7 @@ struct MiddlewareTests {
         #expect(bodies == [2])
     }
 
-    @Test("F29: a burst of any length is debounced to one run, and starves nobody")
+    @Test("F29: a burst of any length is debounced to one run, and starves no other work")
     func burst() throws {
         var bodies: [Int] = []
         let bench = StoreBench(
@@ -174,7 +174,7 @@ struct MiddlewareTests {
         #expect(bench.complaints == [])
     }
 
-    @Test("F29: middleware that waits does not hear of an action that came to nothing")
+    @Test("F29: waiting middleware does not see a refused action")
     func refusedLater() throws {
         var bodies: [Int] = []
         let bench = StoreBench(
@@ -187,7 +187,7 @@ struct MiddlewareTests {
         #expect(bodies == [1])
     }
 
-    @Test("F29: an action that comes to nothing opens no window")
+    @Test("F29: a refused action opens no window")
     func windowTakenBack() throws {
         var bodies: [Int] = []
         let bench = StoreBench(
@@ -208,7 +208,7 @@ struct MiddlewareTests {
         #expect(bodies == [9, 1, 9, 3])
     }
 
-    @Test("F29: an action that comes to nothing is no newer run, and nothing of it is let through")
+    @Test("F29: a refused action is not a newer run, and its dispatches are dropped")
     func latestTakenBack() throws {
         var held: [Middleware<Adder>.Dispatch] = []
         let bench = StoreBench(

@@ -37,7 +37,7 @@ private struct Rigid {
 struct MirrorableReactorTests {
     private func make<R: MirrorableReactor>(_ type: R.Type) -> R { R.makeForMirror() }
 
-    @Test("an initialiser whose parameters have defaults makes the instance")
+    @Test("an initializer with default values for all parameters creates the instance")
     func defaults() {
         let scale = make(Scale.self)
         var state = scale.initialState
@@ -45,12 +45,12 @@ struct MirrorableReactorTests {
         #expect(state.weight == 6)
     }
 
-    @Test("an author's own way is taken")
+    @Test("an author's own factory is used")
     func own() {
         #expect(make(Tailored.self).factor == 7)
     }
 
-    @Test("a reactor that needs arguments is none, a class and a generic type may be one")
+    @Test("a reactor that needs arguments is not mirrorable; a class and a generic type may be")
     func others() {
         let types: [any Reactor.Type] = [Rigid.self, House.self, Holder<Int>.self]
         #expect(types.map { $0 is any MirrorableReactor.Type } == [false, true, true])

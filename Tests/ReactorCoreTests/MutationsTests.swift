@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Mutations")
 struct MutationsTests {
-    @Test("F11: an array literal is a list of mutations, none is nothing")
+    @Test("F11: an array literal is a list of mutations, none is the empty list")
     func literals() {
         let none: Mutations<Int> = .none
         let empty: Mutations<Int> = []
@@ -29,7 +29,7 @@ struct MutationsTests {
         #expect(try tree.state(of: Tally.self) == Tally.State())
     }
 
-    @Test("adding to mutations leaves those added to as they were")
+    @Test("appending to mutations does not change the original")
     func values() throws {
         let shop = Shop()
         let tree = Tree(shop, epoch: 1)
@@ -41,7 +41,7 @@ struct MutationsTests {
     }
 }
 
-/// Changes children by keys, as its actions say, one after another.
+/// Changes children by key, in the order of its action's list.
 @Reactor
 private struct Cabinet {
     @Child var tally = Tally()
@@ -88,7 +88,7 @@ private struct Cabinet {
     }
 }
 
-@Suite("Changes of children by their keys")
+@Suite("Changes of children by key")
 struct KeyedChangeTests {
     private let tree = Tree(Cabinet(), epoch: 1)
 
@@ -100,7 +100,7 @@ struct KeyedChangeTests {
         return "\(rejection.code): \(rejection.message)"
     }
 
-    @Test("a change of a child that is not there is refused with its key, and nothing changes")
+    @Test("a change of a missing child is refused with its key, and nothing changes")
     func missing() throws {
         for change in [Cabinet.Change.add("ada", 1), .restart("ada")] {
             let refusal = #"NOT_FOUND: /files: there is no child "ada""#
@@ -113,7 +113,7 @@ struct KeyedChangeTests {
         #expect(try tree.json("/files") == "{}")
     }
 
-    @Test("the creation of a child that is there is refused with its key, and nothing changes")
+    @Test("the creation of an existing child is refused with its key, and nothing changes")
     func existing() throws {
         #expect(try send(.create("ada"), .add("ada", 1)) == "applied 1")
         let refusal = #"CONFLICT: /files: there is a child "ada" already"#
@@ -123,7 +123,7 @@ struct KeyedChangeTests {
         #expect(tree.revision.sequence == 1)
     }
 
-    @Test("what earlier changes of the action made of a key counts")
+    @Test("earlier changes of a key in the same action count")
     func order() throws {
         #expect(try send(.create("ada"), .add("ada", 1)) == "applied 1")
         #expect(try send(.remove("ada"), .create("ada"), .add("ada", 2)) == "applied 2")
@@ -135,7 +135,7 @@ struct KeyedChangeTests {
         #expect(tree.turn.complaints.isEmpty)
     }
 
-    @Test("a reaction goes without the change of a key that is wrong, and the log names each")
+    @Test("a reaction loses its changes with invalid keys, and the log names each")
     func reaction() throws {
         #expect(try send(.create("b")) == "applied 1")
         #expect(try send(.addToAll(1)) == "applied 2")

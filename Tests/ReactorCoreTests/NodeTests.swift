@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Node: one action, one transaction")
 struct NodeTests {
-    @Test("R96: an action that is rejected changes neither state nor revision, here nor below")
+    @Test("R96: a rejected action changes neither state nor revision, in the node and below")
     func rejection() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Shop.Action.visit(3)) == "applied 1")
@@ -27,7 +27,8 @@ struct NodeTests {
         #expect(rejection == Rejection("refused", "the sum 0 stays"))
     }
 
-    @Test("R97: 4,096 mutations fit an action; one more is refused before the first is applied")
+    @Test(
+        "R97: an action may have 4,096 mutations; one more is refused before the first is applied")
     func mutationsMax() throws {
         let tree = Tree(Tally(), epoch: 1)
         #expect(
@@ -38,7 +39,7 @@ struct NodeTests {
         #expect(try tree.state(of: Tally.self).sum == CoreLimits.mutationsMax)
     }
 
-    @Test("R97: a mutation too large to be sent is refused before it is applied")
+    @Test("R97: a too large mutation is refused before it is applied")
     func deltaBytesMax() throws {
         let tree = Tree(Tally(), epoch: 1)
         #expect(
@@ -47,7 +48,7 @@ struct NodeTests {
         #expect(tree.turn.deltaByteCount == 0)
     }
 
-    @Test("R96: a child's mutation too large to be sent refuses the parent's as well")
+    @Test("R96: a child's too large mutation also refuses the parent's")
     func elsewhereBytesMax() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(
@@ -58,7 +59,7 @@ struct NodeTests {
         #expect(try tree.send(Shop.Action.overfill(10)) == "applied 1")
     }
 
-    @Test("sequences are dense over what is applied, and a node keeps that of its last change")
+    @Test("applied sequences have no gaps, and a node keeps the sequence of its last change")
     func sequences() throws {
         let tree = Tree(Shop(), epoch: 1)
         #expect(try tree.send(Shop.Action.open("a")) == "applied 1")
@@ -76,7 +77,7 @@ struct NodeTests {
         #expect(try sequence("/rooms/a/guests") == 0)
     }
 
-    @Test("trailing bytes are no action")
+    @Test("an action with trailing bytes is invalid")
     func trailing() throws {
         let tree = Tree(Tally(), epoch: 1)
         let bytes = Tally.Action.add(1).wireBytes() + [0x00]

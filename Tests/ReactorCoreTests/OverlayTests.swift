@@ -2,9 +2,9 @@ import ReactorCore
 import Synchronization
 import Testing
 
-/// A tally that counts how often it decides.
+/// A tally that counts its decisions.
 struct CountedTally: Reactor {
-    /// How often, over all copies.
+    /// Counts the decisions of all copies.
     final class Meter: Sendable {
         private let count = Mutex(0)
         var value: Int { count.withLock { $0 } }
@@ -42,7 +42,7 @@ struct OverlayTests {
         }
     }
 
-    @Test("F70: previewed actions stand on top of what comes, and are decided once per look")
+    @Test("F70: previewed actions apply on top of new states, and are decided once per read")
     func replays() throws {
         let meter = CountedTally.Meter()
         let replica = try replica(CountedTally(meter: meter))
@@ -56,7 +56,7 @@ struct OverlayTests {
         #expect(meter.value == 100)
     }
 
-    @Test("F70: a settled action goes, and what is left is decided without it")
+    @Test("F70: a settled action is removed, and the others are decided without it")
     func settles() throws {
         let replica = try replica(CountedTally(meter: CountedTally.Meter()))
         let first = try #require(replica.preview(.add(1)))
@@ -68,7 +68,7 @@ struct OverlayTests {
         #expect(replica.shown == Tally.State())
     }
 
-    @Test("F70: actions that the state contains go by their ordinals; those not sent stay")
+    @Test("F70: actions contained in the state are removed by ordinal; unsent ones stay")
     func contained() throws {
         let replica = try replica(CountedTally(meter: CountedTally.Meter()))
         for (amount, ordinal) in [(1, 7), (2, 8), (3, 9)] as [(Int, UInt64)] {
@@ -80,7 +80,7 @@ struct OverlayTests {
         #expect(replica.shown.history == [3, 4])
     }
 
-    @Test("F70: an action that is rejected for now is shown once the state lets it through")
+    @Test("F70: a currently rejected action is shown once the state accepts it")
     func rejectedForNow() throws {
         let replica = Replica(Gate())
         try replica.stage(state: Gate.State().wireBytes().span)
@@ -92,7 +92,7 @@ struct OverlayTests {
         #expect(replica.shown == Gate.State(isOpen: true, passed: 1))
     }
 
-    @Test("F70: what is shown differently is told field by field, where the state records that")
+    @Test("F70: changes of the shown state are reported field by field, if the state records them")
     func changes() throws {
         func names(_ changes: StateChanges) -> [WireKey]? {
             if case .fields(let fields) = changes { fields.map(\.name) } else { nil }
@@ -106,7 +106,7 @@ struct OverlayTests {
         let second = try #require(replica.tryOut(.put(key: "k", value: 1)))
         #expect(names(second.changes) == ["entries"])
         #expect(names(try #require(replica.tryOut(.quiet)).changes) == [])
-        // On another state the actions on top are decided again, and both fields may differ.
+        // On another state the previewed actions are decided again, and both fields may differ.
         try replica.stage(delta: Shelf.Action.alert("x").wireBytes().span, from: 0)
         replica.commit()
         #expect(names(replica.drainChanges()) == ["alert", "stamp"])
@@ -121,7 +121,7 @@ struct OverlayTests {
         #expect(untracked.tryOut(.add(1))?.changes == .all)
     }
 
-    @Test("F70: nothing is previewed without a state, past the limit, or where types differ")
+    @Test("F70: there is no preview without a state, above the limit, or with different types")
     func limits() throws {
         #expect(Replica(Tally()).preview(.add(1)) == nil)
         let replica = try replica(CountedTally(meter: CountedTally.Meter()))
@@ -133,7 +133,7 @@ struct OverlayTests {
     }
 }
 
-/// Lets pass once it is open.
+/// Accepts `pass` once it is open.
 @Reactor
 struct Gate {
     enum Action: Equatable, Sendable { case pass, open }

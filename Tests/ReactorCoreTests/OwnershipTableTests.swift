@@ -10,7 +10,7 @@ struct OwnershipTableTests {
         return table
     }
 
-    @Test("what a connection owned comes by node, in the order in which it was taken")
+    @Test("owned keys are listed by node, in the order in which they were acquired")
     func order() {
         var table = table(
             .own(node: 9, key: "b", connection: 1), .own(node: 2, key: "z", connection: 1),
@@ -23,7 +23,7 @@ struct OwnershipTableTests {
         #expect(table.count == 1)
     }
 
-    @Test("what is disowned, or in a node that is gone, leaves nothing behind")
+    @Test("disowned keys and removed nodes leave no trace")
     func empties() {
         var table = table(
             .own(node: 1, key: "a", connection: 1), .own(node: 1, key: "b", connection: 1),
@@ -36,7 +36,7 @@ struct OwnershipTableTests {
         #expect(table.take(connection: 2).isEmpty)
     }
 
-    @Test("a node that is gone and comes again is its owners' anew")
+    @Test("a node that is created again can be owned again")
     func ownedAgain() {
         var table = table(
             .own(node: 1, key: "a", connection: 1), .own(node: 1, key: "a", connection: 2))

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// A root with children of several depths.
+/// A root with children at several depths.
 @Reactor
 struct Town {
     @Child var shop = Shop()
@@ -11,11 +11,11 @@ struct Town {
     enum Action: Equatable { case wait }
     struct State: Equatable { var name = "" }
 
-    /// A path that only the town itself can name.
+    /// A path to a private child.
     static var meterPath: SlicePath? { PathTable<Town>().path(of: \.$meter) }
 }
 
-/// Shows a child by hand, and says so.
+/// Declares its child's visit by hand.
 struct Harbour: Reactor {
     typealias Action = NoReply
     typealias Mutation = NoReply
@@ -36,7 +36,7 @@ struct Harbour: Reactor {
 
 @Suite("PathTable")
 struct PathTableTests {
-    @Test("F64: a key path leads to the child that stands at its path, by property and by handle")
+    @Test("F64: a key path leads to its child's path, by property and by handle")
     func lookUp() throws {
         let table = PathTable<Town>()
         let expected: [(PartialKeyPath<Town>, String)] = [
@@ -52,7 +52,7 @@ struct PathTableTests {
         #expect(table.count == 12)
     }
 
-    @Test("F64: what is no child has no path")
+    @Test("F64: a property that is not a child has no path")
     func nothing() {
         let table = PathTable<Town>()
         #expect(table.path(of: \.initialState) == nil)
@@ -60,7 +60,7 @@ struct PathTableTests {
         #expect(table.path(of: \.shop.initialState.notes) == nil)
     }
 
-    @Test("F64: at each path of the table stands a node, and no static child is without one")
+    @Test("F64: every path in the table has a node, and every static child is in the table")
     func agreesWithTree() throws {
         let tree = Tree(Town(), epoch: 1)
         var paths: [SlicePath] = []
@@ -69,7 +69,7 @@ struct PathTableTests {
         #expect(paths.count == 7)
     }
 
-    @Test("children that are shown by hand are named by hand")
+    @Test("a child has the name with which its parent's own code visits it")
     func byHand() throws {
         let table = PathTable<Harbour>()
         #expect(table.path(of: \.$ship)?.description == "/boat")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("#path")
 struct PathTests {
-    @Test("F64: a key path in the source is the path of the node that it leads to")
+    @Test("F64: a key path in the source is the path of its node")
     func paths() throws {
         let tree = Tree(Town(), epoch: 1)
         let table = PathTable<Town>()
@@ -16,7 +16,7 @@ struct PathTests {
         #expect(#path(\Town.shop.$rooms).appending("a").description == "/shop/rooms/a")
     }
 
-    @Test("F64: a part of a state is named by its key path, too")
+    @Test("F64: a field of a state can be named by its key path too")
     func parts() throws {
         let tree = Tree(Town(), epoch: 1)
         try tree.send(Hall.Action.enter, to: "/hall")

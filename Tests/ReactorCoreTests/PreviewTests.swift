@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Preview")
 struct PreviewTests {
-    @Test("F70: an action is tried on a copy of a state, and changes nothing else")
+    @Test("F70: an action is tried on a copy of a state, without other effects")
     func apply() throws {
         let tree = Tree(Tally(), epoch: 1)
         try tree.send(Tally.Action.add(5))
@@ -16,7 +16,7 @@ struct PreviewTests {
         #expect(try tree.state(of: Tally.self) == state)
     }
 
-    @Test("F70: a rejected action leaves what is shown as it was")
+    @Test("F70: a rejected action leaves the shown state unchanged")
     func rejects() throws {
         let preview = Preview(Tally())
         preview.rebase(on: Tally.State(sum: 3, history: [3]))
@@ -36,7 +36,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "F70: what needs the caller, the cause, a ticket or an ownership is not tried",
+        "F70: an action that needs the caller, the cause, a ticket or ownership is not tried",
         arguments: [Desk.Action.whoAmI, .take("key"), .ask])
     func daemonOnly(_ action: Desk.Action) {
         let preview = Preview(Desk())
@@ -45,7 +45,7 @@ struct PreviewTests {
         #expect(preview.state == Desk.State())
     }
 
-    @Test("F70: a decision that reads a child is not tried, one that only mutates it is")
+    @Test("F70: a decision that reads a child is not tried; a decision that only mutates it is")
     func children() throws {
         let preview = Preview(Shop())
         let error = #expect(throws: Rejection.self) { try preview.apply(.visit(1)) }
@@ -55,7 +55,7 @@ struct PreviewTests {
         #expect(preview.state.notes == ["open a"])
     }
 
-    @Test("F70: a tried decision knows where its reactor is, and is not tried where it asks which")
+    @Test("F70: a tried decision knows its reactor's path, and is not tried if it needs the id")
     func place() throws {
         let preview = Preview(Signpost(), at: try SlicePath("/a/b"))
         try preview.apply(.read)
@@ -70,7 +70,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("F70: actions that are tried one after the other copy what they write to once")
+    @Test("F70: a series of tried actions copies the written storage once")
     func copies() throws {
         let preview = Preview(Ledger())
         let state = Ledger.State()
@@ -81,7 +81,7 @@ struct PreviewTests {
     }
 }
 
-/// Writes down where it stands.
+/// Writes its path into its state.
 @Reactor
 struct Signpost {
     enum Action: Sendable { case read }
@@ -101,7 +101,7 @@ struct Signpost {
     }
 }
 
-/// Asks which reactors it has to do with.
+/// Uses the ids of reactors in its decisions.
 @Reactor
 struct Roster {
     @Child var tally = Tally()
@@ -125,7 +125,7 @@ struct Roster {
     func reduce(state: inout State, mutation: Mutation) { state.count += 1 }
 }
 
-/// A list that counts how often it had to be copied to be changed.
+/// A list that counts its copies.
 struct MeteredList: Sendable, WireCodable {
     private static let copies = Mutex(0)
     private var storage: Storage
@@ -158,7 +158,7 @@ struct MeteredList: Sendable, WireCodable {
     }
 }
 
-/// Keeps numbers in such a list.
+/// Writes numbers into a metered list.
 @Reactor
 struct Ledger {
     enum Action: Sendable { case write(Int) }

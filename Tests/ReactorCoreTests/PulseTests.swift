@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pulse")
 struct PulseTests {
-    @Test("F59: the count moves at every assignment, equal or in place, and wraps around")
+    @Test("F59: the count changes at every assignment, equal or in place, and wraps around")
     func count() {
         var pulse = Pulse<String?>(wrappedValue: nil)
         pulse.wrappedValue = "a"
@@ -18,7 +18,7 @@ struct PulseTests {
         #expect(Set([Pulse(value: 1, count: 1), Pulse(value: 1, count: 1)]).count == 1)
     }
 
-    @Test("F59: stamped values are compared by their counts alone, which wrap around")
+    @Test("F59: stamped values are compared only by their counts, which wrap around")
     func stamped() {
         var stamped = Stamped(value: "a", count: .max)
         let before = stamped
@@ -29,7 +29,7 @@ struct PulseTests {
         #expect(stamped.hashValue == Stamped(value: "other", count: 1).hashValue)
     }
 
-    @Test("F59: the count travels")
+    @Test("F59: the count is encoded")
     func coding() throws {
         let pulse = Pulse(value: "a", count: 3)
         #expect(try WireValue(wireBytes: pulse.wireBytes()) == ["count": 3, "value": "a"])
@@ -45,7 +45,8 @@ struct PulseTests {
         #expect(memo.$alert.count == 0 && memo.alert == nil)
     }
 
-    @Test("F59: a store tells of each assignment from then on, and not of those before")
+    @Test(
+        "F59: a store's observer is notified of assignments from then on, and not of earlier ones")
     func store() throws {
         let store = Store(Shelf())
         try store.dispatch(.alert("before"))
@@ -64,7 +65,7 @@ struct PulseTests {
         _ = other
     }
 
-    @Test("F59: a pulse that is assigned in a state which replaces another is told")
+    @Test("F59: a pulse assigned in a replacing state notifies")
     func replaced() throws {
         let store = Store(Ringer())
         var rings: [String] = []
@@ -74,14 +75,14 @@ struct PulseTests {
         try store.dispatch(.replace("b"))
         try store.dispatch(.replace("b"))
         #expect(rings == ["a", "stamp a", "b", "stamp b", "b", "stamp b"])
-        // A state that was made, and whose pulse nobody assigned, tells nothing.
+        // A new state whose pulse was not assigned does not notify.
         try store.dispatch(.reset)
         try store.dispatch(.ring("c"))
         #expect(rings.suffix(2) == ["c", "stamp c"] && rings.count == 8)
         withExtendedLifetime((token, stamps)) {}
     }
 
-    @Test("F59: a listener tells values that were read from bytes apart by their counts")
+    @Test("F59: a listener distinguishes decoded values by their counts")
     func listener() throws {
         var listener = PulseListener(Pulse(value: "a", count: 3))
         #expect(listener.isTold(of: Pulse(value: "a", count: 3)) == false)

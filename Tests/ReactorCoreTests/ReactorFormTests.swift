@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Counts how often its schema is asked for.
+/// Counts the computations of its schema.
 private struct Costly: Reactor {
     static let asked = Mutex(0)
 
@@ -30,7 +30,7 @@ private struct Costly: Reactor {
 
 @Suite("ReactorForm")
 struct ReactorFormTests {
-    @Test("the fingerprint of a type is made once, however often it is asked for")
+    @Test("the fingerprint of a type is computed once")
     func once() {
         let first = Costly.fingerprint
         let count = Costly.asked.withLock { $0 }

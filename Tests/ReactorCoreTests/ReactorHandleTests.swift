@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("The handle of a reactor at work")
+@Suite("The handle of a live reactor")
 struct ReactorHandleTests {
     @Test(
-        "F28: middleware and taps come and go from any task, by a token that may be sent anywhere")
+        "F28: middleware and taps are added from any task, with a sendable token")
     func tokens() async throws {
         let bench = StoreBench(Adder())
         let handle = bench.store.handle
@@ -29,7 +29,7 @@ struct ReactorHandleTests {
         #expect(!bench.store.node.takesLongWay)
     }
 
-    @Test("F28: what is kept lasts without its token")
+    @Test("F28: kept middleware lasts without its token")
     func kept() throws {
         let bench = StoreBench(Adder())
         let count = Guarded(0)
@@ -40,7 +40,7 @@ struct ReactorHandleTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("F26: a source that is connected through it ends with its token")
+    @Test("F26: a source connected through the handle ends with its token")
     func connect() {
         let bench = StoreBench(Adder())
         let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
@@ -55,7 +55,7 @@ struct ReactorHandleTests {
         #expect(bench.state.seen == [1])
     }
 
-    @Test("F47: perform returns when the action's effects have ended, or it was refused")
+    @Test("F47: perform returns when the action's effects have ended, or the action was refused")
     func perform() async throws {
         let store = Store(Adder())
         let handle = store.handle
@@ -81,7 +81,7 @@ struct ReactorHandleTests {
         #expect(store.state.seen == [5])
     }
 
-    @Test("F47: a cancelled perform takes the action's effects with it")
+    @Test("F47: a cancelled perform cancels the action's effects")
     func cancelled() async throws {
         let bench = StoreBench(Waiter())
         let handle = bench.store.handle
@@ -95,7 +95,7 @@ struct ReactorHandleTests {
         #expect(bench.state.log == [])
     }
 
-    @Test("who waits for a store that goes is told so")
+    @Test("a caller that waits for a released store gets an error")
     func gone() async throws {
         var store: Store<Adder>? = Store(Adder())
         let handle = try #require(store?.handle)

@@ -4,7 +4,7 @@ import Testing
 @Suite("ReactorID")
 struct ReactorIDTests {
     @Test(
-        "F62: a reactor is the same while it lives, and not the one that stood at its path before")
+        "F62: a reactor keeps its id while it exists, and differs from its predecessor at the path")
     func identity() throws {
         let tree = Tree(Shop(), epoch: 9)
         try tree.send(Shop.Action.open("a"))
@@ -19,7 +19,7 @@ struct ReactorIDTests {
         #expect(other.id(of: other.root) != tree.id(of: tree.root))
     }
 
-    @Test("F62: reactors of two stores of one process are two, at the same place of their trees")
+    @Test("F62: reactors of two stores in one process differ, even at the same path")
     func stores() throws {
         let first = Store(Census())
         let second = Store(Census())
@@ -31,7 +31,7 @@ struct ReactorIDTests {
         #expect(Set(first.state.seen + second.state.seen).count == 4)
     }
 
-    @Test("F62: it can be part of a state: it is compared, hashed and coded")
+    @Test("F62: an id can be part of a state: it is compared, hashed and encoded")
     func value() throws {
         let id = ReactorID(epoch: 1, node: 2)
         #expect(try ReactorID(wireBytes: id.wireBytes()) == id)
@@ -39,7 +39,7 @@ struct ReactorIDTests {
         #expect("\(id)" == "1#2")
     }
 
-    @Test("F62: a decision knows which reactor it is of, and which its children are")
+    @Test("F62: a decision knows its reactor's id and its children's")
     func context() throws {
         let tree = Tree(Census(), epoch: 4)
         try tree.send(Census.Action.count)
@@ -49,7 +49,7 @@ struct ReactorIDTests {
     }
 }
 
-/// Keeps which reactors it saw.
+/// Records the ids of reactors.
 @Reactor
 struct Census {
     @Child var tally = Tally()

@@ -63,7 +63,7 @@ struct Holder<Value: WireCodable & Sendable & Equatable> {
 }
 
 extension Holder {
-    /// Stands in an extension, inside a generic type.
+    /// A reactor in an extension of a generic type.
     @Reactor
     final class Notes {
         enum Action { case note(Value) }
@@ -77,7 +77,7 @@ extension Holder {
     }
 }
 
-/// Has what the macro writes as visible as itself.
+/// Generated members have its access level.
 @Reactor
 package struct Post {
     package enum Action { case send }
@@ -87,9 +87,11 @@ package struct Post {
     package func reduce(state: inout State, mutation: Action) { state.sent += 1 }
 }
 
-@Suite("What @Reactor adds")
+@Suite("The members that @Reactor adds")
 struct ReactorMacroTests {
-    @Test("F9: an author writes the enums, the struct and the functions; the macro conforms them")
+    @Test(
+        "F9: an author writes the types and the functions, and the macro adds the conformance"
+    )
     func smallest() throws {
         let visits = Visits()
         var state = visits.initialState
@@ -100,7 +102,7 @@ struct ReactorMacroTests {
         #expect(!Visits.isReacting)
     }
 
-    @Test("a reactor that declares react is asked")
+    @Test("a reactor that declares react is called")
     func reacting() {
         #expect(House.isReacting)
         #expect(House.documentation == "")
@@ -115,16 +117,16 @@ struct ReactorMacroTests {
         #expect(!Holder<String>.Notes.makeForMirror().initialState.notes.contains("a"))
     }
 
-    @Test("F9: a package's reactor has its children, paths and reactions")
+    @Test("F9: a package reactor has its children, paths and reactions")
     func packageReactor() throws {
         let store = Store(Post())
         try store.dispatch(.send)
         #expect(store.state.sent == 1)
         #expect(PathTable<Post>().path(of: \.box) == SlicePath(["box"]))
-        #expect(Post.documentation == "Has what the macro writes as visible as itself.")
+        #expect(Post.documentation == "Generated members have its access level.")
     }
 
-    @Test("a generic reactor is codable by its parameter")
+    @Test("a generic reactor is codable if its parameter is")
     func generic() throws {
         let bytes = Holder<String>.State(value: "x").wireBytes()
         #expect(try Holder<String>.State(wireBytes: bytes).value == "x")

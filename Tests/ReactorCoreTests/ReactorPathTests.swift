@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// A street of shops, each of which can make itself.
+/// A street of shops, whose instances can be created by type.
 @Reactor
 struct Street {
     @Child var shop = Shop()
@@ -27,7 +27,7 @@ struct ReactorPathTests {
         #expect(guests.path == SlicePath(["town", "a b", "shop", "rooms", "kit/chen", "guests"]))
     }
 
-    @Test("F64: an instance of the target is made as its parents make it")
+    @Test("F64: an instance of the target is created as its parents create it")
     func instance() {
         let room = ReactorPath { Shop() }.child(\.$rooms, "hall")
         #expect(room.make().name == "hall")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Reactor")
 struct ReactorTests {
-    @Test("F1: actions of a type of their own are decided, and only they")
+    @Test("F1: a reactor decides only actions of its own type")
     func typedActions() throws {
         let tree = Tree(Tally(), epoch: 1)
         #expect(try tree.send(Tally.Action.add(5)) == "applied 1")
@@ -13,14 +13,14 @@ struct ReactorTests {
         #expect(try tree.state(of: Tally.self).sum == 7)
     }
 
-    @Test("F2: one action becomes other mutations, in their order")
+    @Test("F2: one action becomes several mutations of another type, in order")
     func mutationsDiffer() throws {
         let tree = Tree(Tally(), epoch: 1)
         #expect(try tree.send(Tally.Action.spread([3, 1, 2])) == "applied 1")
         #expect(try tree.state(of: Tally.self) == Tally.State(sum: 6, history: [3, 1, 2]))
     }
 
-    @Test("F3: without mutations of its own, a reactor's action is its mutation")
+    @Test("F3: without a mutation type, a reactor's action is its mutation")
     func passThrough() throws {
         let tree = Tree(Echo(), epoch: 1)
         #expect(try tree.send(Echo.Action.say("hello")) == "applied 1")
@@ -30,7 +30,7 @@ struct ReactorTests {
         #expect(decided.count == 1)
     }
 
-    @Test("F4: a state that was read stays as it was when the reactor's goes on")
+    @Test("F4: a state that was read does not change when the reactor's does")
     func stateIsAValue() throws {
         let tree = Tree(Tally(), epoch: 1)
         let before = try tree.state(of: Tally.self)
@@ -39,9 +39,9 @@ struct ReactorTests {
         #expect(try tree.state(of: Tally.self) != before)
     }
 
-    @Test("F4: from outside, a reactor's state can be read and not be set")
+    @Test("F4: a reactor's state is read-only from outside")
     func readOnly() {
-        // because a key path is writable where, and only where, an assignment compiles
+        // A key path is writable exactly if an assignment compiles.
         let state: AnyKeyPath = \Store<Tally>.state
         #expect(!(state is WritableKeyPath<Store<Tally>, Tally.State>))
         let nodeState: AnyKeyPath = \Node<Tally>.state
@@ -62,7 +62,7 @@ struct ReactorTests {
         #expect(states[0] == Tally.State(sum: -2, history: [2, -5]))
     }
 
-    @Test("F8: what a reactor leaves out has a default")
+    @Test("F8: omitted members have defaults")
     func defaults() throws {
         let reactor = Echo()
         var state = reactor.initialState
@@ -73,7 +73,7 @@ struct ReactorTests {
         #expect(Echo.documentation.isEmpty)
     }
 
-    @Test("F10: a reactor starts in its initial state, and its current one follows each action")
+    @Test("F10: a reactor starts in its initial state, and its current state follows each action")
     func initialState() throws {
         let store = Store(Echo())
         #expect(store.state == Echo().initialState)
@@ -84,7 +84,7 @@ struct ReactorTests {
         #expect(Tree(Echo(), epoch: 1).revision == Revision(epoch: 1, sequence: 0))
     }
 
-    @Test("F10: the current state is never stale: not to observers, middleware or reactions")
+    @Test("F10: the current state is never stale for observers, middleware and reactions")
     func neverStale() throws {
         let store = Store(Heirloom())
         var looks: [String] = []
@@ -103,14 +103,14 @@ struct ReactorTests {
         withExtendedLifetime((observation, middleware)) {}
     }
 
-    @Test("F10: the current state is never stale where a send completes, inside another or awaited")
+    @Test("F10: the current state is never stale after a nested or awaited send")
     func neverStaleAfterSending() async throws {
         let store = Store(Heirloom())
         var inside: [Int] = []
         let observation = store.observe { shown in
             guard shown.total == 1 else { return }
             store.send(.add(10))
-            // because what is sent from inside another comes behind it, and not into its middle
+            // A nested send is applied after the current action, not during it.
             inside.append(store.state.total)
         }
         try await store.perform(.add(1))
@@ -121,13 +121,13 @@ struct ReactorTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test("the fingerprint tells reactors apart, and does not change from call to call")
+    @Test("the fingerprint distinguishes reactors, and is the same in every call")
     func fingerprint() {
         #expect(Tally.fingerprint == Tally.fingerprint)
         #expect(Tally.fingerprint != Echo.fingerprint)
     }
 
-    @Test("a reactor without replies has a reply that nobody can make")
+    @Test("a reactor without replies has an uninhabited reply type")
     func noReply() {
         #expect(throws: WireError.self) { try NoReply(wireBytes: [0xf6]) }
         #expect(Tree(Tally(), epoch: 1).root.replySchema == nil)
@@ -135,7 +135,7 @@ struct ReactorTests {
     }
 }
 
-/// Notes which state of its own it was shown, and when.
+/// Records the states it was given, and when.
 @Reactor
 struct Heirloom {
     @Child var tally = Tally()

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-/// A parent that gives to a child and is told of what the child, and each of its rooms, does.
+/// A parent that sends to a child and reacts to the child and to each of its rooms.
 @Reactor
 struct Family<Name: WireCodable & Sendable & Equatable> {
     @Child private var savings = Tally()
@@ -49,7 +49,7 @@ struct Family<Name: WireCodable & Sendable & Equatable> {
 
 @Suite("@Reacts")
 struct ReactsTests {
-    @Test("F65: a parent's message reaches its child, and what the child does reaches the parent")
+    @Test("F65: a parent's action reaches its child, and the child's mutation reaches the parent")
     func bothWays() throws {
         let tree = Tree(Family<String>(), epoch: 1)
         #expect(Family<String>.isReacting)
@@ -61,7 +61,7 @@ struct ReactsTests {
                 == ["saved added(3) after 0", "saved added(4) after 1"])
     }
 
-    @Test("F65: a reaction to one child may reach another, in one transaction")
+    @Test("F65: a reaction to one child may change another, in one transaction")
     func siblings() throws {
         let tree = Tree(Family<Int>(), epoch: 1)
         #expect(try tree.send(Tally.Action.add(5), to: "/expenses") == "applied 1")
@@ -71,7 +71,7 @@ struct ReactsTests {
         #expect(tree.revision.sequence == 1)
     }
 
-    @Test("F65: what a keyed child does reaches the parent with its key")
+    @Test("F65: a keyed child's mutation reaches the parent with its key")
     func keyed() throws {
         let tree = Tree(Family<Int>(), epoch: 1)
         try tree.send(Family<Int>.Action.invite("ada"))

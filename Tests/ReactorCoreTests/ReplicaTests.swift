@@ -7,7 +7,7 @@ struct ReplicaTests {
         mutations.flatMap { $0.wireBytes() }
     }
 
-    @Test("what is staged takes effect together, at the commit")
+    @Test("staged changes take effect together, at the commit")
     func commits() throws {
         let replica = Replica(Tally())
         var state = Tally.State()
@@ -21,7 +21,7 @@ struct ReplicaTests {
         #expect(replica.state.sum == 8)
     }
 
-    @Test("mutations before the first state, and before a newer one, mean nothing")
+    @Test("mutations before the first state, and before a newer one, have no effect")
     func replaced() throws {
         let replica = Replica(Tally())
         try replica.stage(delta: delta([.added(1)]).span, from: 0)
@@ -33,7 +33,7 @@ struct ReplicaTests {
         #expect(replica.state.sum == 0 && replica.hasState)
     }
 
-    @Test("what was discarded leaves the state as it was")
+    @Test("discarded changes leave the state unchanged")
     func discards() throws {
         let replica = Replica(Tally())
         try replica.stage(state: Tally.State().wireBytes().span)
@@ -44,7 +44,7 @@ struct ReplicaTests {
         #expect(replica.state.sum == 0)
     }
 
-    @Test("a state that was discarded before it took effect was never there")
+    @Test("a state discarded before its commit never takes effect")
     func discardsState() throws {
         let replica = Replica(Tally())
         try replica.stage(state: Tally.State().wireBytes().span)
@@ -55,7 +55,7 @@ struct ReplicaTests {
         #expect(replica.state.sum == 0 && !replica.hasState)
     }
 
-    @Test("a delta that cannot be read says so, and changes nothing that is shown")
+    @Test("an undecodable delta is an error, and leaves the shown state unchanged")
     func refuses() throws {
         let replica = Replica(Tally())
         try replica.stage(state: Tally.State().wireBytes().span)

@@ -22,7 +22,7 @@ private let shopReducer: Reducer<ShopState> = Reducers.combine(
 
 @Suite("RootReactor")
 struct RootReactorTests {
-    @Test("F20: a root store takes actions of any type")
+    @Test("F20: a root store accepts actions of any type")
     func erased() throws {
         let store = Store(RootReactor(ShopState(), reducer: shopReducer))
         try store.dispatch(LogIn(user: "ada"))
@@ -44,7 +44,7 @@ struct RootReactorTests {
         #expect(store.state.user == "11")
     }
 
-    @Test("F20: an erased action crosses the wire under its name")
+    @Test("F20: an erased action is encoded with its name")
     func overTheWire() throws {
         let tree = Tree(RootReactor(ShopState(), reducer: shopReducer), epoch: 1)
         let action = ErasedAction(AddItem(name: "milk"))
@@ -60,7 +60,7 @@ struct RootReactorTests {
         }
     }
 
-    /// Says which items, and whether anything, its middleware was told of.
+    /// Returns the items that the middleware received, and whether there were any.
     private func told(
         _ change: (Middleware<RootReactor<ShopState>>) -> Middleware<RootReactor<ShopState>>,
         then act: (StoreBench<RootReactor<ShopState>>) throws -> Void
@@ -87,7 +87,7 @@ struct RootReactorTests {
         }
     }
 
-    @Test("F30: middleware of one type of action is given that type, and no other action")
+    @Test("F30: middleware of one type of action receives only that type")
     func typed() throws {
         var seen: [String] = []
         let gift = Middleware<RootReactor<ShopState>>.on(LogIn.self) { getState, logIn, dispatch in
@@ -101,7 +101,7 @@ struct RootReactorTests {
         #expect(store.state.items == ["milk", "gift for ada"])
     }
 
-    @Test("F30: a filter by type lets one type pass, also as it comes over the wire")
+    @Test("F30: a filter by type passes one type, also for decoded actions")
     func filterByType() throws {
         let names = try told {
             $0.filter(AddItem.self)
@@ -120,7 +120,7 @@ struct RootReactorTests {
     }
 
     @Test(
-        "F29, F30: of one type, middleware waits, and lets the newest through, without the others")
+        "F29, F30: middleware of one type waits, and passes the newest, ignoring other types")
     func typedTime() throws {
         let debounced = try told {
             $0.debounce(.seconds(1)).filter(AddItem.self)

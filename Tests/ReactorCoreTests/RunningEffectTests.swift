@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Waits, and says so when it is done; its rules say what ends what.
+/// Waits, and records its end; its rules decide which action ends which effect.
 struct Waiter: Reactor {
     @WireCodable
     enum Action: Equatable, Sendable {
@@ -75,7 +75,7 @@ struct Waiter: Reactor {
         case .ignoreCancel:
             return Mutations(
                 async: Effect(cancelID: "deaf") { emit in
-                    // because a task that does not look at its cancellation goes on
+                    // A task that ignores its cancellation continues.
                     try? await emit.clock.sleep(for: .seconds(1))
                     emit(.done(1))
                 })
@@ -99,7 +99,7 @@ struct Waiter: Reactor {
     }
 }
 
-/// Has effects, and no word on what ends them.
+/// Has effects, but no shouldCancel.
 @Reactor
 private struct Napper {
     enum Action: Equatable, Sendable { case sleep }
@@ -113,7 +113,7 @@ private struct Napper {
     func reduce(state: inout State, mutation: Mutation) { state.wakings += 1 }
 }
 
-@Suite("Effects under way")
+@Suite("Running effects")
 struct RunningEffectTests {
     private let bench = StoreBench(Waiter())
 
@@ -127,7 +127,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["3", "4"])
     }
 
-    @Test("F48: a reactor without shouldCancel is asked once, and its actions go the short way")
+    @Test("F48: a reactor without shouldCancel is asked once, and its actions take the short path")
     func neverCancels() throws {
         let bench = StoreBench(Napper())
         let node = try #require(bench.store.core.tree.root as? Node<Napper>)
@@ -160,7 +160,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["3"])
     }
 
-    @Test("F50: effects of the life cycle tick without drift, and are cancelled together")
+    @Test("F50: lifecycle effects tick without drift, and are cancelled together")
     func lifecycle() throws {
         try bench.send(.tick)
         try bench.send(.wait(3))
@@ -171,7 +171,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["1", "1", "3"])
     }
 
-    @Test("F51: an effect ends at the action that it says, and not at its own")
+    @Test("F51: an effect ends at the given action, and not at its own")
     func until() throws {
         try bench.send(.stop)
         try bench.send(.waitUntilStop(2))
@@ -184,7 +184,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["2", "1"])
     }
 
-    @Test("F52: everything under way is cancelled with its store, what start began included")
+    @Test("F52: all running effects are cancelled with their store, including those of the start")
     func teardown() {
         let clock = HandClock()
         let executor = HandExecutor()
@@ -200,7 +200,7 @@ struct RunningEffectTests {
         #expect(store == nil)
     }
 
-    @Test("F18: start begins once, with effects that are tracked like others")
+    @Test("F18: start runs once, with effects that are tracked like others")
     func start() {
         let bench = StoreBench(
             Waiter(starts: [.after(.seconds(1), .done(7)), Effect { _ in throw Waiter.Broken() }]))
@@ -240,54 +240,54 @@ struct RunningEffectTests {
     func orphans() throws {
         let tree = bench.store.core.tree
         tree.effectsMax = 10
-        // Without a turn of the executor in between, none of the cancelled ones comes to its end.
+        // Without a run of the executor in between, none of the cancelled effects ends.
         for _ in 0..<10 { try bench.store.dispatch(.ignoreCancel) }
         #expect(throws: Rejection.self) { try bench.store.dispatch(.ignoreCancel) }
-        #expect(tree.running.count == 1 && tree.orphans.count == 9)
+        #expect(tree.effects.running.count == 1 && tree.effects.orphans.count == 9)
         bench.settle()
         bench.advance(by: .seconds(2))
-        #expect(tree.orphans.isEmpty)
-        #expect(tree.running.isEmpty)
+        #expect(tree.effects.orphans.isEmpty)
+        #expect(tree.effects.running.isEmpty)
     }
 
-    @Test("R103: of an effect's result and its cancellation exactly one comes to pass")
+    @Test("R103: either an effect's result or its cancellation takes effect, not both")
     func race() throws {
         try bench.send(.waitFor(seconds: 1, name: "a"))
-        // the result is on its way, and the cancellation comes before it is taken
+        // The result is on its way, and the cancellation comes before the result is applied.
         bench.clock.set(bench.clock.now.advanced(by: .seconds(1)))
         _ = bench.executor.run()
         try bench.store.dispatch(.cancel(name: "a"))
         bench.settle()
         #expect(bench.state.log == [])
         #expect(bench.store.core.tree.lateEmissions == 1)
-        // the other way round, the cancellation finds nothing
+        // In the other order, the cancellation finds no effect.
         try bench.send(.waitFor(seconds: 1, name: "a"))
         bench.advance(by: .seconds(1))
         try bench.send(.cancel(name: "a"))
         #expect(bench.state.log == ["1"])
     }
 
-    @Test("F50: an effect that is bound to a connection ends with it")
+    @Test("F50: an effect bound to a connection ends with the connection")
     func connectionLifetime() throws {
         let world = ManualWorld()
         let tree = Tree(Waiter(), epoch: 1, environment: world.environment)
         try tree.send(Waiter.Action.watch, from: 1)
         try tree.send(Waiter.Action.watch, from: 2)
         tree.start(tree.turn.takeEffects())
-        #expect(tree.running.count == 2)
+        #expect(tree.effects.running.count == 2)
         tree.endConnection(1)
-        #expect(tree.running.count == 1)
+        #expect(tree.effects.running.count == 1)
         #expect(world.cancelled == [1])
     }
 
-    @Test("an effect whose batch came to nothing was never asked for")
+    @Test("an effect of a refused batch was never requested")
     func rolledBack() throws {
         let tree = Tree(Waiter(), epoch: 1)
         let actions: [(path: String, action: any WireCodable)] = [
             ("/", Waiter.Action.wait(1)), ("/", Waiter.Action.failAndRefuse),
         ]
         #expect(try tree.sendTogether(actions) == "rejected no")
-        #expect(tree.running.isEmpty)
+        #expect(tree.effects.running.isEmpty)
         #expect(tree.turn.effects.isEmpty)
     }
 }

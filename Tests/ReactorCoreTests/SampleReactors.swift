@@ -45,7 +45,7 @@ struct Tally {
     }
 }
 
-/// Says back what it hears: its actions are its mutations, its reducer returns a new state.
+/// Repeats each action: its actions are its mutations, and its reducer returns a new state.
 struct Echo: Reactor {
     @WireCodable
     enum Action: Equatable, Sendable { case say(String) }

@@ -1,4 +1,4 @@
-/// Chance that can be repeated: the same seed gives the same numbers (SplitMix64).
+/// A random number generator that returns the same sequence for the same seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

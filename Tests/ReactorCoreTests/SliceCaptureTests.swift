@@ -50,7 +50,7 @@ struct CapturedBook: Reactor {
     func children(_ visitor: inout ChildVisitor) { visitor.children("pages", _pages) }
 }
 
-/// States that are encoded later than they are captured.
+/// States that are encoded later than captured.
 struct SliceCaptureTests {
     private func tree() throws -> Tree {
         let tree = Tree(Group([("book", CapturedBook()), ("other", CapturedPage())]), epoch: 1)
@@ -74,7 +74,7 @@ struct SliceCaptureTests {
     }
 
     @Test(
-        "a captured value is encoded as the value was when it was captured",
+        "a captured value is encoded as of its capture",
         arguments: [
             "/", "/book", "/book/pages", "/book/pages/a", "/book/pages/a/title", "/other/size",
             "/book/pages/none",
@@ -91,7 +91,7 @@ struct SliceCaptureTests {
         #expect(encoding.checksum == WireChecksum(of: expected.span).value)
     }
 
-    @Test("a captured replica is what a replica starts from", arguments: ["/book/pages", "/book"])
+    @Test("a captured replica equals the start of a replica", arguments: ["/book/pages", "/book"])
     func replica(path: String) throws {
         let tree = try tree()
         let node = try #require(tree.node(at: try SlicePath(path)))

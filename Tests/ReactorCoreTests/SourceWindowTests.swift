@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Yields the same action for ever, and counts how often it was asked.
+/// Yields the same action forever, and counts the requests.
 private struct Flood: AsyncSequence, Sendable {
     var asked = Guarded(0)
 
@@ -19,16 +19,16 @@ private struct Flood: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(asked: asked) }
 }
 
-@Suite("What is read of a source")
+@Suite("Reading from a source")
 struct SourceWindowTests {
-    @Test("F26: what waits in a source when its token goes is not dispatched")
+    @Test("F26: values waiting in a source when its token is released are not dispatched")
     func ended() {
         for inbox in [false, true] {
             let bench = StoreBench(Adder())
             let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
             for _ in 0..<100 { input.yield(.add(1)) }
             var token: StoreToken? = bench.store.connect(stream)
-            // Some of them wait for the store then, and the others in the source.
+            // Then some of them wait for the store, and the others in the source.
             if inbox { _ = bench.executor.run() }
             #expect(token != nil)
             token = nil
@@ -37,7 +37,7 @@ struct SourceWindowTests {
         }
     }
 
-    @Test("F26: a token that goes while the source is read ends it there")
+    @Test("F26: a token released while the source is read ends the reading")
     func endedMidway() {
         let bench = StoreBench(Adder())
         let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
@@ -49,7 +49,7 @@ struct SourceWindowTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test("F26: a source is read no faster than what it yields is applied")
+    @Test("F26: a source is read no faster than its values are applied")
     func connected() {
         let bench = StoreBench(Adder())
         let flood = Flood()
@@ -63,7 +63,7 @@ struct SourceWindowTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F25: a source that is merged in is read no faster than what it yields is applied")
+    @Test("F25: a merged source is read no faster than its values are applied")
     func merged() {
         let flood = Flood()
         let bench = StoreBench(Adder(actions: { $0.merging(flood) }))
@@ -73,7 +73,7 @@ struct SourceWindowTests {
         #expect(bench.state.sum == CoreLimits.sourcedValuesMax)
     }
 
-    @Test("F26: a source is read no more when its store has gone")
+    @Test("F26: a source is not read any more after its store was released")
     func gone() {
         let executor = HandExecutor()
         let flood = Flood()
@@ -81,13 +81,13 @@ struct SourceWindowTests {
         let token = store?.connect(flood)
         _ = executor.run()
         store = nil
-        // Each of the places comes free with the job that is dropped.
+        // Each dropped job makes room for another value in the window.
         _ = executor.run()
         #expect(flood.asked.withLock { $0 } == CoreLimits.sourcedValuesMax + 1)
         withExtendedLifetime(token) {}
     }
 
-    @Test("F26: a source whose reactor was removed is read no more")
+    @Test("F26: a source is not read any more after its reactor was removed")
     func removed() throws {
         let bench = StoreBench(Office())
         try bench.send(.open("a"))

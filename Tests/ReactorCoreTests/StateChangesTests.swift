@@ -9,7 +9,7 @@ struct StateChangesTests {
         FieldChange(index: 1, name: "entries", parts: .keys(keys))
     }
 
-    @Test("F58: the union of two change sets has the fields and keys of both, each once")
+    @Test("F58: the union of two change sets contains the fields and keys of both, each once")
     func union() {
         let first = StateChanges.fields([entries("a", "b")])
         let second = StateChanges.fields([name, entries("b", "c")])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("StateMarks")
 struct StateMarksTests {
-    @Test("marks that nobody drained say all; then each bit stands for a field")
+    @Test("marks that were never drained report all fields; after that each bit is a field")
     func bits() {
         var marks = StateMarks()
         var fields = [0, 0, 0]
@@ -26,7 +26,7 @@ struct StateMarksTests {
         #expect(drain().isEmpty)
     }
 
-    @Test("values differ where they are not equal, or cannot be compared")
+    @Test("values differ if they are not equal, or cannot be compared")
     func differ() {
         #expect(StateMarks.differ(1, 2) && !StateMarks.differ(1, 1))
         #expect(StateMarks.differ({ 1 }, { 1 }))

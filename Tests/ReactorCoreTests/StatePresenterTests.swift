@@ -18,7 +18,7 @@ struct StatePresenterTests {
         replica.commit()
     }
 
-    @Test("F24: a replica shows what the transform makes of the state, and reduces the state")
+    @Test("F24: a replica shows the transformed state, and reduces the original one")
     func transformed() throws {
         let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
         #expect(replica.shown.sum == 100)
@@ -29,7 +29,7 @@ struct StatePresenterTests {
         #expect(replica.shown.sum == 700)
     }
 
-    @Test("F24: what a transform shows that is not one for one only the daemon knows")
+    @Test("F24: a transform that is not one-to-one can be shown only by the daemon")
     func notOneForOne() throws {
         let (numbers, _) = AsyncStream.makeStream(of: Adder.State.self)
         let transforms: [((Transform<Adder.State>) -> Transform<Adder.State>, Bool)] = [
@@ -47,7 +47,7 @@ struct StatePresenterTests {
         #expect(replica.shown.sum == 2)
     }
 
-    @Test("F24: a value that comes as it is to be shown is not transformed again")
+    @Test("F24: a value that arrives transformed is not transformed again")
     func values() throws {
         let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
         replica.setPreviewable(false)
@@ -57,7 +57,7 @@ struct StatePresenterTests {
         #expect(replica.preview(.add(4)) == nil)
     }
 
-    @Test("F24: a state that the daemon has transformed is shown as it is")
+    @Test("F24: a state transformed by the daemon is shown unchanged")
     func transformedThere() throws {
         let replica = try replica { $0.map { Adder.State(sum: $0.sum * 100, seen: $0.seen) } }
         replica.setPreviewable(false)

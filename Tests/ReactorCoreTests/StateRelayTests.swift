@@ -4,7 +4,7 @@ import Testing
 
 @Suite("StateRelay", .timeLimit(.minutes(10)))
 struct StateRelayTests {
-    @Test("F83: a reader gets the current value, then each that is set, equal ones too")
+    @Test("F83: a reader gets the current value, then each new one, including equal ones")
     func replays() async {
         let relay = StateRelay(1)
         relay.accept(2)
@@ -18,7 +18,7 @@ struct StateRelayTests {
         #expect(await late.next() == 7 && relay.value == 7)
     }
 
-    @Test("F83: a relay that is dropped ends no reader: each waits until it is cancelled")
+    @Test("F83: a released relay ends no reader: each waits until it is cancelled")
     func dropped() async {
         let (values, kept) = AsyncStream.makeStream(of: Int?.self)
         var relay: StateRelay? = StateRelay(1)
@@ -33,14 +33,14 @@ struct StateRelayTests {
         relay?.accept(2)
         relay = nil
         #expect(await iterator.next() == 2)
-        // A reader that had ended with the relay says so before it learns of the cancellation.
+        // A reader that had ended with the relay would report that before its cancellation.
         for _ in 0..<100 { await Task.yield() }
         reader.cancel()
         #expect(await iterator.next() == .some(nil))
         #expect(relay == nil)
     }
 
-    @Test("F83: it does not complete while it lives, and forgets readers that go")
+    @Test("F83: it does not complete while it exists, and drops cancelled readers")
     func readers() async {
         let relay = StateRelay("a")
         var stream: AsyncStream<String>? = relay.values

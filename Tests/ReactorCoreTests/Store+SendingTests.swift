@@ -11,10 +11,10 @@ struct StoreSendingTests {
         try await store.perform(.addLater(5))
         #expect(store.state.seen == [5])
         await #expect(throws: Rejection("refused", "no")) { try await store.perform(.refuse) }
-        #expect(store.core.tree.running.isEmpty)
+        #expect(store.core.tree.effects.running.isEmpty)
     }
 
-    @Test("F47: a cancelled perform takes the action's effects with it")
+    @Test("F47: a cancelled perform cancels the action's effects")
     func cancelledPerform() async throws {
         let clock = HandClock()
         let task = Task { () -> [String] in
@@ -27,7 +27,7 @@ struct StoreSendingTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("F46: send applies an action and lets nobody know of a refusal")
+    @Test("F46: send applies an action and reports no refusal")
     func send() {
         let store = Store(Adder())
         store.send(.add(1))
@@ -36,7 +36,7 @@ struct StoreSendingTests {
         #expect(store.state.seen == [1, 2])
     }
 
-    @Test("F17: an injected mutation passes over mutate and the transform of mutations")
+    @Test("F17: an injected mutation bypasses mutate and the transform of mutations")
     func inject() throws {
         let bench = StoreBench(
             Adder(
@@ -52,7 +52,7 @@ struct StoreSendingTests {
         #expect(bench.state.seen == [5, 6, -1])
     }
 
-    @Test("F26: a connected stream is a source of actions until its token goes")
+    @Test("F26: a connected stream is a source of actions until its token is released")
     func connect() async throws {
         let bench = StoreBench(Adder())
         let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
@@ -70,7 +70,7 @@ struct StoreSendingTests {
         #expect(bench.state.seen == [1, 2])
     }
 
-    @Test("F82: a connected stream that fails ends nothing else")
+    @Test("F82: a failing connected stream ends nothing else")
     func failingConnect() throws {
         let bench = StoreBench(Adder())
         let token = bench.store.connect(Numbers(values: [.add(1)], fails: true))
@@ -80,7 +80,7 @@ struct StoreSendingTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F45: senders on many threads at once lose nothing")
+    @Test("F45: concurrent senders on many threads lose nothing")
     func concurrentSenders() async {
         let store = Store(Adder())
         let handle = store.handle
@@ -94,7 +94,7 @@ struct StoreSendingTests {
         #expect(store.sequence == 4_000)
     }
 
-    @Test("F42: everything is reduced on the isolation of the store, one after another")
+    @Test("F42: all reducing happens on the store's isolation, one action after another")
     func oneExecutor() async throws {
         let store = Store(Adder())
         let handle = store.handle
@@ -109,14 +109,14 @@ struct StoreSendingTests {
         #expect(store.state.sum == 5_050)
     }
 
-    @Test("F44: a second thread inside a store is complained of in debug builds")
+    @Test("F44: a second thread inside a store is reported in debug builds")
     func misuse() {
         let store = Store(Adder())
         var complaints: [String] = []
         store.onComplaint = { complaints.append($0) }
         let token = store.observe { state in
             guard state.sum == 1 else { return }
-            // because the compiler refuses this, a test has to go behind its back
+            // The compiler refuses this, so the test bypasses its check.
             Self.onAnotherThread(Confined(store))
         }
         store.send(.add(1))

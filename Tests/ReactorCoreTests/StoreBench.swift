@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// A store whose time and tasks a test turns by hand.
+/// A store whose time and tasks the test controls.
 final class StoreBench<R: Reactor> {
     let clock = HandClock()
     let executor = HandExecutor()
@@ -16,7 +16,7 @@ final class StoreBench<R: Reactor> {
 
     var state: R.State { store.state }
 
-    /// Dispatches actions, one directly after the other, and runs what follows from them at once.
+    /// Dispatches actions directly one after another, and runs their immediate consequences.
     func send(_ actions: R.Action...) throws(Rejection) {
         for action in actions { try store.dispatch(action) }
         settle()
@@ -30,12 +30,12 @@ final class StoreBench<R: Reactor> {
         settle()
     }
 
-    /// Runs tasks and takes what they post, until nothing is left to do at this time.
+    /// Runs tasks and applies their jobs, until no work is left at this time.
     func settle() {
         repeat { store.drain() } while executor.run() || !store.isDrained
     }
 
-    /// Lets time pass, from one sleeper that is due to the next.
+    /// Advances the time, from one due sleeper to the next.
     func advance(by duration: Duration) {
         settle()
         let end = clock.now.advanced(by: duration)
@@ -59,7 +59,7 @@ extension StoreBench {
         return handle
     }
 
-    /// What became of a saga that has ended: its value, `cancelled`, or its error.
+    /// The result of an ended saga: its value, `cancelled`, or its error.
     func outcome<Value: Sendable>(of handle: SagaHandle<Value>) -> String {
         let notes = Notes()
         let task = Task(executorPreference: executor) {

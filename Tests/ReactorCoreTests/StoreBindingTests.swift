@@ -3,7 +3,7 @@ import Testing
 
 @Suite("StoreBinding")
 struct StoreBindingTests {
-    @Test("F66: a binding of a store reads its state, and dispatches what is written")
+    @Test("F66: a store's binding reads the state, and dispatches written values")
     func action() throws {
         let store = Store(Tally())
         var refused: [String] = []
@@ -17,7 +17,7 @@ struct StoreBindingTests {
         #expect(sum.wrappedValue == 11 && refused == ["refused"])
     }
 
-    @Test("F68: a binding to a mutation passes the decision by, in process only")
+    @Test("F68: a binding to a mutation bypasses the decision, only within the process")
     func mutation() throws {
         let store = Store(Tally())
         var seen: [Int] = []
@@ -29,7 +29,7 @@ struct StoreBindingTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F68: a mutation from inside an observer waits until the action at hand is complete")
+    @Test("F68: a mutation from inside an observer waits until the current action is complete")
     func nested() throws {
         let store = Store(Tally())
         let sum = store.binding(\.sum, mutation: { .added($0) })
@@ -43,7 +43,7 @@ struct StoreBindingTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F66: what an observer writes to a binding and is refused, the binding is told of")
+    @Test("F66: a binding learns of the refusal of a value that an observer wrote")
     func refusedLater() throws {
         let store = Store(Tally())
         var refused: [String] = []

@@ -2,6 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
+/// Drives ``StoreCore``.
 @Suite("Store")
 struct StoreTests {
     @Test("F15: a dispatched action is applied when the call returns")
@@ -13,7 +14,7 @@ struct StoreTests {
         #expect(store.sequence == 2)
     }
 
-    @Test("F64: a store gives each reactor of its tree as a store of its own")
+    @Test("F64: a store provides each reactor of its tree as a store")
     func storeOfNested() throws {
         let store = Store(Office())
         try store.dispatch(.open("a"))
@@ -47,7 +48,7 @@ struct StoreTests {
         #expect(store.state.sum == 4)
     }
 
-    @Test("an observer sees the state at once and after each action, until its token goes")
+    @Test("an observer gets the current state and each later one, until its token is released")
     func observe() throws {
         let store = Store(Tally())
         var seen: [Int] = []
@@ -62,7 +63,7 @@ struct StoreTests {
         #expect(token == nil)
     }
 
-    @Test("F43: an observer that acts in its first call is called with what comes of it")
+    @Test("F43: an observer that dispatches in its first call is called with the result")
     func actingAtOnce() throws {
         let store = Store(Tally())
         var seen: [Int] = []
@@ -76,7 +77,9 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F43: an observation that an observer begins acts in its first call, and misses nothing")
+    @Test(
+        "F43: an observation begun by an observer may dispatch in its first call and misses nothing"
+    )
     func actingInside() throws {
         let store = Store(Tally())
         var (seen, tokens): ([Int], [StoreToken]) = ([], [])
@@ -93,7 +96,7 @@ struct StoreTests {
         withExtendedLifetime((outer, tokens)) {}
     }
 
-    @Test("the token of an observation that outlives its store holds nothing of it")
+    @Test("an observation's token that outlives its store retains nothing of the store")
     func tokenOutlives() throws {
         weak var root: AnyNode?
         weak var held: Notes?
@@ -107,7 +110,7 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F43: an action that an observer dispatches runs after the one at hand is complete")
+    @Test("F43: an action that an observer dispatches runs after the current one is complete")
     func reentrant() throws {
         let store = Store(Tally())
         var seen: [String] = []
@@ -126,7 +129,9 @@ struct StoreTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("F20: a store's root may hold other reactors, whose followers run before it returns")
+    @Test(
+        "F20: a store's root may contain reactors whose followers run before dispatch returns"
+    )
     func nested() throws {
         let store = Store(Shop())
         try store.dispatch(.visit(12))
@@ -155,7 +160,7 @@ struct StoreTests {
         }
     }
 
-    @Test("a rejected action from another thread disturbs nobody")
+    @Test("a rejected action from another thread has no effect on others")
     func handleRejection() throws {
         let store = Store(Tally())
         var shown = 0
@@ -168,7 +173,7 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F43: an observer that drains gets what waits after the action at hand")
+    @Test("F43: an observer that drains gets the waiting jobs after the current action")
     func reentrantDrain() throws {
         let store = Store(Tally())
         var seen: [Int] = []
@@ -184,7 +189,7 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F13: what an effect emits arrives with a drain, and rings for it")
+    @Test("F13: an effect's emission arrives with a drain, and rings the bell")
     func effects() async throws {
         let (rings, bell) = AsyncStream<Void>.makeStream()
         let store = Store(Fetcher(), wake: { bell.yield() })
@@ -198,7 +203,7 @@ struct StoreTests {
         #expect(store.sequence == 3)
     }
 
-    @Test("F43: observers that answer each other without end are cut, and it is said")
+    @Test("F43: observers that answer each other endlessly are cut off, with a report")
     func loop() throws {
         let store = Store(Tally())
         var complaints: [String] = []
@@ -212,7 +217,7 @@ struct StoreTests {
         withExtendedLifetime(deep) {}
     }
 
-    @Test("F43: an observer's actions are no more than an action may have followers")
+    @Test("F43: an observer's actions are bounded like an action's followers")
     func flood() throws {
         let store = Store(Tally())
         var complaints: [String] = []
@@ -227,7 +232,7 @@ struct StoreTests {
         withExtendedLifetime(wide) {}
     }
 
-    @Test("an action that has to wait and is refused is complained of, and so is a handle's")
+    @Test("the refusal of a waiting action is reported, and so is a handle's")
     func waitingRefusal() throws {
         let store = Store(Tally())
         var complaints: [String] = []
@@ -243,7 +248,7 @@ struct StoreTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("an observer whose token goes while others are told is told no more")
+    @Test("an observer whose token is released during a notification is not called any more")
     func tokenGoes() throws {
         let store = Store(Tally())
         var second: StoreToken?

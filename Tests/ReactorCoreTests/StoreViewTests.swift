@@ -5,7 +5,7 @@ import Testing
 struct StoreViewTests {
     private let store = Store(Adder())
 
-    @Test("F54: an observer of a part is told when the part is another, and only then")
+    @Test("F54: an observer of a part is called only when the part changes")
     func dedup() throws {
         var sums: [Int] = []
         let view = store.scoped(to: \.sum)
@@ -18,7 +18,7 @@ struct StoreViewTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F54: an observer of a part that acts in its first call is called with what comes of it")
+    @Test("F54: an observer of a part that dispatches in its first call is called with the result")
     func actingAtOnce() throws {
         var sums: [Int] = []
         let view = store.scoped(to: \.sum)
@@ -30,7 +30,7 @@ struct StoreViewTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F55: a part of a part is told of its own changes only")
+    @Test("F55: an observer of a nested part is called only for its changes")
     func nested() throws {
         var counts: [Int] = []
         let token = store.scoped(to: \.seen).scoped(to: \.count).observe { counts.append($0) }

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A state with a field of every kind that is recorded, or is not.
+/// A state with every kind of field that is tracked or not.
 @WireCodable
 @ReactorState
 struct Memo: Equatable, Sendable {
@@ -16,7 +16,7 @@ struct Memo: Equatable, Sendable {
     var double: Int { count * 2 }
 }
 
-/// A state with recorded states in it.
+/// A state with nested tracked states.
 @WireCodable
 @ReactorState
 struct Desktop: Equatable, Sendable {
@@ -26,7 +26,7 @@ struct Desktop: Equatable, Sendable {
     var deep: Drawer = Drawer()
 }
 
-/// A recorded state that holds another.
+/// A tracked state with another one.
 @WireCodable
 @ReactorState
 struct Drawer: Equatable, Sendable {
@@ -34,14 +34,14 @@ struct Drawer: Equatable, Sendable {
     var isOpen = false
 }
 
-/// A generic state, whose fields may be compared or not.
+/// A generic state, with comparable or other fields.
 @ReactorState
 struct Box<Content> {
     var content: Content
     var closed = false
 }
 
-/// A reactor whose state is recorded.
+/// A reactor with a tracked state.
 @Reactor
 struct Shelf {
     enum Action: Equatable, Sendable {
@@ -73,7 +73,7 @@ struct Shelf {
     }
 }
 
-/// A shelf that shows another state than it has.
+/// A shelf whose shown state differs from its own.
 struct FramedShelf: Reactor {
     typealias Action = Shelf.Action
     typealias State = Shelf.State

@@ -14,7 +14,7 @@ struct TrackedStateTests {
         return fields.map(\.name)
     }
 
-    @Test("F56: the fields that were set or changed in place are told, once, and no others")
+    @Test("F56: fields that were set or changed in place are reported once, and no others")
     func changed() {
         var memo = memo()
         #expect(memo.drainChanges().isEmpty)
@@ -26,7 +26,7 @@ struct TrackedStateTests {
         #expect(names(memo.drainChanges()) == ["history"])
     }
 
-    @Test("F56: a field that is set to an equal value is not told, one changed in place is")
+    @Test("F56: a field set to an equal value is not reported, one changed in place is")
     func equal() {
         var memo = memo()
         memo.count = 1
@@ -36,7 +36,7 @@ struct TrackedStateTests {
         #expect(names(memo.drainChanges()) == ["count"])
     }
 
-    @Test("F58: the change set is read by an author, whole or key by key, without ending it")
+    @Test("F58: an author reads the change set, completely or by key, without draining it")
     func peek() {
         var memo = memo()
         memo.notes["a"] = 1
@@ -53,7 +53,7 @@ struct TrackedStateTests {
         #expect(memo.changes.isEmpty)
     }
 
-    @Test("a state that was made, decoded or replaced counts as changed as a whole")
+    @Test("a new, decoded or replaced state counts as changed completely")
     func whole() throws {
         var made = Memo(count: 1, limit: 2)
         #expect(made.drainChanges() == .all)
@@ -63,7 +63,7 @@ struct TrackedStateTests {
         #expect(made.drainChanges() == .all && made.drainChanges().isEmpty)
     }
 
-    @Test("the marks are no part of equality, hashing or coding")
+    @Test("the marks are not part of equality, hashing and coding")
     func marks() throws {
         var changed = memo()
         let drained = changed
@@ -77,7 +77,7 @@ struct TrackedStateTests {
             fields == ["alert", "count", "limit", "noise", "notes", "title", "others", "history"])
     }
 
-    @Test("a collection that was exchanged, or put back, is not believed to know its changes")
+    @Test("an exchanged or restored collection is reported as changed completely")
     func exchanged() {
         var memo = memo()
         memo.notes["a"] = 1
@@ -104,7 +104,9 @@ struct TrackedStateTests {
         #expect(memo.drainChanges() == .fields([FieldChange(index: 2, name: "notes")]))
     }
 
-    @Test("F57: what is ignored is told apart, and what does not travel is told and not coded")
+    @Test(
+        "F57: ignored fields are reported separately, and local fields are reported and not encoded"
+    )
     func ignored() throws {
         var memo = memo()
         memo.noise = 5
@@ -121,7 +123,7 @@ struct TrackedStateTests {
         #expect(memo.encode(at: ["cache"], into: &writer) == .impossible)
     }
 
-    @Test("F59: a pulse is told as changed when it is assigned the same")
+    @Test("F59: a pulse is reported as changed when it is assigned an equal value")
     func pulse() {
         var memo = memo()
         memo.alert = nil
@@ -129,7 +131,7 @@ struct TrackedStateTests {
         #expect(memo.drainChanges().isEmpty)
     }
 
-    @Test("a generic state is recorded; what cannot be compared counts as changed when it is set")
+    @Test("a generic state is tracked; an incomparable field counts as changed when it is set")
     func generic() {
         var box = Box(content: { 1 })
         _ = box.drainChanges()
@@ -151,7 +153,7 @@ struct TrackedStateTests {
         #expect(fields[7].index == fields[8].index)
     }
 
-    @Test("a node drains its state, and a replica its own; who cannot know says all")
+    @Test("a node and a replica each drain their own state; an untracked state reports all")
     func drained() throws {
         let tree = Tree(Shelf(), epoch: 1)
         #expect(tree.root.drainChanges() == .all)
@@ -176,7 +178,7 @@ struct TrackedStateTests {
     }
 }
 
-/// Recorded states in recorded states.
+/// Tracked states in tracked states.
 @Suite("TrackedState in another")
 struct NestedTrackedStateTests {
     private func desktop() -> Desktop {
@@ -185,7 +187,7 @@ struct NestedTrackedStateTests {
         return desktop
     }
 
-    /// Paths of what a change set names.
+    /// The paths in a change set.
     private func paths(_ changes: StateChanges) -> [String] {
         guard case .fields(let fields) = changes else { return ["all"] }
         return fields.flatMap { field -> [String] in
@@ -197,7 +199,7 @@ struct NestedTrackedStateTests {
         }
     }
 
-    @Test("F58: of a recorded field that is recorded itself, the fields and keys within are told")
+    @Test("F58: for a nested tracked field the changed fields and keys within are reported")
     func nested() {
         var desktop = desktop()
         desktop.left.count += 1
@@ -212,7 +214,7 @@ struct NestedTrackedStateTests {
         #expect(desktop.drainChanges().isEmpty)
     }
 
-    @Test("F58: a recorded state that was put in the place of another is told whole")
+    @Test("F58: a tracked state that replaced another is reported completely")
     func replaced() {
         var desktop = desktop()
         desktop.left = Memo(count: 9, limit: 9)
@@ -228,7 +230,7 @@ struct NestedTrackedStateTests {
         #expect(paths(desktop.drainChanges()) == ["spare"])
         desktop.spare?.count += 1
         #expect(paths(desktop.drainChanges()) == ["spare"])
-        // because a copy that was taken since the last look knows what it was given since then
+        // A copy taken after the last drain contains only its own later changes.
         var copy = desktop.right
         copy.title = "copy"
         desktop.right.count = 70
@@ -236,7 +238,7 @@ struct NestedTrackedStateTests {
         #expect(paths(desktop.drainChanges()) == ["right.title"])
     }
 
-    @Test("F58: fields that were exchanged are told whole")
+    @Test("F58: exchanged fields are reported completely")
     func exchanged() {
         var desktop = desktop()
         let left = desktop.left
@@ -245,7 +247,7 @@ struct NestedTrackedStateTests {
         #expect(paths(desktop.drainChanges()) == ["left", "right"])
     }
 
-    @Test("F58: what two looks name of a recorded field is named by their union")
+    @Test("F58: two drains of a tracked field report the union of its changes")
     func union() {
         var desktop = desktop()
         desktop.left.count += 1

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Adds numbers; what each stage of its pipeline does is said when it is made.
+/// Adds numbers; each stage of its pipeline is given at its creation.
 struct Adder: Reactor {
     @WireCodable
     enum Action: Equatable, Sendable {
@@ -77,7 +77,7 @@ struct Numbers: AsyncSequence, Sendable {
     }
 }
 
-/// Yields what it is made of, then ends.
+/// Yields given elements, then ends.
 struct Yielding<Element: Sendable>: AsyncSequence, Sendable {
     let values: [Element]
 
@@ -92,6 +92,7 @@ struct Yielding<Element: Sendable>: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: values[...]) }
 }
 
+/// Drives ``TransformRun``.
 @Suite("Transform")
 struct TransformTests {
     @Test("F22: a transform of actions may drop, change and multiply them, in one transaction")
@@ -111,7 +112,7 @@ struct TransformTests {
         #expect(bench.state.seen == [1, 1, 70])
     }
 
-    @Test("F22: of the actions that one became all are applied, or none")
+    @Test("F22: the actions that one action became are applied all or not at all")
     func allOrNone() throws {
         let bench = StoreBench(
             Adder(actions: { $0.flatMap { [$0, $0 == .add(5) ? .refuse : .add(1)] } }))
@@ -122,7 +123,7 @@ struct TransformTests {
         #expect(bench.state.seen == [2, 1])
     }
 
-    @Test("F23: a transform of mutations sees synchronous and asynchronous ones alike")
+    @Test("F23: a transform of mutations sees synchronous and asynchronous ones")
     func mutations() throws {
         let bench = StoreBench(
             Adder(mutations: { mutations in
@@ -136,7 +137,7 @@ struct TransformTests {
         #expect(bench.state.seen == [10, 20])
     }
 
-    @Test("F24: the presented state is what is shown; reduce never sees it")
+    @Test("F24: the presented state is shown; reduce never sees it")
     func states() throws {
         let bench = StoreBench(
             Adder(states: { states in
@@ -156,7 +157,7 @@ struct TransformTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F24: a state that the transform drops leaves the one before it on show")
+    @Test("F24: when the transform drops a state, the previous one stays visible")
     func droppedState() throws {
         let bench = StoreBench(Adder(states: { $0.filter { $0.sum % 2 == 0 } }))
         try bench.send(.add(2))
@@ -166,7 +167,7 @@ struct TransformTests {
         #expect(bench.state.sum == 4)
     }
 
-    @Test("F25: merged sources come in as transactions of their own, behind the stages before them")
+    @Test("F25: merged sources enter as transactions of their own, behind the earlier stages")
     func sources() {
         let bench = StoreBench(
             Adder(actions: { actions in
@@ -179,7 +180,7 @@ struct TransformTests {
         #expect(bench.store.sequence == 2)
     }
 
-    @Test("F25: a source of mutations comes in behind the stages before it, without an action")
+    @Test("F25: a source of mutations enters behind the earlier stages, without an action")
     func mutationSources() throws {
         let bench = StoreBench(
             Adder(mutations: { mutations in
@@ -194,7 +195,7 @@ struct TransformTests {
         #expect(bench.state.seen == [1, 3, -1])
     }
 
-    @Test("F25: a source of states is shown, and never fed back into what reduce makes")
+    @Test("F25: a source of states is shown, and never passed to reduce")
     func stateSources() throws {
         var foreign = Adder.State()
         foreign.sum = 500
@@ -217,7 +218,8 @@ struct TransformTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F82: an input that fails, or ends, ends nothing else, and the reactor hears of it")
+    @Test(
+        "F82: an input that fails or ends does not end anything else, and the reactor learns of it")
     func failingInput() throws {
         var errors: [String] = []
         let bench = StoreBench(
@@ -231,7 +233,7 @@ struct TransformTests {
         #expect(bench.state.seen == [1, 4, 5])
     }
 
-    @Test("F22: a stream form has time in it: the dispatch is accepted, its actions come later")
+    @Test("F22: a stream form may delay: the dispatch is accepted, and its actions come later")
     func stream() throws {
         let bench = StoreBench(
             Adder(actions: { actions in
@@ -259,14 +261,14 @@ struct TransformTests {
         #expect(bench.state.seen == [2, 3, 4])
     }
 
-    @Test("F82: a stream that ends is begun anew with the next value")
+    @Test("F82: a stream that ends is started again with the next value")
     func endingStream() throws {
         let bench = StoreBench(Adder(actions: { $0.stream { $0.prefix(1) } }))
         for number in 1...3 { try bench.send(.add(number)) }
         #expect(bench.state.seen == [1, 2, 3])
     }
 
-    @Test("an action that finds no room in front of a stream is rejected as BUSY")
+    @Test("an action without room in front of a stream is rejected as BUSY")
     func fullStream() throws {
         let bench = StoreBench(Adder(actions: { $0.stream { $0 } }))
         for number in 1...CoreLimits.streamedValuesMax { try bench.store.dispatch(.add(number)) }
@@ -286,7 +288,7 @@ struct TransformTests {
         #expect(bench.state.sum == 2)
     }
 
-    @Test("a reactor that hands its transforms back takes the short way")
+    @Test("a reactor with identity transforms takes the short path")
     func identity() {
         #expect(Transform<Int>().isIdentity)
         let store = Store(Adder())
@@ -296,7 +298,7 @@ struct TransformTests {
 }
 
 extension TransformTests {
-    @Test("F22: an action that went into a stream is told to its sender as accepted")
+    @Test("F22: the sender of an action that went into a stream gets the outcome accepted")
     func accepted() throws {
         let tree = Tree(Adder(actions: { $0.stream { $0 } }), epoch: 1)
         #expect(try tree.send(Adder.Action.add(1)) == "accepted 1")
@@ -306,7 +308,7 @@ extension TransformTests {
 }
 
 extension TransformTests {
-    @Test("F22: what a refused batch sent into a stream never comes out, and the stream goes on")
+    @Test("F22: actions of a refused batch never leave a stream, and the stream continues")
     func refusedBatch() throws {
         let bench = StoreBench(
             Adder(
@@ -322,7 +324,7 @@ extension TransformTests {
         #expect(bench.state.seen == [1])
     }
 
-    @Test("F22: a stream says what it has to say from the start, before any action")
+    @Test("F22: a stream emits its initial values before any action")
     func prepended() {
         let bench = StoreBench(
             Adder(actions: { actions in
@@ -340,7 +342,7 @@ extension TransformTests {
         #expect(bench.state.seen == [7])
     }
 
-    @Test("F42: whoever asks, mutations are applied on the thread that drains the store")
+    @Test("F42: mutations are applied on the thread that drains the store, whichever thread sends")
     func oneThread() {
         let mark = ThreadMark()
         var isInside: [Bool] = []

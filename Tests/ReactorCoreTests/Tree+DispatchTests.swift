@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Tree: followers, batches and the end of connections")
 struct TreeDispatchTests {
-    @Test("F43: an action dispatched from inside another runs after it, as a revision of its own")
+    @Test("F43: an action dispatched inside another runs after it, as a revision of its own")
     func followers() throws {
         let tree = Tree(Desk(), epoch: 1)
         #expect(try tree.send(Desk.Action.hop(3)) == "applied 1")
@@ -12,7 +12,7 @@ struct TreeDispatchTests {
         #expect(tree.deltas == ["0@1", "0@2", "0@3", "0@4"])
     }
 
-    @Test("F43: followers run in the order in which they were asked for, theirs behind them")
+    @Test("F43: followers run in the order of their requests, with their own behind them")
     func breadth() throws {
         let tree = Tree(Group([("a", Desk()), ("b", Desk())]), epoch: 1)
         #expect(try tree.send(Desk.Action.fan(3), to: "/a") == "applied 1")
@@ -21,7 +21,7 @@ struct TreeDispatchTests {
         #expect(try tree.send(Desk.Action.hop(0), to: "/b") == "applied 5")
     }
 
-    @Test("R100: a follower that calls itself is cut at depth 64 with a LOOP that names it")
+    @Test("R100: a follower that calls itself is cut off at depth 64 with a LOOP that names it")
     func loop() throws {
         let tree = Tree(Group([("desk", Desk())]), epoch: 1)
         #expect(try tree.send(Desk.Action.loop, to: "/desk", from: 3, ordinal: 9) == "applied 1")
@@ -48,7 +48,7 @@ struct TreeDispatchTests {
         #expect(tree.revision.sequence == UInt64(2 + 2 * CoreLimits.followersMax))
     }
 
-    @Test("what a rejected action asked for is forgotten with it")
+    @Test("the requests of a rejected action are dropped with it")
     func rejectedRequests() throws {
         let tree = Tree(Desk(), epoch: 1)
         #expect(try tree.send(Desk.Action.takeAndRefuse("a")) == "rejected refused")
@@ -58,7 +58,7 @@ struct TreeDispatchTests {
         #expect(try tree.state(of: Desk.self).log == ["step 0"])
     }
 
-    @Test("several actions are one transaction, each seeing what those before it left")
+    @Test("several actions are one transaction, each seeing the result of the previous ones")
     func batch() throws {
         let tree = Tree(Shop(), epoch: 1)
         let result = try tree.sendTogether([
@@ -73,7 +73,7 @@ struct TreeDispatchTests {
         #expect(tree.deltas.allSatisfy { $0.hasSuffix("@1") })
     }
 
-    @Test("R96: a child that a rejected batch created is freed, with all below it")
+    @Test("R96: a child created by a rejected batch is removed, with all below it")
     func batchFreesChildren() throws {
         let tree = Tree(Shop(), epoch: 1)
         let count = tree.mountedCount
@@ -122,7 +122,7 @@ struct TreeDispatchTests {
         #expect(try tree.state(of: Room.self, "/shop/rooms/stays").chairs == 2)
     }
 
-    @Test("a rejected batch names the action that was refused")
+    @Test("a rejected batch names the refused action")
     func batchMessage() throws {
         let tree = Tree(Tally(), epoch: 1)
         var writer = WireWriter()
@@ -142,7 +142,7 @@ struct TreeDispatchTests {
         #expect(try tree.state(of: Tally.self) == Tally.State())
     }
 
-    @Test("followers of a batch run after it, and a later action runs in place again")
+    @Test("followers of a batch run after it, and a later action runs normally again")
     func batchFollowers() throws {
         let tree = Tree(Desk(), epoch: 1)
         #expect(
@@ -153,7 +153,7 @@ struct TreeDispatchTests {
         #expect(try tree.send(Desk.Action.hop(0)) == "applied 3")
     }
 
-    @Test("a connection's end is a transaction of each reactor in which it owned something")
+    @Test("the end of a connection is a transaction of each reactor in which it owned an object")
     func connectionEnds() throws {
         let tree = Tree(Group([("a", Desk()), ("b", Desk()), ("c", Desk())]), epoch: 1)
         try tree.send(Desk.Action.take("x"), to: "/b", from: 1)

@@ -11,8 +11,8 @@ extension Caller {
 }
 
 extension Tree {
-    /// Dispatches `action` as its bytes, and says what became of it: `applied 1`,
-    /// `replied 1 {"text":"a"}`, `deferred 1`, `rejected code`, `not an action`.
+    /// Dispatches the encoded `action` and returns the result: `applied 1`, `replied 1
+    /// {"text":"a"}`, `deferred 1`, `rejected code`, `not an action`.
     @discardableResult
     func send(
         _ action: some WireCodable, to path: String = "/", from connection: UInt64 = 1,
@@ -42,7 +42,7 @@ extension Tree {
         return try result.text
     }
 
-    /// The value at a path, as JSON; `nil` if nothing stands there.
+    /// The value at a path as JSON; `nil` if there is none.
     func json(_ path: String = "/") throws -> String? {
         let (node, field) = resolve(try SlicePath(path))
         var writer = WireWriter()
@@ -80,7 +80,7 @@ extension Tree {
 }
 
 extension DispatchResult {
-    /// What became of an action, in a word or two.
+    /// The result of an action as a short text.
     var text: String {
         get throws {
             switch self {
@@ -97,7 +97,7 @@ extension DispatchResult {
 }
 
 extension Resolution {
-    /// Who was answered what.
+    /// The ticket and its reply.
     var text: String {
         get throws {
             let who = "\(ticket.client)/\(ticket.ordinal)"

@@ -13,7 +13,7 @@ struct TreeTests {
         #expect(try tree.node(at: SlicePath("/")) === tree.root)
     }
 
-    @Test("nodes are visited parents first, siblings in ascending order")
+    @Test("nodes are visited with parents first, siblings in ascending order")
     func visit() throws {
         let tree = Tree(Shop(), epoch: 1)
         try tree.send(Shop.Action.open("b"))
@@ -40,7 +40,7 @@ struct TreeTests {
         #expect(tree.node(4_000_000) == nil)
     }
 
-    @Test("a node that comes into being is told of when it can be found")
+    @Test("a new node is announced when it can be found")
     func onMount() throws {
         let tree = Tree(Shop(), epoch: 1)
         var mounted: [String] = []
@@ -52,7 +52,7 @@ struct TreeTests {
         #expect(Set(mounted) == ["/rooms/a", "/rooms/a/guests"])
     }
 
-    @Test("a tree that goes takes its nodes with it")
+    @Test("a released tree releases its nodes")
     func deinitialises() throws {
         weak var root: AnyNode?
         weak var leaf: AnyNode?

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Turn")
 struct TurnTests {
-    @Test("a delta says which node changed, at which sequence, by whose which action")
+    @Test("a delta has the changed node, the sequence, and the origin of the action")
     func delta() throws {
         let tree = Tree(Tally(), epoch: 1)
         tree.root.isReplicated = true
@@ -29,7 +29,7 @@ struct TurnTests {
         #expect(tree.turn.changes.map { $0.node.path.description } == ["/visits"])
     }
 
-    @Test("a tree that nobody watches from outside writes no deltas")
+    @Test("a tree without observers outside writes no deltas")
     func unrecorded() throws {
         let tree = Tree(Tally(), epoch: 1, recordsDeltas: false)
         #expect(try tree.send(Tally.Action.add(3)) == "applied 1")
@@ -38,7 +38,7 @@ struct TurnTests {
         #expect(try tree.state(of: Tally.self).sum == 5)
     }
 
-    @Test("a new turn forgets what the last collected, and goes on with the sequence")
+    @Test("a new turn clears the last one, and continues the sequence")
     func begins() throws {
         let tree = Tree(Shop(), epoch: 1)
         tree.root.isReplicated = true

@@ -14,7 +14,7 @@ struct ByteSizeTextTests {
     }
 
     @Test(
-        "anything else is no byte size",
+        "any other text is not a byte size",
         arguments: [
             "", "MiB", "-1", "+1", "1.5MiB", "1 MiB", "1mb", "1KB", "1M", "1Mb", "٣MB",
             "9223372036854775807KiB", "99999999999999999999",

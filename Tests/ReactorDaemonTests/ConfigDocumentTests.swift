@@ -12,7 +12,7 @@ struct ConfigDocumentTests {
         #expect(lines.first?.contains("expected at least") == true, "\(lines)")
     }
 
-    @Test("aliases that would grow a thousand million times are refused at once")
+    @Test("aliases that would expand to a billion values are refused immediately")
     func billionLaughs() {
         let names = "abcdefghij"
         var yaml = "x:\n  - &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n"
@@ -20,7 +20,7 @@ struct ConfigDocumentTests {
             let uses = Array(repeating: "*\(inner)", count: 9).joined(separator: ", ")
             yaml += "  - &\(outer) [\(uses)]\n"
         }
-        #expect(refusals(yaml + "  - *j\n").first?.contains("when aliases are followed") == true)
+        #expect(refusals(yaml + "  - *j\n").first?.contains("with aliases resolved") == true)
         for key in ["? *j\n  : 1", "*j : 1", "? [*j]\n  : 1"] {
             let lines = refusals(yaml + "y:\n  \(key)\n")
             #expect(lines.count == 1)
@@ -30,7 +30,7 @@ struct ConfigDocumentTests {
         }
     }
 
-    @Test("a long chain of nested aliases is refused, and its tree is freed without harm")
+    @Test("a long chain of nested aliases is refused, and its tree is freed without a crash")
     func longChain() {
         let deep = ConfigDocument.depthMax - 3
         for links in [ConfigDocument.aliasesMax, ConfigDocument.aliasesMax + 1] {
@@ -49,7 +49,7 @@ struct ConfigDocumentTests {
     }
 
     @Test(
-        "nesting is refused past its bound, whether the parser or we count it",
+        "nesting beyond the bound is refused, by the parser or by our count",
         arguments: [65, 5_000])
     func nesting(depth: Int) {
         let open = String(repeating: "[", count: depth)
@@ -59,7 +59,7 @@ struct ConfigDocumentTests {
         #expect(lines.first?.hasPrefix("r.yaml:1:") == true, "\(lines)")
     }
 
-    @Test("an alias for a whole value is fine, and an asterisk in text is no alias")
+    @Test("an alias for a whole value is allowed, and an asterisk in text is not an alias")
     func plainAlias() throws {
         let config = try DaemonConfig(
             yaml: """

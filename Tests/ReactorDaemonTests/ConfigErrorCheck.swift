@@ -1,7 +1,7 @@
 import ReactorDaemon
 import Testing
 
-/// Reads a configuration that must be refused, and gives the lines of the error.
+/// Parses a configuration that must be refused, and returns the lines of the error.
 func refusals(
     _ yaml: String, sourceLocation: SourceLocation = #_sourceLocation
 ) -> [String] {
@@ -11,5 +11,5 @@ func refusals(
     return error.map { $0.problems.map(\.description) } ?? []
 }
 
-/// A tree that makes a configuration complete.
+/// A minimal tree for a configuration.
 let oneReactor = "reactors: { visits: { kind: counter } }\n"

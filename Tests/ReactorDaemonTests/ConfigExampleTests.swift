@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// The example that is installed with the daemon, read from the repository.
+/// The example configuration that is installed with the daemon, read from the repository.
 struct ConfigExampleTests {
     private let file: String
     private let text: String
@@ -16,7 +16,7 @@ struct ConfigExampleTests {
         text = try String(contentsOfFile: file, encoding: .utf8)
     }
 
-    @Test("the example has the tree that the README talks about")
+    @Test("the example has the tree that the README describes")
     func tree() throws {
         let config = try DaemonConfig(file: file)
         let kinds = config.reactors.map { "\($0.name): \($0.kind ?? "-")" }
@@ -27,7 +27,7 @@ struct ConfigExampleTests {
         #expect(team == ["presence: presence", "lock: lock"])
     }
 
-    @Test("as it is, the example sets nothing but the tree, and that what happens is kept")
+    @Test("unchanged, the example sets only the tree, and a data directory")
     func defaults() throws {
         var config = try DaemonConfig(file: file)
         #expect(config.data == DataConfig())
@@ -37,7 +37,7 @@ struct ConfigExampleTests {
         #expect(config == minimal)
     }
 
-    @Test("with every key set as commented, the example means the same, but for the paths")
+    @Test("with every commented key set, the example means the same, except for the paths")
     func commented() throws {
         let set = text.replacing(/(?m)^( *)#(?=[a-zA-Z]+:)/) { $0.output.1 }
         #expect(set != text)
@@ -49,13 +49,13 @@ struct ConfigExampleTests {
         config.data?.directory = nil
         config.data?.dropped = []
         var plain = try DaemonConfig(file: file)
-        // because only the marks may differ, and by columns they do not
+        // Only the marks may differ, and uncommenting keeps their columns.
         #expect(config.reactors == plain.reactors)
         plain.reactors = config.reactors
         #expect(config == plain)
     }
 
-    @Test("every limit is in the example, and nothing else is under limits")
+    @Test("every limit is in the example, and no other key is under limits")
     func limits() {
         let section = text.split(separator: "\nlimits:\n")[1].split(separator: "\nreactors:\n")[0]
         let names = section.matches(of: /(?m)^  #([a-zA-Z]+):/).map { String($0.output.1) }

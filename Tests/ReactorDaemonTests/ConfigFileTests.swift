@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorDaemon
 
 struct ConfigFileTests {
-    /// A directory of the test's own, gone when the test is.
+    /// A temporary directory, removed with this object.
     private final class Directory {
         let url: URL
 
@@ -28,14 +28,14 @@ struct ConfigFileTests {
         return error?.description ?? ""
     }
 
-    @Test("a file is read, and errors name it as it was given")
+    @Test("a file is read, and errors use its name as given")
     func reads() throws {
         let directory = try Directory()
         let path = try directory.file(Data(oneReactor.utf8))
         #expect(try DaemonConfig(file: path).file == path)
     }
 
-    @Test("a missing file, a directory, and a path through a file have distinct texts")
+    @Test("a missing file, a directory, and a path through a file have different errors")
     func unreadable() throws {
         let directory = try Directory()
         let file = try directory.file(Data())
@@ -48,7 +48,7 @@ struct ConfigFileTests {
         #expect(texts[2].hasSuffix(": no such file: a part of the path is not a directory"))
     }
 
-    @Test("a file that may not be read is told as such", .disabled(if: geteuid() == 0))
+    @Test("a file without read permission has its own error", .disabled(if: geteuid() == 0))
     func forbidden() throws {
         let directory = try Directory()
         let path = try directory.file(Data(oneReactor.utf8))
@@ -56,19 +56,19 @@ struct ConfigFileTests {
         #expect(refusal(of: path).contains("permission to read it is missing"))
     }
 
-    @Test("a file that never ends is refused at the bound")
+    @Test("an endless file is refused at the bound")
     func endless() {
         #expect(refusal(of: "/dev/zero").contains("larger than 16MiB"))
     }
 
-    @Test("bytes that are no text are told with their line")
+    @Test("bytes that are not text are reported with their line")
     func notText() throws {
         let directory = try Directory()
         let path = try directory.file(Data("a: 1\nb: ".utf8) + [0xFF, 0x0A])
         #expect(refusal(of: path).hasPrefix("\(path):2: expected UTF-8 text"))
     }
 
-    @Test("a byte order mark at the start is no part of the first key")
+    @Test("a byte order mark at the start is not part of the first key")
     func byteOrderMark() throws {
         let directory = try Directory()
         let path = try directory.file(Data([0xEF, 0xBB, 0xBF]) + Data(oneReactor.utf8))

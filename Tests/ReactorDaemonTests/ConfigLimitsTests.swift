@@ -39,7 +39,7 @@ struct ConfigLimitsTests {
     }
 
     @Test(
-        "a limit out of its range or in the wrong unit is told with what was expected",
+        "a limit out of its range or in the wrong unit is reported with the expected value",
         arguments: [
             ("inFlightMax: 0", "limits.inFlightMax: expected 1 to 1000000, got \"0\""),
             ("inFlightMax: 1k", "limits.inFlightMax: expected a whole number, got \"1k\""),
@@ -70,14 +70,14 @@ struct ConfigLimitsTests {
         #expect(lines.first?.hasSuffix(message) == true, "\(lines)")
     }
 
-    @Test("S35: a default that would exceed the limit around it shrinks with it")
+    @Test("S35: a default that would exceed its enclosing limit is lowered to it")
     func defaultsShrink() throws {
         let limits = try limits("connectionsMax: 10")
         #expect(limits.connectionsPerUIDMax == 10)
         #expect(limits.handshakesMax == 10)
     }
 
-    @Test("S35: a written limit that exceeds the one around it is told")
+    @Test("S35: a written limit that exceeds its enclosing limit is a problem")
     func writtenExceeds() {
         let lines = refusals(
             "limits: { connectionsMax: 10, connectionsPerUIDMax: 11 }\n" + oneReactor)

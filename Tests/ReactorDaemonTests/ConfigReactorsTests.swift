@@ -8,7 +8,7 @@ struct ConfigReactorsTests {
         try DaemonConfig(yaml: "reactors:\n" + yaml, file: "r.yaml").reactors
     }
 
-    @Test("the tree keeps names, kinds, options, children, order and places")
+    @Test("specs keep names, kinds, options, children, order, and lines and columns")
     func tree() throws {
         let specs = try specs(
             """
@@ -23,8 +23,8 @@ struct ConfigReactorsTests {
         #expect(specs.map(\.name) == ["zoo", "team"])
         #expect(specs[0].kind == "list")
         #expect(specs[0].options == ["capacity": .integer(5)])
-        #expect(specs[0].mark == ConfigPlace(file: "r.yaml", line: 2, column: 3))
-        #expect(specs[0].kindMark == ConfigPlace(file: "r.yaml", line: 3, column: 11))
+        #expect(specs[0].mark == ConfigLocation(file: "r.yaml", line: 2, column: 3))
+        #expect(specs[0].kindMark == ConfigLocation(file: "r.yaml", line: 3, column: 11))
         #expect(specs[0].optionMarks["capacity"]?.line == 4)
         #expect(specs[1].kind == nil)
         #expect(specs[1].children.map(\.name) == ["lock", "and"])
@@ -34,9 +34,10 @@ struct ConfigReactorsTests {
     @Test(
         "a name that cannot be part of a path is refused",
         arguments: [
-            ("''", "a name is empty"), (".", "would be a step in a path"),
-            ("..", "would be a step in a path"), ("a/b", "holds /"),
-            (#""a\0b""#, "holds a control character"), (#""a\eb""#, "holds a control character"),
+            ("''", "the name is empty"), (".", "is a step in a path"),
+            ("..", "is a step in a path"), ("a/b", "contains /"),
+            (#""a\0b""#, "contains a control character"),
+            (#""a\eb""#, "contains a control character"),
             (String(repeating: "é", count: 128), "name of 256 bytes, expected at most 255"),
         ])
     func badNames(name: String, reason: String) {
@@ -47,7 +48,7 @@ struct ConfigReactorsTests {
         }
     }
 
-    @Test("a name of 255 bytes, with spaces, or that looks like a number is a name")
+    @Test("a name of 255 bytes, with spaces, or in the form of a number is allowed")
     func goodNames() throws {
         let long = String(repeating: "n", count: 255)
         let specs = try specs(
@@ -56,7 +57,7 @@ struct ConfigReactorsTests {
     }
 
     @Test(
-        "a reactor without kind and children is told what it lacks",
+        "the error for a reactor without kind and children names what is missing",
         arguments: [
             ("v: {}", "r.yaml:2:3: reactors.v: expected `kind:` or `children:`, got neither"),
             ("v:", "r.yaml:2:3: reactors.v: expected `kind:` or `children:`, got neither"),

@@ -13,7 +13,7 @@ struct ConfigScalarTests {
         return problem?.description ?? ""
     }
 
-    @Test("a value is read as what its key asks for, quoted or not")
+    @Test("a value is read as its key's type, quoted or not")
     func reads() throws {
         #expect(try scalar("12").count(in: 0...12) == 12)
         #expect(try scalar("'12'").count(in: 12...13) == 12)
@@ -22,7 +22,7 @@ struct ConfigScalarTests {
         #expect(try scalar("a b").text(expected: "words") == "a b")
     }
 
-    @Test("the ends of a range are within it, what is beyond is told with the range")
+    @Test("a range includes its bounds; a value beyond is reported with the range")
     func ranges() throws {
         #expect(refusal { try scalar("13").count(in: 1...12) }.hasSuffix("1 to 12, got \"13\""))
         #expect(refusal { try scalar("0").count(in: 1...12) }.hasSuffix("1 to 12, got \"0\""))
@@ -34,7 +34,16 @@ struct ConfigScalarTests {
                 .hasSuffix("0 to 1s, got \"2s\""))
     }
 
-    @Test("no value at all is told at the key, any other at the value")
+    @Test("bytes are not read as text, even if they are the bytes of a name")
+    func binary() {
+        #expect(
+            refusal { try scalar("!!binary counter").text(expected: "words") }
+                == "r.yaml:1:6: key: expected words, got !!binary data")
+        #expect(
+            refusal { try scalar("!!binary 12").count(in: 0...99) }.contains("got !!binary data"))
+    }
+
+    @Test("a missing value is reported at the key, any other at the value")
     func places() {
         #expect(
             refusal { try scalar("").text(expected: "words") }

@@ -5,7 +5,7 @@ import Testing
 
 struct ConfigSectionTests {
     @Test(
-        "a file that is no mapping is told what it is",
+        "the error for a file that is not a mapping names its type",
         arguments: [("- a\n", "a list"), ("hello\n", "\"hello\"")])
     func noMapping(yaml: String, got: String) {
         #expect(refusals(yaml) == ["r.yaml:1:1: expected keys such as `reactors:`, got \(got)"])
@@ -19,7 +19,7 @@ struct ConfigSectionTests {
     }
 
     @Test(
-        "an unknown key is told with the nearest known one",
+        "an unknown key is reported with the nearest known one",
         arguments: [
             ("limit: {}\n", "r.yaml:1:1: unknown key \"limit\", did you mean limits?"),
             (

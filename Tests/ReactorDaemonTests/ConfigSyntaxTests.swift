@@ -4,7 +4,7 @@ import Testing
 
 struct ConfigSyntaxTests {
     @Test(
-        "broken YAML is told with line and column",
+        "broken YAML is reported with line and column",
         arguments: [
             ("log:\n\tlevel: info\n", "r.yaml:2:1: a tab cannot indent YAML, use spaces"),
             ("reactors: { a: [ }\n", "r.yaml:1:18: not YAML: "),
@@ -22,7 +22,7 @@ struct ConfigSyntaxTests {
     }
 
     @Test(
-        "a key that stands twice is refused at every depth",
+        "a duplicate key is refused at every depth",
         arguments: [
             "log: {}\nlog: {}\n", "limits:\n  inFlightMax: 1\n  inFlightMax: 2\n",
             "reactors:\n  v: { kind: a, kind: b }\n", "reactors:\n  1: {}\n  '1': {}\n",
@@ -32,7 +32,7 @@ struct ConfigSyntaxTests {
     func duplicates(yaml: String) {
         let lines = refusals(yaml)
         #expect(lines.count == 1)
-        #expect(lines.first?.contains("stands twice in one mapping") == true, "\(lines)")
+        #expect(lines.first?.contains("is repeated in one mapping") == true, "\(lines)")
         #expect(lines.first?.hasPrefix("r.yaml:") == true)
     }
 }

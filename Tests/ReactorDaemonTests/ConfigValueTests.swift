@@ -11,7 +11,7 @@ struct ConfigValueTests {
     }
 
     @Test(
-        "plain scalars are what they look like in YAML 1.2",
+        "plain scalars have the types of YAML 1.2",
         arguments: [
             ("", WireValue.null), ("~", .null), ("null", .null), ("true", .bool(true)),
             ("False", .bool(false)), ("0", .integer(0)), ("-12", .integer(-12)),
@@ -27,7 +27,7 @@ struct ConfigValueTests {
     }
 
     @Test(
-        "what only YAML 1.1 takes for something else is text, and so is everything in quotes",
+        "scalars that are special only in YAML 1.1 are text, and so are quoted ones",
         arguments: [
             ("yes", "yes"), ("NO", "NO"), ("on", "on"), ("12:30", "12:30"), ("1_000", "1_000"),
             ("2001-01-01", "2001-01-01"), ("'5'", "5"), ("\"true\"", "true"), ("''", ""),
@@ -38,7 +38,7 @@ struct ConfigValueTests {
         #expect(try value(yaml) == .text(expected))
     }
 
-    @Test("not a number is read as such")
+    @Test(".nan is read as not a number")
     func notANumber() throws {
         guard case .float(let float) = try value(".nan") else {
             Issue.record("expected a float")
@@ -56,7 +56,7 @@ struct ConfigValueTests {
     }
 
     @Test(
-        "a value that cannot be is told with its place",
+        "an invalid value is reported with its location",
         arguments: [
             ("18446744073709551616", "reactors.v.option: expected an integer of 64 bits"),
             ("[1, 0x1ffffffffffffffff]", "reactors.v.option[1]: expected an integer of 64 bits"),

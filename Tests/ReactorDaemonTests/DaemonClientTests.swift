@@ -6,12 +6,12 @@ import Testing
 
 @testable import ReactorClient
 
-/// Clients in Swift against the real daemon, which goes down and comes back.
+/// Clients in Swift with a real daemon that stops and restarts.
 @Suite("A client of the daemon", .timeLimit(.minutes(10)))
 struct DaemonClientTests {
     private typealias Counter = StockReactors.Counter
 
-    /// One of each kind.
+    /// A configuration with a reactor of each kind.
     private static let everything =
         "reactors:\n"
         + StockKind.allCases.map { "  \($0.rawValue):\n    kind: \($0.rawValue)\n" }.joined()
@@ -23,7 +23,7 @@ struct DaemonClientTests {
         return try await Client.connect(to: daemon.socketPath, options: options)
     }
 
-    @Test("every kind is mirrored by its type")
+    @Test("every kind can be mirrored by its type")
     func kinds() async throws {
         let daemon = try await DaemonProcess.start(config: Self.everything)
         let client = try await connect(daemon)
@@ -51,7 +51,7 @@ struct DaemonClientTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
-    @Test("C90: after a crash and a new start mirrors and watchers go on with the new history")
+    @Test("C90: after a crash and restart mirrors and watchers continue with the new history")
     func crash() async throws {
         let first = try await DaemonProcess.start()
         let client = try await connect(first)
@@ -75,7 +75,7 @@ struct DaemonClientTests {
         #expect(await second.stop() == .exited(0))
     }
 
-    @Test("a daemon that goes down in an orderly way leaves no action without an outcome")
+    @Test("a drain leaves no action without an outcome")
     func drain() async throws {
         let daemon = try await DaemonProcess.start()
         let client = try await connect(daemon)

@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorDaemon
 
 struct DaemonConfigTests {
-    @Test("a tree alone is a configuration, everything else has its default")
+    @Test("a tree alone is a configuration with defaults for the rest")
     func minimal() throws {
         let config = try DaemonConfig(yaml: oneReactor, file: "r.yaml")
         #expect(config.socket == nil)
@@ -32,7 +32,7 @@ struct DaemonConfigTests {
     }
 
     @Test(
-        "a wrong value is told with file, line, column, key, what was expected and what is there",
+        "a wrong value is reported with file, line, column, key, expected and actual value",
         arguments: [
             (
                 "socket: run/x.sock\n",
@@ -65,7 +65,7 @@ struct DaemonConfigTests {
         #expect(refusals(yaml + oneReactor) == [message])
     }
 
-    @Test("all mistakes are told at once, in the order of the file")
+    @Test("all mistakes are reported together, in the order of the file")
     func allAtOnce() {
         let lines = refusals(
             """
@@ -85,29 +85,53 @@ struct DaemonConfigTests {
         #expect(lines.first?.contains("reactors: expected at least one reactor") == true)
     }
 
-    @Test("a daemon whose reactors stand in its code refuses others, and needs none")
+    @Test(
+        "a daemon with reactors in its code needs none in the file, and refuses a section of them")
     func reactorsInCode() throws {
         let error = #expect(throws: ConfigError.self) {
             try DaemonConfig(yaml: "log: {}\n" + oneReactor, file: "r.yaml", reactors: .inCode)
         }
         #expect(
             error?.description
-                == "r.yaml:2:1: reactors: the reactors of this daemon stand in its code: "
-                + "take the section out")
+                == "r.yaml:2:1: reactors: the reactors of this daemon are defined in its code: "
+                + "remove the section")
         let config = try DaemonConfig(yaml: "log: {}", file: "r.yaml", reactors: .inCode)
         #expect(config.reactors.isEmpty)
-        #expect(config.summary.contains("(in the daemon's code)"))
+        let summary = try config.summary(environment: [:], uid: 1)
+        #expect(summary.contains("(in the daemon's code)"))
         #expect(DaemonConfig().limits == config.limits)
     }
 
-    @Test("a value from the file cannot write to the terminal")
+    @Test("a value from the file cannot control the terminal")
     func escapes() {
         let lines = refusals("log: { level: \"\\e[2J\" }\n" + oneReactor)
         #expect(lines.first?.contains(#"got "\u{1B}[2J""#) == true)
         #expect(lines.allSatisfy { !$0.contains("\u{1B}") })
     }
 
-    @Test("the summary names the socket, what was set, and every path with its kind and options")
+    /// The lines of the summary, with single spaces.
+    private func summaryLines(
+        of config: DaemonConfig, _ environment: [String: String]
+    ) throws -> [String] {
+        try config.summary(environment: environment, uid: 1).split(separator: "\n").map { line in
+            line.split(separator: " ").joined(separator: " ")
+        }
+    }
+
+    @Test("the summary names the variable behind each path that the file does not name")
+    func summaryOrigins() throws {
+        let config = try DaemonConfig(
+            yaml: "data: {}\nreactors:\n  visits: { kind: counter }\n", file: "r.yaml")
+        let lines = try summaryLines(of: config, ["HOME": "/h"])
+        #expect(lines.contains("directory /h/.local/state/reactord ($HOME)"))
+        #expect(lines.contains { $0.hasPrefix("socket /tmp/reactord-1/reactord.sock (") })
+        #expect(throws: DaemonError.self) { try config.summary(environment: [:], uid: 1) }
+        #expect(throws: DaemonError.self) {
+            try config.summary(environment: ["REACTORD_SOCKET": "relative"], uid: 1)
+        }
+    }
+
+    @Test("the summary lists the socket, the settings, and every path with its kind and options")
     func summary() throws {
         let config = try DaemonConfig(
             yaml: """
@@ -117,11 +141,10 @@ struct DaemonConfigTests {
                   chat: { kind: list, capacity: 5 }
                   team: { children: { lock: { kind: lock } } }
                 """, file: "r.yaml")
-        let lines = config.summary.split(separator: "\n").map { line in
-            line.split(separator: " ").joined(separator: " ")
-        }
+        let lines = try summaryLines(of: config, ["REACTORD_SOCKET": "/run/me.sock"])
         for line in [
-            "config r.yaml", "socket chosen by the environment", "log info", "loop spins 50us",
+            "config r.yaml", "socket /run/me.sock ($REACTORD_SOCKET)", "log info",
+            "loop spins 50us",
             "inFlightMax 7 (set)", "frameBytesMax 1MiB", "/chat list, capacity: 5",
             "/team (group)", "/team/lock lock",
         ] {

@@ -4,10 +4,10 @@ import ReactorWire
 import TestPrograms
 import Testing
 
-/// Many clients at the door of a real daemon.
+/// Many clients that connect to a real daemon.
 @Suite("Many connections", .serialized, .timeLimit(.minutes(10)))
 struct DaemonCrowdTests {
-    /// Connections for which this process and a child of it may have descriptors, 10,000 at most.
+    /// Number of connections for which this process and a child have descriptors, at most 10,000.
     private static let idleCount: Int = {
         var limit = rlimit()
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -16,7 +16,8 @@ struct DaemonCrowdTests {
         return min(10_000, Int(clamping: limit.rlim_cur) - 1_000)
     }()
 
-    @Test("S33: thousands of idle connections cost 20 KiB each at most, the next is told BUSY")
+    @Test(
+        "S33: thousands of idle connections use at most 20 KiB each, the next is refused with BUSY")
     func idle() async throws {
         let count = Self.idleCount
         try #require(count > 100)
@@ -41,7 +42,7 @@ struct DaemonCrowdTests {
         #expect(try Closing(wireBytes: closing.body).code == .busy)
         #expect(next.frame() == nil)
         #expect(
-            await daemon.comes {
+            await holds {
                 (try? stats(idle[0]))?["connections"] == UInt64(count)
             })
         #expect(try #require(stats(idle[0])["keptBytes"]) <= UInt64(count * (20 << 10)))
@@ -58,7 +59,7 @@ struct DaemonCrowdTests {
     }
 
     @Test(
-        "S34: a storm of connects leaves the daemon as it was: listening, with as many files open")
+        "S34: after a storm of connections the daemon listens, with as many open files as before")
     func storm() async throws {
         let daemon = try await DaemonProcess.start()
         let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
@@ -73,7 +74,7 @@ struct DaemonCrowdTests {
             }
         }
         #expect(client.isAnswered())
-        #expect(await daemon.comes { daemon.openDescriptors == before })
+        #expect(await holds { daemon.openDescriptors == before })
         #expect(RawSocket.welcomed(at: daemon.socketPath)?.isAnswered() == true)
         let counters = try stats(client)
         #expect(counters["connections"] == 1 || counters["connections"] == 2)
@@ -81,11 +82,11 @@ struct DaemonCrowdTests {
     }
 
     // [WIRE-12-2]
-    @Test("S38: 200 clients that have said hello at once are all welcomed")
+    @Test("S38: 200 clients that send HELLO at once are all welcomed")
     func burst() async throws {
         for _ in 0..<5 {
             let daemon = try await DaemonProcess.start()
-            // A daemon that is stopped finds all of them when it goes on.
+            // A stopped daemon finds all of them when it continues.
             daemon.signal(SIGSTOP)
             let clients = (0..<200).compactMap { _ in RawSocket(daemon.socketPath) }
             #expect(clients.count == 200)
@@ -95,8 +96,54 @@ struct DaemonCrowdTests {
         }
     }
 
-    // [WIRE-1-4]
-    @Test("W22: what a client owns ends with its socket, while it waits for an answer")
+    @Test("the daemon handles SIGTERM while 500 checksums of a large map wait for their answers")
+    func checksums() async throws {
+        let daemon = try await DaemonProcess.start(
+            config: """
+                reactors:
+                  large:
+                    kind: map
+                    capacity: 50000
+                """)
+        let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
+        open(["/large"], on: client)
+        let value = WireValue.text(String(repeating: "v", count: 400))
+        for number in UInt64(1)...25 {
+            let keys = (0..<2_000).map { WireKey("key \($0) of \(number)") }
+            let entries = try WireMap(keys.map { WireMap.Pair(key: $0, value: value) })
+            let merge: WireValue = ["merge": ["entries": .map(entries)]]
+            client.send(.dispatch, id: 0, number: number, merge.wireBytes())
+            #expect(client.frame()?.kind == .applied)
+        }
+        // Before each question an action makes the checksum before it stale. Each question spells the
+        // path its own way.
+        var storm = WireWriter()
+        for number in UInt64(26)..<526 {
+            let set: WireValue = ["set": ["key": "key", "value": .text("value \(number)")]]
+            let dispatch = storm.beginFrame(.dispatch, id: 0, number: number)
+            storm.raw(set.wireBytes())
+            storm.endFrame(at: dispatch)
+            let letters = "entries".utf8.enumerated().map { index, letter in
+                number >> index & 1 == 0
+                    ? String(UnicodeScalar(letter)) : "%" + String(letter, radix: 16)
+            }
+            let question = storm.beginFrame(.ask, number: number)
+            Ask.checksum(path: "/large/" + letters.joined()).encode(into: &storm)
+            storm.endFrame(at: question)
+        }
+        // A stopped daemon finds all of them, and the signal, when it goes on. In one call they fit
+        // the socket's buffer, where a thousand small ones would block.
+        daemon.signal(SIGSTOP)
+        #expect(client.send(storm.bytes))
+        daemon.signal(SIGTERM)
+        daemon.signal(SIGCONT)
+        // To encode the map 500 times takes longer than the suite may.
+        #expect(await daemon.ended() == .exited(0), "\(daemon.log)")
+        #expect(daemon.log.contains("stopped"))
+    }
+
+    // [WIRE-1-8]
+    @Test("W22: objects owned by a closed connection are released while it waits for an answer")
     func deadWaiter() async throws {
         let daemon = try await DaemonProcess.start(
             config: """
@@ -117,7 +164,7 @@ struct DaemonCrowdTests {
             if halfCloses { waiter?.shutDown() }
             waiter = nil
             #expect(
-                await daemon.comes {
+                await holds {
                     (try? self.value("/here/members", holder)) == .map(WireMap())
                         && (try? self.value("/second/holder", holder)) == .null
                         && (try? self.value("/first/waiters", holder)) == .array([])
@@ -128,7 +175,7 @@ struct DaemonCrowdTests {
         }
     }
 
-    /// Joins the presence, takes the second lock and waits for the first; answers the session.
+    /// Joins the presence, takes the second lock and waits for the first; returns the session.
     private func own(_ socket: RawSocket, _ daemon: DaemonProcess) async throws -> [UInt8] {
         socket.send(RawSocket.hello)
         let welcome = try Welcome(wireBytes: #require(socket.frame()).body)
@@ -164,7 +211,9 @@ struct DaemonCrowdTests {
         return parts[2]
     }
 
-    @Test("W32: a flood of frames without answers is handled to its end, with others in between")
+    @Test(
+        "W32: a flood of frames without answers is handled completely, in turn with other clients"
+    )
     func flood() async throws {
         let daemon = try await DaemonProcess.start()
         let flooder = try #require(RawSocket.welcomed(at: daemon.socketPath))
@@ -179,13 +228,14 @@ struct DaemonCrowdTests {
         #expect(flooder.isAnswered())
     }
 
-    @Test("S38: a user's silent connections keep nobody waiting: the next is welcomed at once")
+    @Test(
+        "S38: a user's silent connections do not delay others: the next client is welcomed at once")
     func silent() async throws {
         let daemon = try await DaemonProcess.start()
         let silent = (0..<200).compactMap { _ in RawSocket(daemon.socketPath) }
         #expect(silent.count == 200)
         #expect(RawSocket.welcomed(at: daemon.socketPath)?.isAnswered() == true)
-        // because those that were too many were told so, and the latest may still speak
+        // Surplus connections were refused, and the latest may still send HELLO.
         #expect(try Closing(wireBytes: try #require(silent[0].frame()).body).code == .busy)
         let last = try #require(silent.last)
         last.send(RawSocket.hello)

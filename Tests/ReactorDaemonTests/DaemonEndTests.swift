@@ -1,7 +1,7 @@
 import TestPrograms
 import Testing
 
-/// How a real daemon ends, and what it says of a flood, with effects that misbehave.
+/// The end of a real daemon, and its log, with misbehaving effects.
 @Suite("The end of a daemon", .timeLimit(.minutes(10)))
 struct DaemonEndTests {
     private func stubborn() async throws -> (daemon: DaemonProcess, control: Reactorctl) {
@@ -9,7 +9,7 @@ struct DaemonEndTests {
         return (daemon, Reactorctl(daemon: daemon))
     }
 
-    /// Begins an effect, and returns once it runs.
+    /// Starts an effect, and returns once it runs.
     private func begin(
         _ kind: String, _ name: String, _ control: Reactorctl, begun: [String]
     ) async throws {
@@ -20,22 +20,22 @@ struct DaemonEndTests {
         #expect(await watch.says(all))
     }
 
-    @Test("R101: a daemon ends though effects do not, and names in its log those alone")
+    @Test("R101: a daemon ends despite effects that do not end, and names only those in its log")
     func stubbornEffects() async throws {
         let (daemon, control) = try await stubborn()
         try await begin("obey", "tame", control, begun: ["tame"])
         try await begin("ignore", "deaf", control, begun: ["tame", "deaf"])
         try await begin("block", "stuck", control, begun: ["tame", "deaf", "stuck"])
-        // because the suite's limit, and no clock of ours, is what an endless wait would meet
+        // Without a clock of its own: the suite's time limit ends an endless wait.
         #expect(await daemon.stop() == .exited(0))
-        let told = daemon.log.split(separator: "\n").filter { $0.contains("abandoned") }
-        #expect(told.count == 1)
-        #expect(told.first?.contains("/ deaf, / stuck") == true, "\(daemon.log)")
-        #expect(told.first?.contains("tame") == false)
+        let lines = daemon.log.split(separator: "\n").filter { $0.contains("abandoned") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("/ deaf, / stuck") == true, "\(daemon.log)")
+        #expect(lines.first?.contains("tame") == false)
         #expect(daemon.log.contains("stopped"))
     }
 
-    @Test("R101: where every effect ends when it is cancelled, nothing is abandoned")
+    @Test("R101: if every effect ends on cancellation, none is reported as abandoned")
     func tameEffects() async throws {
         let (daemon, control) = try await stubborn()
         try await begin("obey", "a", control, begun: ["a"])
@@ -44,34 +44,36 @@ struct DaemonEndTests {
         #expect(!daemon.log.contains("abandoned"))
     }
 
-    @Test("R101: an effect that was cancelled before and still runs is abandoned, too")
+    @Test("R101: an effect that was cancelled earlier and still runs is reported as abandoned too")
     func orphan() async throws {
         let (daemon, control) = try await stubborn()
         try await begin("ignore", "twice", control, begun: ["twice"])
-        // because a second effect of that name cancels the first, which does not hear of it
+        // A second effect of that name cancels the first, which ignores it.
         try await begin("ignore", "twice", control, begun: ["twice", "twice"])
         #expect(await daemon.stop() == .exited(0))
-        let told = daemon.log.split(separator: "\n").filter { $0.contains("abandoned") }
-        #expect(told.count == 1 && told[0].contains("count=2"), "\(daemon.log)")
+        let lines = daemon.log.split(separator: "\n").filter { $0.contains("abandoned") }
+        #expect(lines.count == 1 && lines[0].contains("count=2"), "\(daemon.log)")
     }
 
-    @Test("R100: effects that ask for more than a turn does are reported, and starve nobody")
+    @Test("R100: effects that post more than a turn runs are reported, and do not starve clients")
     func flood() async throws {
         let (daemon, control) = try await stubborn()
         let run = try await control("dispatch", "/", #"{"flood":50000}"#)
         #expect(run.code == 0)
         #expect(try await control("ping").code == 0)
         #expect(
-            await daemon.comes { daemon.log.contains("ask for more than a turn does") },
+            await holds { daemon.log.contains("post more jobs than a turn runs") },
             "\(daemon.log)")
         let watch = try control.start(["watch", "/drops"], name: "drops")
         #expect(await watch.says("50000"))
-        let reports = daemon.log.split(separator: "\n").filter { $0.contains("more than a turn") }
+        let reports = daemon.log.split(separator: "\n").filter {
+            $0.contains("more jobs than a turn")
+        }
         #expect(reports.allSatisfy { $0.contains("perTurn=1024") })
         #expect(await daemon.stop() == .exited(0))
     }
 
-    @Test("P80: a service manager is told that the daemon is ready, and that it is about to end")
+    @Test("P80: a service manager receives READY and STOPPING")
     func notices() async throws {
         let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
         let manager = try #require(NoticeListener(abstract: name))
@@ -81,7 +83,7 @@ struct DaemonEndTests {
         #expect(manager.receive() == "STOPPING=1")
     }
 
-    @Test("P80: a service manager that does not listen is in nobody's way")
+    @Test("P80: a service manager that does not listen has no effect")
     func deafManager() async throws {
         let daemon = try await DaemonProcess.start(environment: ["NOTIFY_SOCKET": "/nobody/here"])
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")

@@ -7,12 +7,12 @@ import Synchronization
 import TestPrograms
 import Testing
 
-/// A real daemon with a data directory, killed under load, and a ledger outside it.
+/// A real daemon with a data directory, killed under load, and a ledger outside the daemon.
 @Suite("A daemon that is killed", .timeLimit(.minutes(10)))
 struct DaemonKillTests {
     private static let killCount = 10
 
-    /// What was promised: revisions of acknowledged actions, and the keys that they set.
+    /// The promises: revisions of acknowledged actions, and the keys that these set.
     private final class Ledger: Sendable {
         private let entries = Guarded<(acks: [Revision], keys: Set<String>, odd: [String])>(
             ([], [], []))
@@ -33,10 +33,8 @@ struct DaemonKillTests {
             }
         }
 
-        /// Waits until so many were acknowledged.
-        func reaches(_ wanted: Int) async {
-            while count < wanted { await Task.yield() }
-        }
+        /// Waits for this number of acknowledgements.
+        func reaches(_ wanted: Int) async { _ = await holds { count >= wanted } }
     }
 
     private static func start(in directory: TestDirectory) async throws -> DaemonProcess {
@@ -48,7 +46,7 @@ struct DaemonKillTests {
         return try await DaemonProcess.start(config: config, in: directory)
     }
 
-    /// A client that outlives the daemon, and is back soon.
+    /// A client that outlives the daemon, and reconnects quickly.
     private static func connect(to daemon: DaemonProcess) async throws -> Client {
         var options = ClientOptions(program: "writer")
         options.keepsTrying = true
@@ -57,7 +55,7 @@ struct DaemonKillTests {
         return try await Client.connect(to: daemon.socketPath, options: options)
     }
 
-    @Test("C85, C86: killed ten times under load, nothing acknowledged is lost, nothing is doubled")
+    @Test("C85, C86: after ten kills under load no acknowledged action is lost and none is doubled")
     func killed() async throws {
         let directory = TestDirectory()
         var daemon = try await Self.start(in: directory)
@@ -95,7 +93,7 @@ struct DaemonKillTests {
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
     }
 
-    @Test("J48: snapshots that are asked for while many write hold what their rows hold, no more")
+    @Test("J48: snapshots requested under load contain exactly the state of their rows")
     func snapshots() async throws {
         let directory = TestDirectory()
         var daemon = try await Self.start(in: directory)
@@ -127,8 +125,8 @@ struct DaemonKillTests {
         client.close()
         await daemon.kill9()
         daemon = try await Self.start(in: directory)
-        let told = try await Reactorctl(daemon: daemon)("get", "/visits")
-        #expect(told.output.contains("\(count)"), "\(told.output), sent \(count)")
+        let reply = try await Reactorctl(daemon: daemon)("get", "/visits")
+        #expect(reply.output.contains("\(count)"), "\(reply.output), sent \(count)")
         #expect(await daemon.stop() == .exited(0))
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import TestPrograms
 
-/// What a daemon costs the machine, as the kernel says.
+/// The daemon's use of resources, as reported by the kernel.
 extension DaemonProcess {
-    /// Numbers of the files that it has open.
+    /// Numbers of the open descriptors.
     var openDescriptors: [Int] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")
         return (names ?? []).compactMap { Int($0) }.sorted()
     }
 
-    /// Processor time that it has used, in ticks of 10 ms.
+    /// Processor time used, in ticks of 10 ms.
     var processorTicks: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-            // because the name of a program may hold anything, fields are counted behind it
+            // The program's name may contain any character, so fields are counted after it.
             let end = text.lastIndex(of: ")")
         else { return nil }
         let fields = text[end...].split(separator: " ")
@@ -22,10 +22,10 @@ extension DaemonProcess {
         return user + system
     }
 
-    /// Bytes of memory that it has in use.
+    /// Resident memory in bytes.
     var residentBytes: Int? { status("VmRSS:") }
 
-    /// Bytes of memory that it had in use at the most.
+    /// Peak resident memory in bytes.
     var peakResidentBytes: Int? { status("VmHWM:") }
 
     private func status(_ field: String) -> Int? {
@@ -36,7 +36,7 @@ extension DaemonProcess {
             .map { $0 << 10 }
     }
 
-    /// Sets how many files it may have open, and leaves the most that it may ask for.
+    /// Sets the soft limit of open files, and keeps the hard limit.
     func limitDescriptors(to count: Int) async throws {
         let process = try ChildProcess(
             "/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(count):"], in: directory,
@@ -45,15 +45,5 @@ extension DaemonProcess {
         guard ending == .exited(0) else {
             throw Failure(reason: "keeps its limit: prlimit \(ending)", log: process.errors)
         }
-    }
-
-    /// Waits until `condition` holds; whether it did within a minute.
-    func comes(to condition: () -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            if ContinuousClock.now > deadline { return false }
-            await Task.yield()
-        }
-        return true
     }
 }

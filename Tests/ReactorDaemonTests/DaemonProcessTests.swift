@@ -2,10 +2,10 @@ import Foundation
 import TestPrograms
 import Testing
 
-/// The harness itself: a test that leans on it must not pass for the wrong reason.
+/// Tests of the harness: a test that uses it must not pass for the wrong reason.
 @Suite("A daemon as a process", .timeLimit(.minutes(10)))
 struct DaemonProcessTests {
-    @Test("it accepts once it is started, and ends with 0 when asked to")
+    @Test("after start it accepts connections, and stop ends it with 0")
     func startAndStop() async throws {
         let daemon = try await DaemonProcess.start()
         #expect(DaemonProcess.accepts(daemon.socketPath))
@@ -16,7 +16,7 @@ struct DaemonProcessTests {
         #expect(daemon.log.contains("stopped"))
     }
 
-    @Test("one that was killed leaves its socket, and the next takes its place")
+    @Test("a killed daemon leaves its socket, and the next daemon replaces it")
     func kill() async throws {
         let first = try await DaemonProcess.start()
         await first.kill9()
@@ -28,7 +28,7 @@ struct DaemonProcessTests {
         #expect(await second.stop() == .exited(0))
     }
 
-    @Test("one that cannot start is a failure that says why")
+    @Test("a failed start throws an error with the reason")
     func failure() async throws {
         do {
             _ = try await DaemonProcess.start(config: "reactors:\n  visits:\n    kind: conter\n")

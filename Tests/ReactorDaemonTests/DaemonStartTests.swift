@@ -3,12 +3,13 @@ import ReactorWire
 import TestPrograms
 import Testing
 
-/// What a daemon is started in, and what it is sent, when the world is not as usual.
+/// Unusual environments of a start, and signals.
 @Suite("The start of a daemon, and its signals", .timeLimit(.minutes(10)))
 struct DaemonStartTests {
     private let home = TestDirectory()
 
-    /// Starts a daemon through a line of shell, in which `$0` is the program and `$@` its arguments.
+    /// Starts a daemon through a shell command, in which `$0` is the program and `$@` its
+    /// arguments.
     private func shell(
         _ line: String, config: String = DaemonProcess.example,
         environment: [String: String] = [:]
@@ -20,15 +21,14 @@ struct DaemonStartTests {
             environment: environment, in: home, name: "daemon")
     }
 
-    /// A client that the daemon has welcomed, once there is one; nil if the daemon ends instead.
+    /// Waits for a client that the daemon welcomes; nil if the daemon ends instead.
     private func client(of daemon: ChildProcess) async -> RawSocket? {
-        while daemon.isRunning {
-            if DaemonProcess.accepts(home.path("s")) {
-                return RawSocket.welcomed(at: home.path("s"))
-            }
-            await Task.yield()
+        var isServing = false
+        _ = await holds {
+            isServing = DaemonProcess.accepts(home.path("s"))
+            return isServing || !daemon.isRunning
         }
-        return nil
+        return isServing ? RawSocket.welcomed(at: home.path("s")) : nil
     }
 
     private func mode(_ name: String) -> UInt32 {
@@ -37,7 +37,7 @@ struct DaemonStartTests {
     }
 
     @Test(
-        "started without descriptors 0 to 2 a daemon serves, and ends as usual",
+        "a daemon started without descriptors 0 to 2 serves, and ends as usual",
         arguments: ["<&- >&- 2>&-", "<&-", "2>&-"])
     func noDescriptors(_ closed: String) async throws {
         let daemon = try shell("exec \"$0\" \"$@\" \(closed)")
@@ -47,7 +47,7 @@ struct DaemonStartTests {
         #expect(await daemon.ended() == .exited(0))
     }
 
-    @Test("output that cannot be written is refused where descriptor 1 was closed, too")
+    @Test("unwritable output is an error, also if descriptor 1 was closed")
     func noOutput() async throws {
         let daemon = try await DaemonProcess.start()
         let run = try ChildProcess(
@@ -62,7 +62,7 @@ struct DaemonStartTests {
     }
 
     @Test(
-        "P79: a daemon starts without HOME, in a directory that was removed, under any umask",
+        "P79: a daemon starts without HOME, in a removed directory, with any umask",
         arguments: ["0000", "0777"])
     func bareEnvironment(umask: String) async throws {
         let gone = home.path("gone")
@@ -78,7 +78,7 @@ struct DaemonStartTests {
         #expect(await daemon.ended() == .exited(0))
     }
 
-    @Test("SIGHUP drains as SIGTERM does, and the log says that nothing is read again")
+    @Test("SIGHUP drains like SIGTERM, and the log says that the configuration is not read again")
     func hangUp() async throws {
         let daemon = try await DaemonProcess.start()
         let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
@@ -89,7 +89,7 @@ struct DaemonStartTests {
         #expect(daemon.log.contains("stopped"))
     }
 
-    @Test("SIGHUP is ignored where it was ignored at the start, as after nohup")
+    @Test("SIGHUP stays ignored if it was ignored at the start, as after nohup")
     func noHangUp() async throws {
         let daemon = try shell("trap '' HUP; exec \"$0\" \"$@\"")
         let client = await client(of: daemon)
@@ -99,7 +99,7 @@ struct DaemonStartTests {
         #expect(await daemon.ended() == .exited(0))
     }
 
-    @Test("signals that mean nothing to a daemon do nothing to it")
+    @Test("other signals have no effect on a daemon")
     func straySignals() async throws {
         let daemon = try await DaemonProcess.start()
         let client = try #require(RawSocket.welcomed(at: daemon.socketPath))
@@ -114,7 +114,8 @@ struct DaemonStartTests {
         #expect(await daemon.stop() == .exited(0))
     }
 
-    @Test("SIGTERM as soon as the socket accepts is an orderly end", arguments: 0..<5)
+    @Test(
+        "SIGTERM right after the first accept ends the daemon in an orderly way", arguments: 0..<5)
     func earlySignal(_ number: Int) async throws {
         let daemon = try await DaemonProcess.start()
         #expect(await daemon.stop() == .exited(0))
@@ -124,7 +125,7 @@ struct DaemonStartTests {
 
 // MARK: - The log
 extension DaemonStartTests {
-    /// A fifo as standard error that is full and that nobody reads: its descriptor.
+    /// Makes a full fifo without a reader as standard error; returns its descriptor.
     private func fullFifo() throws -> Int32 {
         let path = home.path("fifo")
         #expect(unsafe mkfifo(path, 0o600) == 0)
@@ -135,7 +136,7 @@ extension DaemonStartTests {
         return descriptor
     }
 
-    @Test("a reader of standard error that stands still keeps neither clients nor SIGTERM waiting")
+    @Test("a reader of standard error that does not read delays neither clients nor SIGTERM")
     func stalledReader() async throws {
         let fifo = try fullFifo()
         defer { close(fifo) }

@@ -6,7 +6,9 @@ import StockReactors
 import TestPrograms
 import Testing
 
-/// A daemon in a program of somebody's own.
+/// A daemon embedded in another program.
+///
+/// Drives ``ServerShell``.
 struct DaemonTests {
     private func daemon(
         _ directory: TestDirectory, whenOpen: @escaping (Tree) throws -> Void = { _ in }
@@ -22,7 +24,7 @@ struct DaemonTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, whenOpen: whenOpen)
     }
 
-    @Test("who lets go of a daemon may make another at the same socket, of the same data")
+    @Test("after a daemon is released, another can use the same socket and data")
     func again() throws {
         let directory = TestDirectory()
         for _ in 0..<3 { _ = try daemon(directory) }
@@ -31,7 +33,7 @@ struct DaemonTests {
         #expect(held.socketPath == directory.path("s"))
     }
 
-    @Test("one that its program refuses lets go of all as well")
+    @Test("a daemon whose whenOpen throws releases its socket and data too")
     func refused() throws {
         struct Refused: Error {}
         let directory = TestDirectory()

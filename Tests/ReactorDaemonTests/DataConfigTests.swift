@@ -20,7 +20,7 @@ struct DataConfigTests {
         }
     }
 
-    @Test("without a section everything is kept in memory; with one, on disk")
+    @Test("without a data section all state is in memory; with one, on disk")
     func sections() throws {
         #expect(try read("") == nil)
         let data = try #require(try read("data: { durability: strict }"))
@@ -48,11 +48,13 @@ struct DataConfigTests {
         #expect(data.keepDuration == .zero && data.keepBytes == 0)
         #expect(data.reserveBytes == 8 << 20)
         #expect(data.dropped.map(\.description) == ["/old", "/a/b"])
-        #expect(data.rows.contains { $0 == ("dropped", "/old /a/b") })
+        let rows = data.rows(directory: "/srv/data")
+        #expect(rows.contains { $0 == ("dropped", "/old /a/b") })
+        #expect(rows.contains { $0 == ("directory", "/srv/data") })
     }
 
     @Test(
-        "what cannot be meant is refused, with its place and what was expected",
+        "an invalid value is refused, with its location and the expected value",
         arguments: [
             ("data: { directory: here }", "expected an absolute path"),
             ("data: { durability: eventual }", "expected strict or relaxed"),
@@ -61,7 +63,7 @@ struct DataConfigTests {
             ("data: { keepBytes: lots }", "lots"),
             ("data: { reserveBytes: -1 }", "reserveBytes"),
             ("data: { dropped: old }", "old"),
-            ("data: { dropped: /old / }", "not that of all"),
+            ("data: { dropped: /old / }", "not the root"),
             ("data: { dir: /a }", "unknown key \"dir\""),
             ("data: 3", "expected keys such as `durability:`"),
         ])

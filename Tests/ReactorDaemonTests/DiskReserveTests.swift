@@ -9,11 +9,11 @@ import Testing
 @testable import ReactorDaemon
 @testable import ReactorJournal
 
-@Suite("Bytes of the disk that are kept free", .timeLimit(.minutes(10)))
+@Suite("The disk reserve", .timeLimit(.minutes(10)))
 struct DiskReserveTests {
     private let home = TestDirectory()
 
-    @Test("a reserve takes its bytes, is released once, and is kept again")
+    @Test("a reserve occupies its bytes, can be released once, and can be reserved again")
     func kept() throws {
         let directory = try DataDirectory(at: home.path("data"))
         var reserve = DiskReserve(in: directory, byteCount: 1 << 20)
@@ -27,7 +27,7 @@ struct DiskReserveTests {
         #expect(try directory.byteCount(of: "reserve") == nil)
     }
 
-    @Test("a snapshot is worth its room once states are smaller, and each time they are")
+    @Test("a snapshot is worthwhile once states are smaller, and each time they shrink further")
     func relief() throws {
         let directory = try DataDirectory(at: home.path("data"))
         var reserve = DiskReserve(in: directory, byteCount: 0)
@@ -35,14 +35,14 @@ struct DiskReserveTests {
         #expect(reserve.relief(shrunkByteCount: 5, freshByteCount: 0) == .snapshot)
         #expect(reserve.relief(shrunkByteCount: 5, freshByteCount: 0) == .none)
         #expect(reserve.relief(shrunkByteCount: 9, freshByteCount: 0) == .snapshot)
-        // No disk has so much room.
+        // No disk has this much room.
         let much = 1 << 50
         #expect(reserve.relief(shrunkByteCount: 10, freshByteCount: much) == .dropOlder)
         #expect(reserve.relief(shrunkByteCount: 10, freshByteCount: much) == .none)
         #expect(reserve.relief(shrunkByteCount: 11, freshByteCount: 0) == .snapshot)
     }
 
-    /// Whether a file system of a test's own can be had.
+    /// Whether the test may mount a file system.
     static let mayMount: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -53,7 +53,7 @@ struct DiskReserveTests {
         return process.terminationStatus == 0
     }()
 
-    /// A daemon whose data have a file system of their own.
+    /// Starts a daemon whose data directory is a separate file system.
     private func start(megabytes: Int) async throws -> (process: ChildProcess, socket: String) {
         try FileManager.default.createDirectory(
             atPath: home.path("disk"), withIntermediateDirectories: true)
@@ -72,15 +72,15 @@ struct DiskReserveTests {
                 "unshare", "-m", "sh", "-c", script, "sh", home.path("disk"),
                 Built.product("reactord"), config, socket,
             ], in: home, name: "daemon")
-        while process.isRunning, !DaemonProcess.accepts(socket) { await Task.yield() }
+        _ = await holds { !process.isRunning || DaemonProcess.accepts(socket) }
         return (process, socket)
     }
 
-    // A row is packed by itself, so all may hold the same noise.
+    // Rows are compressed one by one, so all may contain the same noise.
     private static let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
 
     @Test(
-        "J58: on a full disk of its own a daemon says so, takes what makes it smaller, and recovers",
+        "J58: a daemon on a full disk reports it, accepts shrinking actions, and recovers",
         .enabled(if: mayMount))
     func ownVolume() async throws {
         let (process, socket) = try await start(megabytes: 160)
@@ -105,18 +105,19 @@ struct DiskReserveTests {
             count += 1
         }
         #expect((50..<2_000).contains(count), "\(process.errors)")
-        // What grows is refused until there is room, what shrinks is taken once the reserve is there.
+        // Growing actions are refused until there is room; shrinking ones are accepted once the
+        // released the reserve.
         var outcome = await settings.dispatch(.remove(key: "k0"))
         while isFull(outcome) { outcome = await settings.dispatch(.remove(key: "k0")) }
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
-        #expect(process.errors.contains("reserve is released"))
+        #expect(process.errors.contains("released the reserve"))
         outcome = await settings.dispatch(.clear)
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
         repeat {
             outcome = await settings.dispatch(.set(key: "again", value: 1))
         } while isFull(outcome) && process.isRunning
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")
-        #expect(process.errors.contains("and for the reserve: going on"), "\(process.errors)")
+        #expect(process.errors.contains("also for the reserve: accepting"), "\(process.errors)")
         client.close()
         process.signal(SIGTERM)
         #expect(await process.ended() == .exited(0), "\(process.errors)")

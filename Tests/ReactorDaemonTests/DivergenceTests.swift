@@ -7,13 +7,13 @@ import Testing
 
 @testable import ReactorServer
 
-/// What `fickle-daemon` is told.
+/// An action of `fickle-daemon`.
 @WireCodable
 private enum FickleAction: Sendable {
     case add(by: Int)
 }
 
-/// A daemon whose `reduce` was changed behind its history's back.
+/// A daemon whose `reduce` was changed after its history was written.
 @Suite("A history that today's reactors replay to another state", .timeLimit(.minutes(10)))
 struct DivergenceTests {
     private static let program = "fickle-daemon"
@@ -31,8 +31,8 @@ struct DivergenceTests {
                 Self.program, config: config, environment: environment, in: home))
     }
 
-    /// Has the daemon, as it was, count by one until its journal holds what a probe came to: the
-    /// sequence of that probe, and the count.
+    /// Makes the unchanged daemon count until its journal contains a probe's checksums; returns
+    /// the probe's sequence, and the count.
     private func makeHistory() async throws -> (probed: UInt64, count: Int) {
         var count = 0
         for _ in 1...20 {
@@ -45,13 +45,13 @@ struct DivergenceTests {
             }
             client.close()
             await reactorctl.daemon.kill9()
-            // because sums are made beside the daemon's turns, and may have come too late
+            // Checksums are computed on another thread, and may have come too late.
             if let probed = try probedSequence() { return (probed, count) }
         }
         throw DaemonProcess.Failure(reason: "writes down no sums", log: "")
     }
 
-    /// The sequence of the first probe whose sums are in the journal.
+    /// The sequence of the first probe whose checksums are in the journal.
     private func probedSequence() throws -> UInt64? {
         let directory = try DataDirectory(at: home.path("data"))
         try SQLiteJournal.prepare(directory)
@@ -70,7 +70,7 @@ struct DivergenceTests {
         return nil
     }
 
-    @Test("J70: it is refused by path and sequence, and taken by rebaseline, in a new epoch")
+    @Test("J70: it is refused with path and sequence, and accepted by rebaseline, in a new epoch")
     func refused() async throws {
         let (probed, count) = try await makeHistory()
         let refused = try await DaemonProcess.run(
@@ -80,7 +80,7 @@ struct DivergenceTests {
         #expect(refused.log.contains(reason), "\(refused.log)")
         #expect(refused.log.contains("`reactord rebaseline` starts from the replayed state"))
         #expect(!refused.log.contains("ready"))
-        // because who was refused has changed nothing, the reactors of before go on
+        // The refused start has changed nothing, so the unchanged reactors continue.
         let before = try await start()
         #expect(try await before("get", "/count").output == "\(count)\n")
         let old = try await before("get", "--revision", "/").output

@@ -5,16 +5,16 @@ import Testing
 
 @testable import ReactorJournal
 
-/// Data directories that daemons of every released format wrote, which are never made anew.
+/// Data directories written by daemons of every released format, which are never regenerated.
 ///
-/// Each is a folder of `Golden`, as a daemon left it that was stopped: a counter and a map, a snapshot
-/// of the middle and one of the end, and `rows.txt`, which another program than ours read from the
+/// Each is a folder of `Golden` that a stopped daemon left: a counter and a map, a snapshot in
+/// the middle and one at the end, and `rows.txt`, which an independent program read from the
 /// table: number, epoch, after, sequence, time, and the bytes of the deltas and of the facts.
-@Suite("Histories that older programs wrote", .timeLimit(.minutes(10)))
+@Suite("Histories written by older programs", .timeLimit(.minutes(10)))
 struct GoldenHistoryTests {
     static let formats = Array(1...JournalFormat.current)
 
-    /// What the reactors were behind some sequences; the last is the end.
+    /// The reactors' states after some sequences; the last is the end.
     private static let states: [(sequence: Int, json: String)] = [
         (1, #"{"visits":{"count":5},"settings":{"entries":{}}}"#),
         (6, #"{"visits":{"count":10},"settings":{"entries":{"lang":"de"}}}"#),
@@ -32,7 +32,7 @@ struct GoldenHistoryTests {
         try FileManager.default.contentsOfDirectory(atPath: folder + "format-\(format)").sorted()
     }
 
-    /// A copy of a golden directory, without some of its files; its path.
+    /// Copies a golden directory without some of its files; returns the path.
     private func copy(_ format: Int, without left: [String] = []) throws -> String {
         let path = home.path("data")
         try FileManager.default.createDirectory(
@@ -52,7 +52,7 @@ struct GoldenHistoryTests {
         bytes.isEmpty ? "-" : bytes.map { String(format: "%02x", $0) }.joined()
     }
 
-    @Test("J68: there is a golden directory of every format, of a size that a repository can keep")
+    @Test("J68: a golden directory of moderate size exists for every format")
     func all() throws {
         let found = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
         #expect(found.sorted() == Self.formats.map { "format-\($0)" })
@@ -83,7 +83,7 @@ struct GoldenHistoryTests {
         let path = Self.folder + "format-\(format)/rows.txt"
         let expected = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         #expect(lines == expected.map(String.init))
-        let shelf = SnapshotShelf(directory)
+        let shelf = SnapshotStore(directory)
         #expect(try shelf.numbers().count == 2)
         let choice = try shelf.choose()
         #expect(choice.passedOver.isEmpty)
@@ -91,10 +91,10 @@ struct GoldenHistoryTests {
     }
 
     @Test(
-        "J68: a daemon starts from every format, from each snapshot and from none, and goes on",
+        "J68: a daemon starts from every format, from each snapshot and from none, and continues",
         arguments: formats, [0, 1, 2])
     func starts(format: Int, missingCount: Int) async throws {
-        // because the newest is the one that is started from
+        // A start uses the newest snapshot.
         let snapshots = try Self.names(of: format).filter { $0.hasPrefix("snapshot-") }
             .sorted { $0.count == $1.count ? $0 > $1 : $0.count > $1.count }
         #expect(snapshots.count == 2)

@@ -7,15 +7,15 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// Questions about the past, in the order in which they come.
+/// Queries about the past, in order of arrival.
 @Suite("HistoryArchive", .timeLimit(.minutes(10)))
 struct HistoryArchiveTests {
-    @Test("a row that comes while others are answered is told to who has waited before it")
+    @Test("a row appended during other queries is reported to a query that waited before")
     func wakeUp() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
         let first = rig.block()
-        // because both stand behind what is being answered, they are taken together
+        // Both are queued behind the blocked query, so they are taken together.
         let follower = rig.ask(
             .log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true), connection: 2)
         let second = rig.block()
@@ -30,7 +30,8 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("where one reader begins is no matter of another who goes on from the same place")
+    @Test(
+        "a reader's first revision does not affect another client that continues at the same mark")
     func readers() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -49,7 +50,7 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("what a connection has asked for that has gone is not looked into")
+    @Test("queries of a closed connection are not worked on")
     func gone() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -63,7 +64,7 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("who waits and goes is counted down, and told nothing of what comes")
+    @Test("a waiting query of a closed connection is refused")
     func goneFollower() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -76,15 +77,17 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("W22: who asks nothing more waits for nothing to happen, whenever it has asked")
-    func hurried() throws {
+    @Test(
+        "W22: after the end of its input no query of a connection waits, whenever it was sent"
+    )
+    func endedWaits() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
         let ask = Ask.log(path: "/a", after: LogMark(row: 1, skip: 0), waits: true)
         let before = rig.ask(ask, connection: 2)
         rig.settle()
         #expect(rig.found(before) == nil)
-        rig.archive.hurry(ConnectionID(2))
+        rig.archive.endWaits(of: ConnectionID(2))
         let behind = rig.ask(ask, connection: 2)
         for number in [before, behind] {
             let page = try LogPage(wireBytes: rig.answer(number).get())
@@ -93,18 +96,18 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("an export that skips states and names no revision is answered like any other")
+    @Test("an export that skips states and names no revision is answered")
     func exportWithoutRevision() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
         let number = rig.ask(.export(path: "/", skip: 1), connection: 2)
         rig.gate.ring()
-        // the reactors of the rig cannot be made: what counts is that there is an answer
+        // The rig cannot create reactors: an answer of any kind is enough.
         #expect(throws: Refusal.self) { try rig.answer(number).get() }
         rig.close()
     }
 
-    @Test("users take turns: one question does not wait for all of another user's")
+    @Test("users take turns: one query does not wait for all queries of another user")
     func turns() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -120,7 +123,29 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    /// Lets so many questions of a connection wait for something to happen.
+    @Test("users take turns, also if one user has as many waiting queries as may run")
+    func turnsWithFollowers() throws {
+        let rig = try ArchiveRig()
+        rig.append(1, .child("a", 1))
+        var crowd: [UInt64] = []
+        for connection in 2...9 {
+            crowd += wait(2, connection: UInt64(connection), uid: 1, in: rig)
+        }
+        // Users take turns here as well, so each turn begins one question of the crowd.
+        for _ in crowd { rig.settle() }
+        let block = rig.block()
+        rig.append(2, .state(of: 1))
+        let one = rig.ask(.log(path: "/a"), connection: 10, uid: 2)
+        let before = rig.answeredNumbers
+        rig.gate.ring()
+        for number in crowd { _ = rig.answer(number) }
+        _ = rig.answer(one)
+        let order = rig.answeredNumbers.filter { $0 != block && !before.contains($0) }
+        #expect(try #require(order.firstIndex(of: one)) <= 1, "\(order)")
+        rig.close()
+    }
+
+    /// Sends this number of queries that wait for new rows.
     private func wait(
         _ count: Int, connection: UInt64, uid: UInt32 = 0, in rig: ArchiveRig
     ) -> [UInt64] {
@@ -131,7 +156,7 @@ struct HistoryArchiveTests {
         }
     }
 
-    @Test("where as many wait as may, the connection with the most of them makes room")
+    @Test("above the limit of waiting queries, the connection with the most loses one")
     func sharedByConnection() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -148,7 +173,8 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("where as many wait as may, the user with the most makes room, and none for its own")
+    @Test(
+        "above the limit of waiting queries, the user with the most loses one, and may add none")
     func sharedByUser() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -168,22 +194,22 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("a question that waits for too long is answered with an empty page")
+    @Test("a query that waits too long is answered with an empty page")
     func deadline() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
         let follower = wait(1, connection: 2, in: rig)[0]
         rig.settle()
-        rig.archive.tick(at: ArchiveClerk.waitMax - 1)
+        rig.archive.tick(at: ArchiveWorker.waitMax - 1)
         rig.settle()
         #expect(rig.found(follower) == nil)
-        rig.archive.tick(at: ArchiveClerk.waitMax)
+        rig.archive.tick(at: ArchiveWorker.waitMax)
         let page = try LogPage(wireBytes: rig.answer(follower).get())
         #expect(page.isEnd && page.entries.isEmpty && page.position == LogMark(row: 1, skip: 0))
         rig.close()
     }
 
-    @Test("R101: told to stop, it looks into nothing of what waits")
+    @Test("R101: after stop() it works on no further query")
     func stop() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))

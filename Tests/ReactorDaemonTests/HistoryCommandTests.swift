@@ -5,8 +5,10 @@ import StockReactors
 import TestPrograms
 import Testing
 
-/// What an operator asks of the past, of daemons that run and of their data.
-@Suite("The past, asked by the operator", .timeLimit(.minutes(10)))
+/// An operator's queries about the past, of running daemons and of their data.
+///
+/// Drives ``OfflineHistory`` and ``PastTree``.
+@Suite("History commands of the operator", .timeLimit(.minutes(10)))
 struct HistoryCommandTests {
     private let directory = TestDirectory()
 
@@ -42,7 +44,7 @@ struct HistoryCommandTests {
         #expect(run.code == 0)
     }
 
-    @Test("log says who did what when, at a path, from a revision on, and what came to nothing")
+    @Test("log prints user, time and action at a path, from a revision on, also for failed actions")
     func log() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -59,7 +61,7 @@ struct HistoryCommandTests {
         #expect(try await reactorctl("log", "/vsts").lines.isEmpty)
     }
 
-    @Test("log goes over restarts, and --follow tells what happens next")
+    @Test("log continues across restarts, and --follow prints new entries")
     func follow() async throws {
         let first = try await start()
         try await add(1, first)
@@ -73,7 +75,8 @@ struct HistoryCommandTests {
         #expect(await reactorctl.daemon.stop() == .exited(0))
     }
 
-    @Test("get --at shows what was, before and behind a snapshot, and names how far it goes")
+    @Test(
+        "get --at shows past states, before and after a snapshot, and names the earliest revision")
     func past() async throws {
         let reactorctl = try await start()
         for count in [1, 10] { try await add(count, reactorctl) }
@@ -90,7 +93,7 @@ struct HistoryCommandTests {
         #expect(try await reactorctl("get", "/visits", "--at", "soon").code == 2)
     }
 
-    @Test("what is exported is imported elsewhere, all of it or nothing, in a new epoch")
+    @Test("an export can be imported elsewhere, completely or not at all, in a new epoch")
     func exportAndImport() async throws {
         let reactorctl = try await start()
         try await add(42, reactorctl)
@@ -120,7 +123,7 @@ struct HistoryCommandTests {
         #expect(try await start()("get", "/visits/count").output == "42\n")
     }
 
-    @Test("a backup of a running daemon is a data directory that another starts from")
+    @Test("a backup of a running daemon is a data directory from which another starts")
     func backup() async throws {
         let reactorctl = try await start()
         try await add(3, reactorctl)
@@ -129,7 +132,9 @@ struct HistoryCommandTests {
         let path = directory.path("backup")
         #expect(try await reactorctl("backup", path).code == 0)
         let again = try await reactorctl("backup", path)
-        #expect(again.code == 74 && again.errors.contains("File exists"))
+        #expect(again.code == 73 && again.errors.contains("\(path) exists already"))
+        let salvaged = try await reactord("doctor", path, "--salvage", path)
+        #expect(salvaged.code == .exited(73) && salvaged.errors.contains("exists already"))
         try await add(100, reactorctl)
         let files = try FileManager.default.contentsOfDirectory(atPath: path)
         for name in files {
@@ -154,7 +159,7 @@ struct HistoryCommandTests {
         #expect(try await start(other)("get", "/visits/count").output == "8\n")
     }
 
-    @Test("a backup goes where it is told to, whatever the name")
+    @Test("a backup is written to the given path, whatever its name")
     func backupName() async throws {
         let reactorctl = try await start()
         let path = directory.path("my disk, t\u{e4}gl %20")
@@ -163,7 +168,7 @@ struct HistoryCommandTests {
         #expect(FileManager.default.fileExists(atPath: path + "/journal.sqlite"))
     }
 
-    @Test("a backup that has no snapshot is replayed up to a sequence, too")
+    @Test("a backup without a snapshot can be replayed up to a sequence too")
     func replayBackup() async throws {
         let reactorctl = try await start()
         for count in [3, 4] { try await add(count, reactorctl) }
@@ -173,7 +178,7 @@ struct HistoryCommandTests {
         #expect(run.output.contains(#""visits":{"count":3}"#))
     }
 
-    @Test("replay shows the state of a stopped daemon, at the end and before, and changes nothing")
+    @Test("replay shows the state of a stopped daemon, at the end or earlier, and changes nothing")
     func replay() async throws {
         let reactorctl = try await start()
         for count in [5, 6] { try await add(count, reactorctl) }
@@ -186,7 +191,7 @@ struct HistoryCommandTests {
         #expect(try await reactord("replay", "--until", "3").code == .exited(65))
     }
 
-    @Test("doctor names the damage with 78, and salvages what a daemon starts from")
+    @Test("doctor reports damage with 78, and salvages a directory from which a daemon starts")
     func doctor() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -208,7 +213,7 @@ struct HistoryCommandTests {
         #expect(try await reactord("doctor", directory.path("none")).code == .exited(69))
     }
 
-    @Test("a reactor that the configuration lacks is refused by name, unless it is dropped")
+    @Test("a reactor missing in the configuration is refused by name, unless it is dropped")
     func dropped() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -225,7 +230,7 @@ struct HistoryCommandTests {
         #expect(try await daemon("get", "/").output == "{\"settings\":{\"entries\":{}}}\n")
     }
 
-    @Test("another kind in a reactor's place is refused by both names, unless it is dropped")
+    @Test("a reactor of another kind is refused with both names, unless it is dropped")
     func changedKind() async throws {
         let reactorctl = try await start()
         try await add(41, reactorctl)
@@ -248,9 +253,9 @@ struct HistoryCommandTests {
         #expect(try await daemon("get", "/visits").output == "{\"entries\":{}}\n")
     }
 
-    @Test("--check says what a start would do with the data")
+    @Test("--check describes what a start would do with the data")
     func check() async throws {
-        #expect(try await reactord("--check").output.contains("is made, and a history begins"))
+        #expect(try await reactord("--check").output.contains("is created, and a history begins"))
         let reactorctl = try await start()
         try await add(5, reactorctl)
         #expect(try await reactord("--check").output.contains("is in use by pid"))
@@ -264,11 +269,11 @@ struct HistoryCommandTests {
         #expect(run.output.contains("/new is new"))
     }
 
-    @Test("nothing is made at a place where nothing is, but by an import that is told to")
+    @Test("no history is created in a directory without one, except by an import with --new")
     func wrongPlace() async throws {
         let data = directory.path("data")
         let run = try await reactord("rebaseline")
-        #expect(run.code == .exited(65) && run.errors.contains("\(data) holds no history"))
+        #expect(run.code == .exited(65) && run.errors.contains("\(data) contains no history"))
         let line = #"{"path":"/visits","state":{"count":7}}"#
         let refused = try await reactord("import", "-", input: line)
         #expect(refused.code == .exited(65) && refused.errors.contains("--new"))
@@ -283,7 +288,7 @@ struct HistoryCommandTests {
         #expect(checked.code == .exited(69) && checked.errors.contains("is missing"))
     }
 
-    @Test("what connections own is exported as if they had ended")
+    @Test("an export shows objects owned by connections as if these had ended")
     func exportedOwnership() async throws {
         let reactorctl = try await start(config("  lock: { kind: lock }\n"))
         let client = try await Client.connect(to: reactorctl.daemon.socketPath)
@@ -295,7 +300,7 @@ struct HistoryCommandTests {
         client.close()
     }
 
-    @Test("X116: on a terminal a peer's text acts on nothing, and is told as it was")
+    @Test("X116: a peer's text cannot control the terminal, and is shown escaped")
     func terminal() async throws {
         let name = "a\u{202e}b"
         let reactorctl = try await start(config("  \"\(name)\": { kind: counter }\n"))
@@ -312,7 +317,7 @@ struct HistoryCommandTests {
         #expect(!terminal.output.unicodeScalars.contains("\u{202e}"))
     }
 
-    @Test("a snapshot of what there is one of already is not written once more")
+    @Test("a snapshot of an unchanged state is not written again")
     func sameSnapshot() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -327,7 +332,7 @@ struct HistoryCommandTests {
         #expect(try await reactorctl("snapshot").output != first.output)
     }
 
-    @Test("rebaseline takes what the history leads to for the state, in a new epoch")
+    @Test("rebaseline makes the replayed state the start of a new epoch")
     func rebaseline() async throws {
         let reactorctl = try await start()
         try await add(5, reactorctl)
@@ -342,7 +347,7 @@ struct HistoryCommandTests {
         #expect(try await again("get", "/visits/count", "--at", "1").code == 0)
     }
 
-    @Test("dispatch --wait durable is applied where there is a disk, and refused in memory")
+    @Test("dispatch --wait durable works with a data directory, and is refused in memory")
     func durable() async throws {
         let add = #"{"increment":{"by":5}}"#
         let relaxed = try await start(config(data: "  durability: relaxed\n"))

@@ -7,7 +7,7 @@ import StockReactors
 import TestPrograms
 import Testing
 
-/// When a real daemon takes snapshots, and what it removes behind them.
+/// When a real daemon takes snapshots, and which history it removes.
 @Suite("HistoryKeeper", .timeLimit(.minutes(10)))
 struct HistoryKeeperTests {
     private let directory = TestDirectory()
@@ -29,7 +29,7 @@ struct HistoryKeeperTests {
         client.close()
     }
 
-    /// The row behind which history is kept.
+    /// The row after which history is kept.
     private func firstKept() throws -> UInt64 {
         try JournalReader(DataDirectory(at: data)).position.number
     }
@@ -38,27 +38,27 @@ struct HistoryKeeperTests {
         daemon.log.split(separator: "\n").count { $0.contains(line) }
     }
 
-    @Test("snapshots are taken by size, and what they stand for is removed")
+    @Test("snapshots are taken by size, and the history before them is removed")
     func bySize() async throws {
         let daemon = try await start("snapshotBytes: 1MiB\n  keepDuration: 0s")
         for round in 1...3 {
             try await write(15, to: daemon)
             #expect(
-                await daemon.comes { count("took a snapshot", daemon) >= round }, "\(daemon.log)")
+                await holds { count("took a snapshot", daemon) >= round }, "\(daemon.log)")
         }
         #expect(
-            await daemon.comes { count("removed older history", daemon) > 0 }, "\(daemon.log)")
+            await holds { count("removed older history", daemon) > 0 }, "\(daemon.log)")
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
         #expect(try firstKept() > 0)
     }
 
-    @Test("what is to be kept is kept, though snapshots stand for it")
+    @Test("history within the retention is kept despite snapshots")
     func retention() async throws {
         let daemon = try await start("snapshotBytes: 1MiB\n  keepDuration: 1h")
         for round in 1...3 {
             try await write(15, to: daemon)
             #expect(
-                await daemon.comes { count("took a snapshot", daemon) >= round }, "\(daemon.log)")
+                await holds { count("took a snapshot", daemon) >= round }, "\(daemon.log)")
         }
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
         #expect(count("removed older history", daemon) == 0)
@@ -66,11 +66,11 @@ struct HistoryKeeperTests {
     }
 
     @Test(
-        "one writer without pause does not outrun retention: two snapshots, and little else, stay")
+        "a writer that never pauses does not outrun retention: two snapshots and few rows stay")
     func pace() async throws {
         let daemon = try await start("snapshotBytes: 1MiB\n  keepBytes: 4MiB")
         let client = try await Client.connect(to: daemon.socketPath)
-        // A row is packed by itself, so all may hold the same noise.
+        // Rows are compressed one by one, so all may contain the same noise.
         let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
         var most = (snapshots: 0, bytes: 0)
         for round in 0..<40 {
@@ -88,8 +88,8 @@ struct HistoryKeeperTests {
             let found = try use()
             most = (max(most.snapshots, found.snapshots), max(most.bytes, found.bytes))
         }
-        // Two that are kept, one that is about to go, and one that is being written; 160 MB were
-        // written, of which the file keeps some pages for the next.
+        // Two snapshots are kept, one is about to be removed, and one is being written; 160 MB
+        // were written, of which the file keeps some pages for reuse.
         #expect(most.snapshots <= 4, "\(daemon.log)")
         #expect(most.bytes < 110 << 20, "\(most.bytes)")
         client.close()
@@ -97,14 +97,14 @@ struct HistoryKeeperTests {
         #expect(try use().snapshots == 2)
     }
 
-    /// How many snapshots there are, and how long the journal's file is.
+    /// The number of snapshots, and the size of the journal's file.
     private func use() throws -> (snapshots: Int, bytes: Int) {
         let names = try FileManager.default.contentsOfDirectory(atPath: data)
         let file = try FileHandle(forReadingFrom: URL(filePath: data + "/journal.sqlite"))
         return (names.count { $0.hasPrefix("snapshot-") }, Int(try file.seekToEnd()))
     }
 
-    @Test("a daemon that always ends before a snapshot is due does not keep everything for ever")
+    @Test("a daemon that always ends before a snapshot is due still removes old history")
     func shortLives() async throws {
         for _ in 0..<3 {
             let daemon = try await start("keepDuration: 0s")
@@ -113,7 +113,7 @@ struct HistoryKeeperTests {
             #expect(count("took a snapshot", daemon) == 0)
         }
         let last = try await start("keepDuration: 0s")
-        #expect(await last.comes { count("removed older history", last) > 0 }, "\(last.log)")
+        #expect(await holds { count("removed older history", last) > 0 }, "\(last.log)")
         #expect(await last.stop() == .exited(0), "\(last.log)")
         #expect(try firstKept() > 0)
     }

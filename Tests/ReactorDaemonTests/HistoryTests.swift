@@ -1,12 +1,18 @@
+import Logging
+import ReactorCore
 import ReactorJournal
+import ReactorLoop
 import ReactorServer
 import ReactorThreads
 import ReactorWire
+import StockReactors
 import TestPrograms
 import Testing
 
-/// What a start makes of a history, and what it takes for that.
-@Suite("A history that a daemon goes on from", .timeLimit(.minutes(10)))
+@testable import ReactorDaemon
+
+/// The start of a daemon from a history, and its memory use.
+@Suite("A daemon's history at the start", .timeLimit(.minutes(10)))
 struct HistoryTests {
     private static let rowCount: UInt64 = 100_000
     /// Bytes of each row, in memory.
@@ -15,14 +21,14 @@ struct HistoryTests {
     private let home = TestDirectory()
 
     private func start(_ environment: [String: String] = [:]) async throws -> DaemonProcess {
-        // because what memory keeps of a history by right is not to be told from what it should not
+        // Without the ring of recent deltas, which would hide a leak in the peak memory.
         try await DaemonProcess.start(
             config: "data:\n  directory: \(home.path("data"))\n"
                 + "limits:\n  ringBytesMax: 0\nreactors:\n  visits: { kind: counter }\n",
             environment: environment, in: home)
     }
 
-    @Test("J71: 100,000 rows are replayed in little memory and told of, and only then it is ready")
+    @Test("J71: 100,000 rows are replayed in little memory with progress reports, before READY")
     func long() async throws {
         let first = try await start()
         let run = try await Reactorctl(daemon: first)("dispatch", "/visits", #"{"increment":{}}"#)
@@ -32,11 +38,11 @@ struct HistoryTests {
         let count = try fill()
         let long = try await look()
         #expect(long.count == "\(count)\n")
-        let told = long.log.split(separator: "\n").filter {
+        let lines = long.log.split(separator: "\n").filter {
             $0.contains("replaying") || $0.contains("ready")
         }
-        #expect(told.suffix(3).map { $0.contains("replaying") } == [true, true, false])
-        // because the last row is one of those that are told of, all are replayed before it is ready
+        #expect(lines.suffix(3).map { $0.contains("replaying") } == [true, true, false])
+        // The last row is a reported one, so all rows are replayed before READY.
         #expect(
             long.notices == [
                 "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row 50000",
@@ -46,25 +52,44 @@ struct HistoryTests {
         #expect(long.peak - short.peak < all / 4, "\(short.peak) and \(long.peak) of \(all)")
     }
 
-    @Test("a signal that comes while history is replayed ends the start, in an orderly way")
+    @Test("a signal during the replay ends the start in an orderly way")
     func interrupted() async throws {
         let first = try await start()
         let run = try await Reactorctl(daemon: first)("dispatch", "/visits", #"{"increment":{}}"#)
         #expect(run.code == 0)
         #expect(await first.stop() == .exited(0))
-        // a quarter of the rows is left when the daemon tells where it is
+        // A quarter of the rows is left when the daemon reports its progress.
         _ = try fill(to: 66_000)
         let name = "reactor-manager-\(UInt64.random(in: .min ... .max))"
         let manager = try #require(NoticeListener(abstract: name))
         let daemon = try await start(["NOTIFY_SOCKET": "@" + name])
         #expect(manager.receive().contains("replaying, at row 50000"))
         #expect(await daemon.stop() == .exited(0))
-        #expect(daemon.log.contains("stopped by signal 15 before anything was served"))
+        #expect(daemon.log.contains("stopped by signal 15 before clients were served"))
         #expect(!DaemonProcess.accepts(daemon.socketPath))
     }
 
-    /// Starts a daemon and kills it: the most memory that it had used when it was ready, what its
-    /// manager was told until then, what it logged, and what the counter stood at.
+    @Test("a signal that comes while a snapshot is read ends the start before it is restored")
+    func interruptedAtSnapshot() async throws {
+        let first = try await start()
+        let run = try await Reactorctl(daemon: first)("dispatch", "/visits", #"{"increment":{}}"#)
+        #expect(run.code == 0)
+        #expect(await first.stop() == .exited(0))
+        var config = DataConfig()
+        config.directory = home.path("data")
+        let history = try History(
+            config, environment: [:], uid: 0, Logger(label: "tests"), interruption: { .terminate })
+        // A tree without the reactors of the history refuses what is restored.
+        let recovery = Recovery(of: Tree(Counter(), epoch: 1), limits: ServerLimits())
+        let error = #expect(throws: DaemonError.self) { try history.recover(recovery, epoch: 1) }
+        guard case .interrupted? = error else {
+            Issue.record("the start went on: \(String(describing: error))")
+            return
+        }
+    }
+
+    /// Starts a daemon and kills it; returns its peak memory at READY, its notifications, its
+    /// log, and the counter.
     private func look() async throws -> (
         peak: Int, notices: [String], log: String, count: String
     ) {
@@ -84,8 +109,8 @@ struct HistoryTests {
         return (peak, notices, log, count)
     }
 
-    /// Appends rows like the last that changed something, each with many bytes of an action, until
-    /// there are `rowCount`: what the counter stands at behind them.
+    /// Appends rows like the last changing one, each with a large action, up to row `rowCount`;
+    /// returns the counter after them.
     private func fill(to rowCount: UInt64 = rowCount) throws -> UInt64 {
         let directory = try DataDirectory(at: home.path("data"))
         try SQLiteJournal.prepare(directory)
@@ -101,7 +126,7 @@ struct HistoryTests {
         var appended = position.number
         journal.onAppended = { appended = $0 }
         while position.number < rowCount {
-            // because one commit takes all that wait, and is not to outgrow SQLite's memory
+            // One commit takes all waiting rows, and must fit into SQLite's memory.
             let end = min(position.number + 1_000, rowCount)
             while position.number < end {
                 position.number += 1
@@ -118,10 +143,10 @@ struct HistoryTests {
     }
 }
 
-/// Rows like one that a daemon wrote, with other sequences, and with facts that take room.
+/// Rows like a daemon's row, with other sequences, and with large facts.
 private struct FilledRows {
     let epoch: UInt64
-    /// The header and the body of its only delta.
+    /// The header and the body of the row's only delta.
     let header: FrameHeader
     let body: [UInt8]
     let facts: [UInt8]
@@ -141,7 +166,7 @@ private struct FilledRows {
             }
         }
         var stranger = try #require(source)
-        // because what a session did is kept for it, and nobody is to have a reason to keep this
+        // Not in a session: a session's actions would be kept in memory.
         stranger.client = 0
         let frame = [UInt8](repeating: 0, count: byteCount)
         facts = TurnFact.action(by: stranger, ordinal: 1, nodes: [], frame: frame).wireBytes()

@@ -2,11 +2,13 @@ import Foundation
 import TestPrograms
 import Testing
 
+/// Drives ``HeldCommandCore``.
 @Suite("reactorctl hold", .timeLimit(.minutes(10)))
 struct HoldTests {
     private static let acquire = #"{"acquire":{}}"#
 
-    /// Starts `hold` of the lock with a script as its command, which is started once "on" is printed.
+    /// Starts `hold` of the lock with a script as its command, and waits until the script prints
+    /// "on".
     private func hold(
         _ reactorctl: Reactorctl, options: [String] = [], _ script: String, name: String = "hold"
     ) async throws -> ChildProcess {
@@ -17,7 +19,7 @@ struct HoldTests {
         return process
     }
 
-    /// Whether the process still runs: neither gone nor a zombie.
+    /// Whether the process runs: it exists and is not a zombie.
     private func runs(_ pid: String) -> Bool {
         guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
             return false
@@ -26,21 +28,13 @@ struct HoldTests {
         return state != "Z" && state != "X"
     }
 
-    private func until(_ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            try #require(ContinuousClock.now < deadline, "it did not happen within a minute")
-            await Task.yield()
-        }
-    }
-
-    /// The words that the process has printed behind "on".
+    /// The words that the process has printed after "on".
     private func words(_ process: ChildProcess) -> [String] {
         process.output.split(whereSeparator: \.isWhitespace).dropFirst().map(String.init)
     }
 
     @Test(
-        "a signal is handed to the command, which holds the lock until it has ended",
+        "a signal is passed to the command, which holds the lock until it has ended",
         arguments: [SIGTERM, SIGHUP, SIGUSR1])
     func handsOn(signal: Int32) async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
@@ -56,7 +50,7 @@ struct HoldTests {
         #expect(try await reactorctl("get", "/team/lock/holder").output == "null\n")
     }
 
-    @Test("the command is the leader of a process group of its own")
+    @Test("the command leads a process group of its own")
     func group() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let process = try await hold(reactorctl, "echo on $$; cut -d' ' -f5 /proc/$$/stat")
@@ -65,37 +59,37 @@ struct HoldTests {
         #expect(words.count == 2 && words[0] == words[1])
     }
 
-    @Test("the command and its children are killed when hold is")
+    @Test("the command and its children are killed with hold")
     func killed() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let process = try await hold(
             reactorctl,
             "trap '' TERM HUP; sleep 600 & a=$!; (trap '' TERM; sleep 600) & echo on $$ $a $!; wait"
         )
-        try await until { words(process).count == 3 }
+        #expect(await holds { words(process).count == 3 })
         let pids = words(process)
         #expect(pids.allSatisfy { runs($0) })
         process.signal(SIGKILL)
-        try await until { !pids.contains { runs($0) } }
+        #expect(await holds { !pids.contains { runs($0) } })
         #expect(try await reactorctl("get", "/team/lock/holder").output == "null\n")
     }
 
-    @Test("the command and its children end when the daemon is lost; what follows is left out")
+    @Test("the command and its children end with the daemon, and --on-failure is skipped")
     func lost() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let process = try await hold(
             reactorctl, options: ["--on-failure", #"{"release":{"token":1}}"#],
             "sleep 600 & echo on $$ $!; wait")
-        try await until { words(process).count == 2 }
+        #expect(await holds { words(process).count == 2 })
         let pids = words(process)
         await reactorctl.daemon.kill9()
         #expect(await process.ended() == .exited(75))
-        try await until { !pids.contains { runs($0) } }
+        #expect(await holds { !pids.contains { runs($0) } })
         #expect(process.errors.contains("the connection was lost"))
-        #expect(process.errors.contains("--on-failure was left out"))
+        #expect(process.errors.contains("--on-failure was omitted"))
     }
 
-    @Test("--on-loss kill ends a command that does not take SIGTERM")
+    @Test("--on-loss kill ends a command that ignores SIGTERM")
     func lostAndKilled() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let process = try await hold(
@@ -105,7 +99,7 @@ struct HoldTests {
         #expect(await process.ended() == .exited(75))
     }
 
-    @Test("--on-loss warn lets the command run on, and ends with 75 where it ended with 0")
+    @Test("--on-loss warn lets the command continue, and turns its 0 into 75")
     func lostAndWarned() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let go = reactorctl.daemon.directory.path("go")
@@ -113,13 +107,39 @@ struct HoldTests {
             reactorctl, options: ["--on-loss", "warn"],
             "echo on; while [ ! -e \(go) ]; do sleep 0.05; done; echo over")
         await reactorctl.daemon.kill9()
-        try await until { process.errors.contains("the connection was lost") }
+        #expect(await holds { process.errors.contains("the connection was lost") })
         _ = try reactorctl.daemon.directory.write("", to: "go")
         #expect(await process.ended() == .exited(75))
         #expect(words(process) == ["over"])
     }
 
-    @Test("a command that cannot be run ends with 127, or 126 where it is no program")
+    @Test(
+        "a hold that waits for a lock continues to wait after a restart of the daemon",
+        arguments: [true, false])
+    func waitsOn(keepsHistory: Bool) async throws {
+        let directory = TestDirectory()
+        let data = "data:\n  directory: \(directory.path("data"))\n"
+        let config = (keepsHistory ? data : "") + DaemonProcess.example
+        let reactorctl = Reactorctl(
+            daemon: try await DaemonProcess.start(config: config, in: directory))
+        let holder = try await hold(reactorctl, "echo on; sleep 600", name: "holder")
+        let waiter = try reactorctl.start(
+            ["hold", "/team/lock", #"{"acquire":{"wait":true}}"#, "--", "echo", "ran"],
+            name: "waiter")
+        var isWaiting = false
+        while !isWaiting {
+            isWaiting = try await reactorctl("get", "/team/lock/waiters/0").code == 0
+        }
+        await reactorctl.daemon.kill9()
+        #expect(await holder.ended() == .exited(75))
+        let again = try await DaemonProcess.start(config: config, in: directory)
+        #expect(await waiter.ended() == .exited(0))
+        #expect(waiter.output == "ran\n")
+        #expect(waiter.errors.contains("waiting again"))
+        await again.stop()
+    }
+
+    @Test("a command that cannot be run ends with 127, or with 126 if it is not a program")
     func noCommand() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let missing = try await reactorctl(
@@ -130,7 +150,7 @@ struct HoldTests {
         #expect(plain.code == 126 && plain.errors.contains(file))
     }
 
-    @Test("--timeout ends a hold, and a dispatch, that get no outcome with 75")
+    @Test("--timeout ends a hold and a dispatch without an outcome with 75")
     func timeout() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let go = reactorctl.daemon.directory.path("go")
@@ -145,12 +165,12 @@ struct HoldTests {
         #expect(third.code == 75 && third.errors.contains("within 200ms"))
         let line = try await reactorctl(
             "dispatch", "/team/lock", "-", "--timeout", "200ms", input: wait + "\n")
-        #expect(line.code == 75)
+        #expect(line.code == 75 && line.output.contains(#""unknown":1"#))
         _ = try reactorctl.daemon.directory.write("", to: "go")
         #expect(await holder.ended() == .exited(0))
     }
 
-    @Test("without a terminal, a hold and a dispatch whose daemon is gone for good end with 75")
+    @Test("without a terminal, a hold and a dispatch end with 75 if the daemon stays absent")
     func goneForGood() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let holder = try await hold(
@@ -173,7 +193,7 @@ struct HoldTests {
         await reactorctl.daemon.kill9()
         for waiter in waiters {
             #expect(await waiter.ended() == .exited(75))
-            #expect(waiter.errors.contains("gone for 200ms"))
+            #expect(waiter.errors.contains("no daemon for 200ms"))
         }
         holder.signal(SIGKILL)
     }

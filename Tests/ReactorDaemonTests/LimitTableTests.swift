@@ -10,7 +10,7 @@ struct LimitTableTests {
         #expect(stored.sorted() == LimitTable.entries.map(\.name).sorted())
     }
 
-    @Test("names are distinct, and every summary says something")
+    @Test("names are distinct, and every summary has a text")
     func entries() {
         #expect(Set(LimitTable.entries.map(\.name)).count == LimitTable.entries.count)
         #expect(LimitTable.entries.allSatisfy { $0.summary.count > 10 })
@@ -32,7 +32,7 @@ struct LimitTableTests {
         #expect(try text("handshakeDeadline") == "250ms")
     }
 
-    @Test("what is nested in another limit exists, and so does the other")
+    @Test("both limits of every nested pair exist")
     func nested() {
         for (inner, outer) in LimitTable.nested {
             #expect(LimitTable.entry(named: inner) != nil)

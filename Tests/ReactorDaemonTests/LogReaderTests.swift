@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReactorDaemon
 
-/// Where a log begins.
+/// The first entry of a log.
 @Suite("LogReader")
 struct LogReaderTests {
-    /// Sequences 1 to 3 of epoch 7, of which 3 is the root's, and 4 and 5 of epoch 8.
+    /// Sequences 1 to 3 of epoch 7, where 3 changes the root, and 4 and 5 of epoch 8.
     private func rig() throws -> ArchiveRig {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -26,7 +26,7 @@ struct LogReaderTests {
         return page.sequences
     }
 
-    @Test("later epochs are told though nothing happened at the path since the revision")
+    @Test("later epochs are reported even if the path has not changed since the revision")
     func epochs() throws {
         let rig = try rig()
         #expect(try told(rig, 7, 2) == [2, 4])
@@ -36,7 +36,7 @@ struct LogReaderTests {
         rig.close()
     }
 
-    @Test("a revision that is not there is refused, but for the next one")
+    @Test("a revision outside the history is refused, except the next one")
     func outOfReach() throws {
         let rig = try rig()
         #expect(try told(rig, 8, 6) == [])
@@ -46,7 +46,7 @@ struct LogReaderTests {
         rig.close()
     }
 
-    @Test("one that nobody waits for any more ends")
+    @Test("a cancelled reader throws")
     func cancelled() throws {
         let rig = try rig()
         let reader = try LogReader(
@@ -55,7 +55,7 @@ struct LogReaderTests {
         rig.close()
     }
 
-    @Test("a page that is read in slices is the page that is read at once")
+    @Test("a page read in parts equals the page read at once")
     func slices() throws {
         let rig = try rig()
         let reader = try LogReader(

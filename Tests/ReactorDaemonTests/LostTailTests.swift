@@ -7,7 +7,7 @@ import StockReactors
 import TestPrograms
 import Testing
 
-/// A real daemon whose history lost its end while it did not run.
+/// A real daemon whose history lost its end while the daemon was stopped.
 @Suite("A history without its tail", .timeLimit(.minutes(10)))
 struct LostTailTests {
     private typealias Counter = StockReactors.Counter
@@ -20,7 +20,7 @@ struct LostTailTests {
         try await DaemonProcess.start(config: config, in: home)
     }
 
-    /// A client that outlives the daemon, and is back soon.
+    /// A client that outlives the daemon, and reconnects quickly.
     private func connect(to daemon: DaemonProcess) async throws -> Client {
         var options = ClientOptions(program: "tests")
         options.keepsTrying = true
@@ -29,14 +29,14 @@ struct LostTailTests {
         return try await Client.connect(to: daemon.socketPath, options: options)
     }
 
-    /// What `reactorctl stats` says of a counter.
+    /// The line of `reactorctl stats` for a counter.
     private func count(_ name: String, _ daemon: DaemonProcess) async throws -> String? {
         let run = try await Reactorctl(daemon: daemon)("stats")
         return run.output.split(separator: "\n").first { $0.contains(name) }.map { String($0) }
     }
 
     @Test(
-        "C90: an older copy put back is contradicted by a client that knows more")
+        "C90: after a restore of an older copy, a client with newer revisions contradicts it")
     func olderCopy() async throws {
         let first = try await start()
         let client = try await connect(to: first)
@@ -54,27 +54,27 @@ struct LostTailTests {
         try FileManager.default.moveItem(atPath: home.path("older"), toPath: data)
 
         let third = try await start()
-        #expect(await third.comes { visits.count == 3 }, "\(third.log)")
-        #expect(await third.comes { third.log.contains("lost its tail") }, "\(third.log)")
+        #expect(await holds { visits.count == 3 }, "\(third.log)")
+        #expect(await holds { third.log.contains("lost its tail") }, "\(third.log)")
         #expect(third.log.contains("critical"))
         #expect(try await count("historyContradicted", third)?.contains("1") ?? false)
         #expect(await visits.dispatch(.increment(by: 1)).revision?.epoch != epoch)
         client.close()
         #expect(await third.stop() == .exited(0), "\(third.log)")
 
-        // The epoch is kept, and nothing contradicts it.
+        // The epoch is kept, and no client contradicts it.
         let fourth = try await start()
         let again = try await connect(to: fourth)
         let mirror = try await again.mirror(Counter.self, at: "/visits")
         #expect(mirror.count == 4 && again.welcome.epoch != epoch)
         again.close()
         #expect(await fourth.stop() == .exited(0))
-        // The log is that of all four.
+        // The log file contains all four runs.
         #expect(fourth.log.split(separator: "\n").count { $0.contains("lost its tail") } == 1)
     }
 
     @Test(
-        "J55: a log that was zeroed at a commit refuses the start, and the doctor and --check name it"
+        "J55: a log with a zeroed commit refuses the start, and the doctor and --check name it"
     )
     func zeroed() async throws {
         let first = try await start()
@@ -102,14 +102,14 @@ struct LostTailTests {
             in: home, name: "doctor")
         #expect(await doctor.ended() == .exited(78))
         #expect(doctor.output.contains("lost its tail"), "\(doctor.output)")
-        // What is left can be gone on with, under another epoch.
+        // The remaining history can be continued, under another epoch.
         let saved = try await DaemonProcess.start(
             config: config.replacing(data, with: home.path("saved")), in: home)
         #expect(try await Reactorctl(daemon: saved)("get", "/visits/count").output == "3\n")
         #expect(await saved.stop() == .exited(0))
     }
 
-    /// Where the last frame of a log ends that is not zeros.
+    /// The end of the last frame in a log that is not zeros.
     private func extent(of log: String) throws -> Int {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: log)))
         let frame = 4_096 + 24

@@ -4,10 +4,10 @@ import StockReactors
 import TestPrograms
 import Testing
 
-/// Clients that come back and missed more than a daemon has in memory.
-@Suite("What clients missed, read in the journal", .timeLimit(.minutes(10)))
+/// Reconnecting clients that missed more than the daemon has in memory.
+@Suite("Missed updates from the journal", .timeLimit(.minutes(10)))
 struct MissedReaderTests {
-    /// A delta as a client gets it.
+    /// A delta that a client received.
     private struct Delta: Equatable {
         var sequence: UInt64
         var body: [UInt8]
@@ -22,8 +22,8 @@ struct MissedReaderTests {
             in: home)
     }
 
-    /// Connects, and subscribes to the counter's mutations from a revision on, if there is one: the
-    /// daemon's epoch and how the subscription starts.
+    /// Connects and subscribes to the counter's mutations, optionally from a revision on; returns
+    /// the daemon's epoch and the start of the subscription.
     private func subscribe(
         to daemon: DaemonProcess, from revision: Revision? = nil
     ) throws -> (socket: RawSocket, epoch: UInt64, start: Subscribed.Start) {
@@ -40,8 +40,8 @@ struct MissedReaderTests {
         return (socket, welcome.epoch, try Subscribed(wireBytes: answer.body).start)
     }
 
-    /// What comes until the mark of a sequence, or a later one: the kinds of its frames, and the
-    /// deltas among them.
+    /// Reads frames until a mark of this sequence or a later one; returns their kinds, and the
+    /// deltas.
     private func take(
         _ socket: RawSocket, upTo sequence: UInt64
     ) throws -> (kinds: Set<FrameKind?>, deltas: [Delta]) {
@@ -57,7 +57,7 @@ struct MissedReaderTests {
     }
 
     @Test(
-        "what memory does not hold any more comes as deltas from the journal, as it came to others",
+        "deltas no longer in memory come from the journal, equal to those that others received",
         arguments: [false, true])
     func resumes(isRestarted: Bool) async throws {
         var daemon = try await start()

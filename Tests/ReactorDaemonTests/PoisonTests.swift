@@ -4,7 +4,7 @@ import ReactorCore
 import TestPrograms
 import Testing
 
-/// What the daemon is told here.
+/// An action of this test.
 @WireCodable
 private enum Order {
     case trap
@@ -14,7 +14,8 @@ private enum Order {
 /// A real daemon, and an action that ends it each time.
 @Suite("Poison", .timeLimit(.minutes(10)))
 struct PoisonTests {
-    @Test("R104, P81, R98: an action that ended the daemon twice is refused, all others go on")
+    @Test(
+        "R104, P81, R98: an action that ended the daemon twice is refused, all others are applied")
     func poisoned() async throws {
         let directory = TestDirectory()
         let config = "data:\n  directory: \(directory.path("data"))\n"
@@ -28,10 +29,10 @@ struct PoisonTests {
         async let outcome = client.dispatch("/", Order.trap)
         let end = await first.ended()
         #expect(Self.isTrap(end), "\(end)")
-        // because the client sends it again as soon as somebody serves
+        // The client resends the action as soon as a daemon serves.
         let second = try await DaemonProcess.run(program, config: config, in: directory)
         #expect(Self.isTrap(second.ending), "\(second.ending)")
-        #expect(second.log.contains("ended while it carried out an action"), "\(second.log)")
+        #expect(second.log.contains("ended while it ran an action"), "\(second.log)")
         let third = try await DaemonProcess.start(program, config: config, in: directory)
         guard case .rejected(let rejection) = try await outcome else {
             Issue.record("not rejected")
@@ -45,9 +46,9 @@ struct PoisonTests {
         #expect(await third.stop() == .exited(0))
     }
 
-    /// Whether it ended as code ends that Swift traps.
+    /// Whether the process ended with a Swift trap.
     private static func isTrap(_ ending: ChildProcess.Ending) -> Bool {
-        // because a sanitizer makes another signal of it, or a status of its own
+        // A sanitizer turns the trap into another signal or status.
         let names = ["TSAN_OPTIONS", "ASAN_OPTIONS"]
         let isSanitized = names.contains { ProcessInfo.processInfo.environment[$0] != nil }
         guard !isSanitized else { return ending != .exited(0) }

@@ -2,10 +2,10 @@ import Foundation
 import TestPrograms
 import Testing
 
-/// A client that has only the article on the wire format: Python's standard library and `cbor2`.
+/// A client written only from the wire format's article: Python's standard library and `cbor2`.
 @Suite("A client in another language", .timeLimit(.minutes(10)))
 struct PythonClientTests {
-    /// The checks of the script, each with a daemon of its own.
+    /// The checks of the script; each has its own daemon.
     static let checks = [
         "handshake", "dispatch_and_get", "forms_of_actions", "pipelined_runs", "value_mode",
         "patches", "composed_value", "replica_mode", "own_write_is_shown_before_its_outcome",
@@ -18,7 +18,7 @@ struct PythonClientTests {
         "offset_of_a_fault", "bytes_one_by_one", "half_close", "goodbye",
     ]
 
-    @Test("W7, W8, W9, W10, W13, W18, W22, W31: what the script checks holds", arguments: checks)
+    @Test("W7, W8, W9, W10, W13, W18, W22, W31: the script's check passes", arguments: checks)
     func check(name: String) async throws {
         let daemon = try await DaemonProcess.start()
         let python = try await Self.python(
@@ -28,7 +28,7 @@ struct PythonClientTests {
         #expect(await daemon.stop() == .exited(0), "\(daemon.log)")
     }
 
-    @Test("every check of the script is run, and nothing of ours is imported")
+    @Test("every check of the script runs, and the script imports nothing of this package")
     func isComplete() async throws {
         let directory = TestDirectory()
         let python = try await Self.python(["check_daemon.py", "--list"], in: directory)
@@ -49,8 +49,8 @@ struct PythonClientTests {
 
     private static let folder = Bundle.module.bundlePath + "/Python/"
 
-    /// Starts Python with a script of the folder, or of any other if its path is absolute; fails
-    /// with the remedy if it has no `cbor2`.
+    /// Starts Python with a script of the folder, or of an absolute path; fails with the remedy
+    /// if `cbor2` is missing.
     static func python(
         _ arguments: [String], in directory: TestDirectory
     ) async throws -> ChildProcess {

@@ -1,12 +1,11 @@
 import Glibc
 import ReactorWire
 
-/// A client's end of a socket without a client behind it: it sends what it is told to, and reads
-/// when it is asked to.
+/// A client's end of a socket without a client: the test sends and reads bytes itself.
 final class RawSocket: Sendable {
     private let descriptor: Int32
 
-    /// Connects; `nil` if nobody listens at `path`, or too many wait there already.
+    /// Connects; `nil` if no process listens at `path`, or its backlog is full.
     init?(_ path: String) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -21,18 +20,22 @@ final class RawSocket: Sendable {
             }
         }
         guard status == 0 else { return nil }
+        // A daemon that reads nothing must fail the test, not block its thread.
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
+        unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Sends bytes; whether the other end took them.
+    /// Sends bytes; returns whether the other end accepted them.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             == bytes.count
     }
 
-    /// Sends nothing more, and still reads.
+    /// Shuts down the writing side; reading continues.
     func shutDown() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Sends a frame.
@@ -47,18 +50,18 @@ final class RawSocket: Sendable {
         return send(writer.bytes)
     }
 
-    /// Whether something can be read, or the end, within so many milliseconds.
+    /// Whether bytes or the end of the stream arrive within this many milliseconds.
     func isReadable(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, milliseconds) == 1
     }
 
-    /// The kind and the body of the next frame; `nil` at the end, or when none comes for a minute.
+    /// The kind and the body of the next frame; `nil` at the end, or after five minutes.
     func frame() -> (kind: FrameKind?, body: [UInt8])? {
         wholeFrame().map { (FrameKind(rawValue: $0.header.kind), $0.body) }
     }
 
-    /// The next frame with its header; `nil` at the end, or when none comes for a minute.
+    /// The next frame with its header; `nil` at the end, or after five minutes.
     func wholeFrame() -> (header: FrameHeader, body: [UInt8])? {
         guard let head = read(FrameHeader.byteCount),
             let header = try? FrameHeader.decode(
@@ -72,7 +75,7 @@ final class RawSocket: Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         var have = 0
         while have < count {
-            guard isReadable(within: 60_000) else { return nil }
+            guard isReadable(within: 300_000) else { return nil }
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe recv(descriptor, buffer.baseAddress?.advanced(by: have), count - have, 0)
             }
@@ -93,7 +96,7 @@ extension RawSocket {
         return writer.bytes
     }()
 
-    /// Connects and is welcomed; `nil` if it is not.
+    /// Connects and completes the handshake; `nil` if the daemon refuses.
     static func welcomed(at path: String) -> RawSocket? {
         guard let socket = RawSocket(path), socket.send(hello), socket.frame()?.kind == .welcome
         else { return nil }

@@ -37,7 +37,7 @@ struct ReactorCatalogTests {
         return error.map { $0.problems.map(\.description) } ?? []
     }
 
-    @Test("the tree is made with its options, defaults, groups and order")
+    @Test("the tree is created with its options, defaults, groups and order")
     func makes() throws {
         let made = try make(
             """
@@ -68,7 +68,7 @@ struct ReactorCatalogTests {
     }
 
     @Test(
-        "what a kind refuses is told with the place in the file",
+        "a value that a kind refuses is reported with its location in the file",
         arguments: [
             (
                 "kind: conter",
@@ -136,7 +136,7 @@ struct ReactorCatalogTests {
         #expect(refusals("  v: { \(yaml) }\n") == [message])
     }
 
-    @Test("every mistake of the whole tree is told at once")
+    @Test("every mistake in the tree is reported together")
     func allAtOnce() {
         let lines = refusals(
             """

@@ -28,7 +28,7 @@ struct ReactorOptionsTests {
         #expect(options.value("g") == nil)
     }
 
-    @Test("a present option is read as what it is asked for")
+    @Test("a present option is read as the requested type")
     func present() throws {
         var options = options([
             "a": 7, "b": 7, "c": false, "d": "y", "e": "5s", "f": "1KiB", "g": ["x", .null],
@@ -47,7 +47,7 @@ struct ReactorOptionsTests {
         #expect(options.unread().isEmpty)
     }
 
-    @Test("a value of the wrong type is told with what was expected and what is there")
+    @Test("a value of the wrong type is reported with the expected and the actual one")
     func wrongTypes() {
         #expect(
             refusal(of: "x") { options in try options.integer("o", default: 0) }
@@ -72,7 +72,7 @@ struct ReactorOptionsTests {
                 .hasSuffix("got nothing"))
     }
 
-    @Test("an integer beyond this machine's is out of range, never a trap")
+    @Test("an integer beyond 64 bits is out of range, and does not trap")
     func beyond() {
         let beyond: WireValue = 18_446_744_073_709_551_615
         #expect(
@@ -80,7 +80,7 @@ struct ReactorOptionsTests {
                 .hasSuffix("expected 0 to 9, got 18446744073709551615"))
     }
 
-    @Test("an option that nobody read is told, with the nearest that was")
+    @Test("an option that was not read is reported, with the nearest that was")
     func unread() throws {
         var options = options(["capcity": 3, "other": 1])
         #expect(try options.integer("capacity", default: 9) == 9)
@@ -91,7 +91,7 @@ struct ReactorOptionsTests {
             ])
     }
 
-    @Test("a problem of the reactor's own stands at the option, else at the reactor")
+    @Test("a problem of the reactor itself is placed at the option, else at the reactor")
     func ownProblem() {
         let options = options(["o": 1])
         #expect(options.problem("odd", option: "o").description == "code: v.o: odd")

@@ -3,10 +3,10 @@ import ReactorWire
 import TestPrograms
 import Testing
 
-/// How `reactorctl` ends, and what it says, when the world goes another way.
-@Suite("How reactorctl ends", .timeLimit(.minutes(10)))
+/// The exit codes and errors of `reactorctl` under failures.
+@Suite("The end of reactorctl", .timeLimit(.minutes(10)))
 struct ReactorctlEndTests {
-    /// Runs a line of shell in which `ctl` is the client of a daemon.
+    /// Runs a shell command in which `ctl` is the client of a daemon.
     private func shell(_ line: String, of reactorctl: Reactorctl) throws -> ChildProcess {
         let setup =
             "ctl() { command=$1; shift; \(Built.product("reactorctl")) $command --socket "
@@ -16,7 +16,7 @@ struct ReactorctlEndTests {
             name: UUID().uuidString)
     }
 
-    @Test("output that cannot be written ends with 74 and says why; a closed pipe is no fault")
+    @Test("unwritable output ends with 74 and the reason; a closed pipe of a query is not an error")
     func fullOutput() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let full = try shell("ctl get /visits > /dev/full", of: reactorctl)
@@ -26,7 +26,51 @@ struct ReactorctlEndTests {
         #expect(await closed.ended() == .exited(0))
     }
 
-    @Test("actions of a pipe are applied as they come, not when the pipe ends")
+    @Test("a closed pipe ends dispatch of a stream with 74, and a rejected action with 1")
+    func closedPipe() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let code = reactorctl.daemon.directory.path("code")
+        let many = try shell(
+            "yes '{\"increment\":{}}' "
+                + "| { ctl dispatch /visits - --each; echo $? > \(code); } | head -1",
+            of: reactorctl)
+        #expect(await many.ended() == .exited(0))
+        #expect(reactorctl.daemon.directory.read("code") == "74\n")
+        #expect(many.errors.contains("standard output was closed before all outcomes"))
+        let rejected = try shell(
+            "{ ctl dispatch /team/lock '{\"release\":{\"token\":7}}'; echo $? > \(code); } | true",
+            of: reactorctl)
+        #expect(await rejected.ended() == .exited(0))
+        #expect(reactorctl.daemon.directory.read("code") == "1\n")
+    }
+
+    @Test("the path of a field is refused with the path of its reactor")
+    func fieldPath() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        for command in [["dispatch", "{}"], ["describe"]] {
+            let process = try reactorctl.start(
+                [command[0], "/visits/count"] + command.dropFirst(), name: command[0])
+            #expect(await process.ended() == .exited(66))
+            #expect(process.errors.contains("/visits/count is in the state of the reactor /visits"))
+        }
+    }
+
+    @Test("watch reports a lost connection and the next one, and continues")
+    func lostWatch() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let watcher = try reactorctl.start(["watch", "/visits"], name: "watcher")
+        #expect(await watcher.says(#"{"count":0}"#))
+        await reactorctl.daemon.kill9()
+        while !watcher.errors.contains("lost the connection") { await Task.yield() }
+        let again = Reactorctl(
+            daemon: try await DaemonProcess.start(in: reactorctl.daemon.directory))
+        while !watcher.errors.contains("again") { await Task.yield() }
+        _ = try await again("dispatch", "/visits", #"{"increment":{"by":3}}"#)
+        #expect(await watcher.says(#"{"count":3}"#))
+        watcher.signal(SIGTERM)
+    }
+
+    @Test("actions from a pipe are applied as they arrive, not when the pipe ends")
     func stream() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let writer = try shell(
@@ -38,7 +82,7 @@ struct ReactorctlEndTests {
         writer.signal(SIGTERM)
     }
 
-    @Test("--timeout counts from the start, also where a daemon takes connections and is silent")
+    @Test("--timeout counts from the start, also if a daemon accepts and does not answer")
     func silentDaemon() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         reactorctl.daemon.signal(SIGSTOP)
@@ -60,7 +104,7 @@ struct ReactorctlEndTests {
         }
     }
 
-    @Test("what a daemon writes for people ends with 74 where it cannot be written")
+    @Test("unwritable output of --check ends with 74")
     func fullCheck() async throws {
         let directory = TestDirectory()
         let config = try directory.write(DaemonProcess.example, to: "c.yaml")
@@ -72,7 +116,7 @@ struct ReactorctlEndTests {
         #expect(process.errors.contains("cannot be written"))
     }
 
-    @Test("a data directory whose parent is missing is named as one to keep no data in: 69")
+    @Test("a start in a data directory without a parent is refused with 69")
     func missingParent() async throws {
         let directory = TestDirectory()
         let path = directory.path("no/data")
@@ -82,7 +126,7 @@ struct ReactorctlEndTests {
         #expect(run.log.contains(path) && run.log.contains("missing"))
     }
 
-    @Test("a log of a path that never was ends with 66, one of a quiet reactor with 0")
+    @Test("the log of a path that never existed ends with 66, of a reactor without entries with 0")
     func logOfNothing() async throws {
         let directory = TestDirectory()
         let reactorctl = Reactorctl(
@@ -99,7 +143,7 @@ struct ReactorctlEndTests {
         #expect(backup.code == 66 && backup.errors.contains("missing"))
     }
 
-    @Test("actions without an end are refused when no action can be that long, not collected")
+    @Test("a line without an end is refused as soon as it exceeds an action's size")
     func endlessLine() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let process = try shell(
@@ -109,12 +153,22 @@ struct ReactorctlEndTests {
         #expect(process.errors.contains("line 2"))
         #expect(process.output.contains(#""applied":1"#))
     }
+
+    @Test("a line that is not UTF-8 is refused, and not changed")
+    func notText() async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let process = try shell(
+            #"printf '{"set":{"key":"a","value":"\377"}}\n' | ctl dispatch /settings -"#,
+            of: reactorctl)
+        #expect(await process.ended() == .exited(65))
+        #expect(process.errors.contains("line 1: not UTF-8"))
+    }
 }
 
-/// What a socket leads to, and what is believed of it.
-@Suite("How reactorctl finds its daemon", .timeLimit(.minutes(10)))
+/// The socket that `reactorctl` chooses, and its checks of the peer.
+@Suite("The socket of reactorctl", .timeLimit(.minutes(10)))
 struct ReactorctlSocketTests {
-    /// Runs `get /visits` in an environment that leads somewhere.
+    /// Runs `get /visits` in an environment that selects a socket.
     private func get(
         _ environment: [String: String], _ options: [String] = [], in directory: TestDirectory
     ) async throws -> (code: ChildProcess.Ending, errors: String) {
@@ -124,7 +178,7 @@ struct ReactorctlSocketTests {
         return (await process.ended(), process.errors)
     }
 
-    @Test("a socket that is named is the only one that is tried")
+    @Test("a given socket is the only one that is tried")
     func named() async throws {
         let home = TestDirectory()
         let daemon = try await DaemonProcess.start(
@@ -138,7 +192,7 @@ struct ReactorctlSocketTests {
         await daemon.stop()
     }
 
-    @Test("a socket in a directory that others may write to is not talked to: 77")
+    @Test("a socket in a directory that other users may write to is refused: 77")
     func openDirectory() async throws {
         let directory = TestDirectory()
         let bytes = HostileServer.frame(.closing, 0, Closing(.version, "heard you").wireBytes())
@@ -155,7 +209,7 @@ struct ReactorctlSocketTests {
     }
 
     @Test(
-        "a socket that another user serves is not talked to, unless that user is named",
+        "a socket of another user is refused, unless that user is named",
         .enabled(if: getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv")))
     func strangersSocket() async throws {
         let directory = TestDirectory()
@@ -188,14 +242,15 @@ struct ReactorctlSocketTests {
         server.signal(SIGKILL)
     }
 
+    // [WIRE-1-3]
     @Test(
-        "a directory that this user may not look into ends the search: 77",
+        "a directory without permission ends the search: 77",
         .enabled(if: getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv")))
     func forbidden() async throws {
         let home = TestDirectory()
         let daemon = try await DaemonProcess.start(
             arguments: ["--socket", home.path("reactord.sock")], in: home)
-        // The test's directory is closed to other users, and so may that of the products be.
+        // The test's directory is closed to other users, and the products' directory may be too.
         let program = "/tmp/reactorctl-\(UUID().uuidString)"
         try FileManager.default.copyItem(atPath: Built.product("reactorctl"), toPath: program)
         defer { try? FileManager.default.removeItem(atPath: program) }
@@ -209,7 +264,7 @@ struct ReactorctlSocketTests {
         await daemon.stop()
     }
 
-    @Test("BUSY is waited out for some seconds, and ends with 75")
+    @Test("BUSY is retried for some seconds, and then ends with 75")
     func busy() async throws {
         let directory = TestDirectory()
         let bytes = HostileServer.frame(.closing, 0, Closing(.busy, "too many").wireBytes())
@@ -220,7 +275,7 @@ struct ReactorctlSocketTests {
 
     private static let hostile = "a\u{1b}[2J\u{9b}31m\u{202e}\r\nb"
 
-    @Test("what a daemon says in an error cannot write to the terminal")
+    @Test("a daemon's error texts cannot control the terminal")
     func hostileErrors() async throws {
         let directory = TestDirectory()
         let refusal = Refusal(.notFound, Self.hostile, nearest: Self.hostile).wireBytes()
@@ -238,7 +293,7 @@ struct ReactorctlSocketTests {
     }
 
     @Test(
-        "what a daemon says to a person cannot write to the terminal", arguments: ["tree", "stats"])
+        "a daemon's answers cannot control the terminal", arguments: ["tree", "stats"])
     func hostileText(command: String) async throws {
         let directory = TestDirectory()
         let body =
@@ -248,7 +303,7 @@ struct ReactorctlSocketTests {
         let server = try #require(
             HostileServer(
                 at: directory.path("s"), HostileServer.greeting([(.answer, 1, body)])))
-        // A terminal is what people look at: python has one to give.
+        // Python provides a pseudoterminal.
         let process = try ChildProcess(
             "/usr/bin/env",
             [
@@ -260,7 +315,7 @@ struct ReactorctlSocketTests {
         #expect(isHarmless(process.output))
     }
 
-    /// Whether nothing but printable text and ends of lines is there.
+    /// Whether the text has only printable ASCII and line ends.
     private func isHarmless(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             scalar == "\n" || scalar == "\r" || scalar.value >= 0x20 && scalar.value < 0x7f

@@ -2,9 +2,10 @@ import Foundation
 import TestPrograms
 import Testing
 
+/// Drives ``StandardStream``.
 @Suite("reactorctl against a real daemon", .timeLimit(.minutes(10)))
 struct ReactorctlTests {
-    @Test("an applied action is told with its revision, and the state shows it")
+    @Test("an applied action is printed with its revision, and the state shows it")
     func dispatch() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let run = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":5}}"#)
@@ -15,12 +16,12 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/visits/count").output == "5\n")
     }
 
-    @Test("two terminals share the state live, and each sees every value that stays")
+    @Test("two terminals share the state live, and each sees the last value")
     func watch() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let one = try reactorctl.start(["watch", "/visits", "--count", "2"], name: "one")
         let two = try reactorctl.start(["watch", "/visits", "--count", "2"], name: "two")
-        try await until { one.output.contains("\n") && two.output.contains("\n") }
+        #expect(await holds { one.output.contains("\n") && two.output.contains("\n") })
         _ = try await reactorctl("dispatch", "/visits", #"{"increment":{"by":7}}"#)
         #expect(await one.ended() == .exited(0))
         #expect(await two.ended() == .exited(0))
@@ -29,22 +30,22 @@ struct ReactorctlTests {
         #expect(one.output.contains(#""state":{"count":7}"#))
     }
 
-    @Test("a watcher that is stopped delays nobody, and converges when it goes on")
+    @Test("a stopped watcher delays no other client, and catches up when it continues")
     func stoppedWatcher() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let watcher = try reactorctl.start(["watch", "/visits"], name: "watcher")
-        try await until { watcher.output.contains("\n") }
+        #expect(await holds { watcher.output.contains("\n") })
         watcher.signal(SIGSTOP)
         let actions = String(repeating: "{\"increment\":{}}\n", count: 20_000)
         let run = try await reactorctl("dispatch", "/visits", "-", input: actions)
         #expect(run.output.contains(#""applied":20000"#))
         watcher.signal(SIGCONT)
-        try await until { watcher.output.contains(#"{"count":20000}"#) }
+        #expect(await holds { watcher.output.contains(#"{"count":20000}"#) })
         watcher.signal(SIGKILL)
     }
 
     @Test(
-        "an action that the reactor does not take is refused before it is sent",
+        "an action that the reactor cannot decode is refused before it is sent",
         arguments: [
             (#"{"incremen":{"by":5}}"#, "increment"), (#"{"increment":{"bye":5}}"#, "by"),
             (#"{"increment":{"by":"five"}}"#, "integer"), (#"{"increment":"#, "JSON"),
@@ -58,7 +59,7 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/visits/count").output == "0\n")
     }
 
-    @Test("F47: dispatch waits until an action is applied, or until its effects are done")
+    @Test("F47: dispatch waits until an action is applied, or until its effects have ended")
     func waits() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let add = #"{"increment":{"by":5}}"#
@@ -76,7 +77,7 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/visits/count").output == "20\n")
     }
 
-    @Test("a path that leads nowhere ends with 66 and names the nearest")
+    @Test("an unknown path ends with 66 and names the nearest")
     func badPath() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         for command in ["get", "watch", "describe"] {
@@ -87,7 +88,7 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/settings/entries/theme").code == 66)
     }
 
-    @Test("no daemon ends with 69 and says which socket was tried")
+    @Test("without a daemon it ends with 69 and names the tried sockets")
     func unreachable() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         await reactorctl.daemon.stop()
@@ -105,7 +106,7 @@ struct ReactorctlTests {
         #expect(process.errors != "")
     }
 
-    @Test("a rejection is printed and ends with 1; what is held is given back with the command")
+    @Test("a rejection is printed and ends with 1; the lock is released when the command ends")
     func hold() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let inner = "\(Built.product("reactorctl")) --socket \(reactorctl.daemon.socketPath)"
@@ -130,7 +131,7 @@ struct ReactorctlTests {
         return reactorctl
     }
 
-    @Test("hold runs a command that is given by its path")
+    @Test("hold runs a command given by its path")
     func holdPath() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let held = try await reactorctl(
@@ -139,7 +140,8 @@ struct ReactorctlTests {
         #expect(held.output == "a  b\n")
     }
 
-    @Test("a command that holds a job learns the reply, and a job that nobody finishes comes back")
+    @Test(
+        "a command that holds a job receives the reply, and an unfinished job returns to the queue")
     func holdJob() async throws {
         let reactorctl = try await oneJob()
         let run = try await reactorctl(
@@ -150,7 +152,7 @@ struct ReactorctlTests {
         #expect(waiting.output.contains(#""id":1"#) && waiting.output.contains(#""failures":0"#))
     }
 
-    @Test("a held job is finished when the command succeeds, and failed when it does not")
+    @Test("a held job is finished if the command succeeds, and failed if it does not")
     func holdJobToItsEnd() async throws {
         let reactorctl = try await oneJob()
         let ends = ["--on-success", Self.finish, "--on-failure", Self.fail, "--"]
@@ -172,7 +174,7 @@ struct ReactorctlTests {
     }
 
     @Test(
-        "an end that cannot be dispatched is told before the command runs; what was held goes back",
+        "an invalid --on-success or --on-failure is reported before the command runs",
         arguments: [
             (#"{"finish":{"id":"{{number}}"}}"#, "{{number}}", 65),
             (#"{"finish":{"id":"{{job/name}}"}}"#, "integer", 65),
@@ -189,7 +191,7 @@ struct ReactorctlTests {
     }
 
     @Test(
-        "an end that is rejected is the result of a command that succeeded, not of one that failed")
+        "a rejected --on-success is the result, a rejected --on-failure is not")
     func holdRejectedEnd() async throws {
         let reactorctl = try await oneJob()
         let wrong = #"{"finish":{"id":7}}"#
@@ -201,7 +203,7 @@ struct ReactorctlTests {
         #expect(bad.code == 9 && bad.errors.contains("--on-failure: rejected"))
     }
 
-    @Test("wait ends when the value is there, or with 124 when it is not in time")
+    @Test("wait ends when the value is reached, or with 124 after the timeout")
     func wait() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         let waiter = try reactorctl.start(
@@ -211,6 +213,9 @@ struct ReactorctlTests {
         let late = try await reactorctl(
             "wait", "/visits", "--equals", #"{"count":9}"#, "--timeout", "10ms")
         #expect(late.code == 124)
+        let below = try await reactorctl(
+            "wait", "/visits/count", "--equals", "-77", "--timeout", "10ms")
+        #expect(below.code == 124, "a negative number is no option")
     }
 
     @Test("actions from standard input are applied in order, one outcome each")
@@ -251,17 +256,5 @@ struct ReactorctlTests {
         #expect(try await reactorctl("describe", "--limits").output.contains("frameBytesMax"))
         #expect(try await reactorctl("stats").output.contains("connectionsAccepted"))
         #expect(try await reactorctl("ping").output.contains("microseconds"))
-    }
-
-    /// Waits for something that another process does.
-    private func until(_ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("it did not happen within a minute")
-                return
-            }
-            await Task.yield()
-        }
     }
 }

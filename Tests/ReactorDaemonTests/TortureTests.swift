@@ -2,29 +2,29 @@ import Foundation
 import TestPrograms
 import Testing
 
-/// A few rounds of what `Config/torture` does for hours.
-@Suite("Torture, in short", .timeLimit(.minutes(10)))
+/// Short runs of the commands of `Config/torture`.
+@Suite("Short torture", .timeLimit(.minutes(10)))
 struct TortureTests {
     @Test(
         """
-        J48: six power cuts take nothing from `strict`; three take a tail from `relaxed`, nothing \
-        that was told to be durable, and whoever comes back is told of the new epoch
+        J48: six power cuts lose nothing of `strict`; three lose a tail of `relaxed`, nothing \
+        durable, and reconnecting clients learn of the new epoch
         """)
     func cuts() async throws {
         try await torture("cuts", "--count", "6")
     }
 
-    @Test("J48, P74, C85, C86: ten kills lose nothing that was acknowledged, and double nothing")
+    @Test("J48, P74, C85, C86: ten kills lose no acknowledged action, and double none")
     func kills() async throws {
         try await torture("kills", "--count", "10", "--quick")
     }
 
     @Test(
         """
-        J48, J57, J58, J59, J60, J61, J64: killed, refused or cut short at one call in so many, \
+        J48, J57, J58, J59, J60, J61, J64: killed, refused or cut short at one of many calls, \
         it loses nothing
         """,
-        // because few calls synchronize, more of those are taken
+        // Few calls synchronize, so a larger share of these is taken.
         arguments: [
             ("before,half", 25), ("after", 12), ("EIO", 4), ("EROFS,EACCES", 12),
             ("EIO-write,ENOSPC", 25), ("EIO-read,EDQUOT", 25), ("EINTR,short", 25),
@@ -33,32 +33,36 @@ struct TortureTests {
         try await torture("calls", "--plans", plans, "--step", "\(step)")
     }
 
-    @Test("P73: SIGTERM ends it within five seconds, whoever does not read; a second one at once")
+    @Test(
+        "P73: SIGTERM ends it within five seconds despite non-reading clients; a second one at once"
+    )
     func terminated() async throws {
         try await torture("scenarios", "--only", "terminated")
     }
 
-    @Test("P74: after SIGSTOP and CONT all go on, no timer catches up, and who went holds nothing")
+    @Test(
+        "P74: after SIGSTOP clients go on, no timer catches up, and ended clients own nothing"
+    )
     func stopped() async throws {
         try await torture("scenarios", "--only", "stopped,parted")
     }
 
-    @Test("P74: whose greeting or frame came while it was stopped is not cut for being late")
+    @Test("P74: a client whose HELLO or frame arrived during the stop is not cut for being late")
     func halfway() async throws {
         try await torture("scenarios", "--only", "halfway")
     }
 
-    @Test("J59: at the largest size of a file it is read-only, and goes on when that is raised")
+    @Test("J59: at the file size limit it is read-only, and continues when the limit is raised")
     func limited() async throws {
         try await torture("scenarios", "--only", "limited")
     }
 
-    @Test("J62: a sync that takes 3 seconds holds up answers, and not the loop")
+    @Test("J62: a sync of 3 seconds delays outcomes, and not the loop")
     func slow() async throws {
         try await torture("scenarios", "--only", "slow")
     }
 
-    @Test("J51, J56, J64, J66: what is unsafe, damaged or in use is refused by name")
+    @Test("J51, J56, J64, J66: an unsafe, damaged or used directory is refused by name")
     func refusals() async throws {
         try await torture(
             "scenarios", "--only", "doubled,bound,unsafe,damaged_journal,damaged_snapshot")

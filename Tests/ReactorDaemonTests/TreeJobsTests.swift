@@ -6,7 +6,7 @@ import Testing
 
 @Suite("TreeJobs")
 struct TreeJobsTests {
-    /// What a test posts.
+    /// The jobs that a test posts.
     private final class Post {
         var jobs: [TreeJobs.Job] = []
 
@@ -16,7 +16,7 @@ struct TreeJobsTests {
         }
     }
 
-    @Test("R100: a turn does its share of what was posted, in order, and the rest later")
+    @Test("R100: a turn runs its share of the posted jobs in order, and the rest later")
     func share() {
         let post = Post()
         let jobs = TreeJobs { post.take() }
@@ -42,7 +42,7 @@ struct TreeJobsTests {
         #expect(jobs.shortenedCount == 2 && jobs.waitingCount == 0)
     }
 
-    @Test("R100: jobs that post others for ever leave every turn its end")
+    @Test("R100: jobs that post others forever do not keep a turn from ending")
     func chain() {
         let post = Post()
         let jobs = TreeJobs { post.take() }

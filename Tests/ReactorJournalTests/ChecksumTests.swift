@@ -2,18 +2,18 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("checksums")
+@Suite("Checksums")
 struct ChecksumTests {
-    @Test("what is on disk is XXH3 with 64 bits, and stays it")
+    @Test("the checksum on disk is XXH3 with 64 bits")
     func golden() {
-        // because these are the library's own values: of nothing and no seed, and of words
+        // The library's own values: of no bytes without a seed, and of words.
         #expect(Checksum.of([UInt8]().span, behind: 0) == 0x2D06_8005_38D3_94C2)
         #expect(
             Checksum.of([1, 2], behind: 3)
                 == Checksum.of([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0].span, behind: 3))
     }
 
-    @Test("a row's checksum stands on every field, every byte and the row before")
+    @Test("a row's checksum depends on every field, every byte and the row before")
     func row() {
         let row = JournalRow(
             number: 1, epoch: 2, after: 3, sequence: 4, time: 5, deltas: [6, 7], facts: [8],

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the data directory")
+@Suite("The data directory")
 struct DataDirectoryTests {
     let home = TestDirectory()
 
-    @Test("J66: a second daemon in one directory is refused by the first one's pid")
+    @Test("J66: a second daemon in one directory is refused with the pid of the first")
     func lock() throws {
         let first = try DataDirectory(at: home.path("data"))
         let again = failure { _ = try DataDirectory(at: home.path("./data")) }
@@ -18,7 +18,9 @@ struct DataDirectoryTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("R104: words of a file are there for who opens the directory next, its owner alone")
+    @Test(
+        "R104: words in a file remain for the next process that opens the directory, with mode 0600"
+    )
     func words() throws {
         let directory = try DataDirectory(at: home.path("data"))
         do {
@@ -33,13 +35,13 @@ struct DataDirectoryTests {
         #expect(status.st_mode & 0o7777 == 0o600 && status.st_size == 40)
     }
 
-    @Test("the lock ends with its holder")
+    @Test("the lock is released with its holder")
     func release() throws {
         _ = try DataDirectory(at: home.path("data"))
         _ = try DataDirectory(at: home.path("data"))
     }
 
-    @Test("it is made with mode 0700, and one that others may enter is refused")
+    @Test("the directory is created with mode 0700, and one that others may enter is refused")
     func mode() throws {
         let path = home.path("data")
         _ = try DataDirectory(at: path)
@@ -68,7 +70,17 @@ struct DataDirectoryTests {
                 == .unusableDirectory(path: lost, .isWithoutParent))
     }
 
-    @Test("J66: a file system of another machine is refused, because its locks do not hold")
+    @Test("a directory that this user may not open is not reported as a failure of the disk")
+    func forbidden() {
+        for call in ["lstat", "open"] {
+            let error = DataDirectory.refusal(of: call, at: "/data", code: EACCES)
+            #expect(error == .unusableDirectory(path: "/data", .isForbidden))
+        }
+        let failed = DataDirectory.refusal(of: "open", at: "/data", code: EIO)
+        #expect(failed == .system(SystemFailure(call: "open", path: "/data", code: EIO)))
+    }
+
+    @Test("J66: a network file system is refused, since its locks are not reliable")
     func remote() throws {
         let path = home.path("data")
         #expect(
@@ -76,7 +88,7 @@ struct DataDirectoryTests {
                 == .unusableDirectory(path: path, .isRemote(fileSystem: "NFS")))
     }
 
-    @Test("J65: a directory that was replaced is not the one that was opened")
+    @Test("J65: a replaced directory is detected")
     func replaced() throws {
         let directory = try DataDirectory(at: home.path("data"))
         #expect(directory.isInPlace)
@@ -86,7 +98,7 @@ struct DataDirectoryTests {
         #expect(!directory.isInPlace)
     }
 
-    @Test("J66: a lock file that was replaced is noticed")
+    @Test("J66: a replaced lock file is detected")
     func replacedLock() throws {
         let directory = try DataDirectory(at: home.path("data"))
         unsafe unlink(home.path("data/journal.lock"))
@@ -95,14 +107,14 @@ struct DataDirectoryTests {
         #expect(!directory.isInPlace && other.isInPlace)
     }
 
-    @Test("J66: the pid in the lock file takes the same room always")
+    @Test("J66: the pid in the lock file has a fixed width")
     func pid() throws {
         _ = try DataDirectory(at: home.path("data"))
         let text = home.read("data/journal.lock")
         #expect(text.count == 12 && text.hasSuffix("\(getpid())\n"))
     }
 
-    @Test("a file grows with zeros behind what it holds")
+    @Test("a file grows with zeros after its content")
     func grow() throws {
         let directory = try DataDirectory(at: home.path("data"))
         try Data([1, 2]).write(to: URL(filePath: home.path("data/log")))

@@ -1,14 +1,13 @@
 import Foundation
-import GRDB
 import TestPrograms
 import Testing
 
 @testable import ReactorJournal
 
 /// A copy of a history, made while the journal is open.
-@Suite("a backup")
+@Suite("A backup")
 struct JournalBackupTests {
-    /// An open journal with a snapshot and rows behind it.
+    /// An open journal with a snapshot and rows after it.
     private func journal() throws -> (JournalRig, SQLiteJournal) {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -18,7 +17,7 @@ struct JournalBackupTests {
         return (rig, journal)
     }
 
-    @Test("it ends with a row of no epoch, in one file that holds everything")
+    @Test("a backup ends with a row of epoch 0, and its journal is one file")
     func mark() throws {
         let (rig, journal) = try journal()
         let path = rig.home.path("copy")
@@ -31,13 +30,11 @@ struct JournalBackupTests {
         journal.close()
     }
 
-    @Test("a row that has rotted is named in the file that was copied, not in the copy")
+    @Test("a damaged row is reported in the copied file, not in the copy")
     func rotten() throws {
         let (rig, journal) = try journal()
         journal.close()
-        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
-            try $0.execute(sql: "UPDATE batch SET chain = chain + 1 WHERE number = 7")
-        }
+        try rig.alter("UPDATE batch SET chain = chain + 1 WHERE number = 7")
         let error = #expect(throws: JournalError.self) {
             try JournalBackup(of: rig.directory(), into: rig.home.path("copy"))
         }
@@ -48,7 +45,7 @@ struct JournalBackupTests {
         #expect(damage.row == 7 && damage.file == rig.path + "/journal.sqlite")
     }
 
-    @Test("one that nobody wants any more ends soon and leaves nothing, wherever it was")
+    @Test("a cancelled backup ends soon and leaves no file, at any step")
     func cancelled() throws {
         let (rig, journal) = try journal()
         var askedCount = 0
@@ -66,20 +63,20 @@ struct JournalBackupTests {
                     return count > limit
                 }
             }
-            // because who is told once does not go on to ask, but for what lets go of the file
+            // After the first true answer, only the closing of the file asks again.
             #expect(count <= limit + 2)
             #expect(!FileManager.default.fileExists(atPath: path))
         }
         journal.close()
     }
 
-    @Test("a snapshot that gets another file's place meanwhile is copied as it was found")
+    @Test("a snapshot that is replaced during its copy is copied as it was opened")
     func replaced() throws {
         let (rig, journal) = try journal()
         let directory = try rig.directory()
         let other = try DataDirectory(at: rig.home.path("other"))
         let name = SnapshotHeader.name(20)
-        // because it is read a megabyte at a time, it takes two rounds
+        // Two rounds, since a file is copied a megabyte at a time.
         let first = [UInt8](repeating: 1, count: 3 << 20)
         try rig.set(name, to: first)
         try rig.set("next", to: [UInt8](repeating: 2, count: 3 << 20))
@@ -94,7 +91,7 @@ struct JournalBackupTests {
         journal.close()
     }
 
-    @Test("what a killed backup left is in nobody's way: the next one takes its place")
+    @Test("the remains of a killed backup are replaced by the next one")
     func retried() throws {
         let (rig, journal) = try journal()
         let path = rig.home.path("copy")
@@ -108,12 +105,12 @@ struct JournalBackupTests {
         }
         #expect(try JournalBackup(of: rig.directory(), into: path + "/").end.number == 40)
         #expect(!FileManager.default.fileExists(atPath: path + ".partial"))
-        // because a whole one is not written over
+        // A complete backup is not overwritten.
         #expect(throws: JournalError.self) { try JournalBackup(of: rig.directory(), into: path) }
         journal.close()
     }
 
-    @Test("a directory of the same name with somebody's files is left as it is")
+    @Test("an existing directory with other files is not changed")
     func foreign() throws {
         let (rig, journal) = try journal()
         let path = rig.home.path("copy.partial")
@@ -128,7 +125,7 @@ struct JournalBackupTests {
         journal.close()
     }
 
-    @Test("no backup goes into the directory that it is of, whichever way leads there")
+    @Test("a backup into the copied directory is refused, whatever links lead there")
     func inside() throws {
         let (rig, journal) = try journal()
         let directory = try rig.directory()
@@ -140,16 +137,16 @@ struct JournalBackupTests {
             let error = #expect(throws: JournalError.self) {
                 try JournalBackup(of: directory, into: path)
             }
-            #expect("\(error as Any)".contains("lies in the data directory"))
+            #expect("\(error as Any)".contains("is inside the data directory"))
         }
         journal.close()
     }
 
-    @Test("every file of a backup and of a salvage is its owner's alone, whatever the umask")
+    @Test("the files of a backup and of a salvage have mode 0600, whatever the umask")
     func modes() throws {
         let rig = try JournalRig.closed(20)
         _ = try JournalBackup(of: rig.directory(), into: rig.home.path("copy"))
-        rig.letGo()
+        rig.release()
         _ = try JournalDoctor(at: rig.path).salvage(into: rig.home.path("good"))
         for name in ["copy", "good"] {
             let path = rig.home.path(name)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-/// A wall clock that a test sets, beside one that cannot be set.
+/// A wall clock that a test sets, and a clock that cannot be set.
 private final class TwoClocks: Sendable {
     private let state = Guarded((wall: 1_700_000_000_000 as Int64, uptime: 0 as Int64))
 
@@ -15,21 +15,21 @@ private final class TwoClocks: Sendable {
         rig.tuning.uptime = { [state] in state.withLock { $0.uptime } }
     }
 
-    /// Lets time pass.
+    /// Advances both clocks.
     func pass(_ milliseconds: Int64) {
         state.withLock { ($0.wall, $0.uptime) = ($0.wall + milliseconds, $0.uptime + milliseconds) }
     }
 
-    /// Sets the wall clock ahead, or back.
+    /// Sets the wall clock ahead or back.
     func step(_ milliseconds: Int64) { state.withLock { $0.wall += milliseconds } }
 
-    /// The machine is switched off, and starts again.
+    /// Advances the wall clock while the machine is off.
     func sleep(_ milliseconds: Int64) {
         state.withLock { ($0.wall, $0.uptime) = ($0.wall + milliseconds, 0) }
     }
 }
 
-@Suite("the clock that rows are stamped with")
+@Suite("The clock of rows")
 struct JournalClockTests {
     private static let year: Int64 = 365 * 86_400_000
 
@@ -44,7 +44,7 @@ struct JournalClockTests {
     }
 
     @Test(
-        "J67: rows behind a step of the wall clock have the right time again once it is set right")
+        "J67: after the wall clock is corrected, rows have the correct time again")
     func stamps() throws {
         let (rig, clock) = (JournalRig(), TwoClocks())
         clock.plant(in: rig)
@@ -55,7 +55,8 @@ struct JournalClockTests {
         append(1, rig, journal, clock)
         clock.step(-10 * Self.year)
         append(1, rig, journal, clock)
-        // What a time server slews away is no step: a row is not before the one before.
+        // A correction by a time server is no step: a row's time is not before that of the row
+        // before.
         clock.step(-30_000)
         append(1, rig, journal, clock)
         journal.close()
@@ -64,7 +65,7 @@ struct JournalClockTests {
     }
 
     @Test(
-        "J67: a step of the wall clock, either way, makes no row older than it is",
+        "J67: a step of the wall clock in either direction does not change the age of rows",
         arguments: [10, -10] as [Int64], [false, true])
     func ages(years: Int64, isRestarted: Bool) throws {
         let (rig, clock) = (JournalRig(), TwoClocks())
@@ -93,7 +94,7 @@ struct JournalClockTests {
         journal.close()
     }
 
-    @Test("a clock that was set back while no daemon ran adds nothing to the age of rows")
+    @Test("a clock set back while no daemon ran does not add to the age of rows")
     func setBack() throws {
         let (rig, clock) = (JournalRig(), TwoClocks())
         clock.plant(in: rig)
@@ -105,14 +106,14 @@ struct JournalClockTests {
         append(5, rig, journal, clock)
         let result = rig.trim(
             journal, behind: 10, keeping: JournalRetention(duration: .seconds(6), byteCount: .max))
-        // The gap counts for nothing: row 6 is as old as row 5.
+        // The gap does not count: row 6 is as old as row 5.
         #expect(result.flatMap { try? $0.get().anchor.number } == 2)
         journal.close()
         let times = try rig.rows().map(\.time)
         #expect(try #require(times.last) < (try #require(times.first)))
     }
 
-    @Test("steps come back from their words, and the latest are kept")
+    @Test("steps are decoded from their words, and the latest are kept")
     func words() {
         var steps = ClockSteps()
         #expect(ClockSteps(words: []) == steps && steps.steady(5, of: 1) == 5)

@@ -1,12 +1,11 @@
-import GRDB
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("the doctor")
+@Suite("The doctor")
 struct JournalDoctorTests {
     /// Twenty rows, with snapshots of rows 5 and 15.
-    private func patient() throws -> JournalRig {
+    private func rigWithSnapshots() throws -> JournalRig {
         let rig = JournalRig()
         let journal = try rig.open()
         for count in [5, 10, 5] {
@@ -24,20 +23,20 @@ struct JournalDoctorTests {
 
     @Test("a healthy directory has no findings")
     func healthy() throws {
-        let rig = try patient()
-        rig.letGo()
+        let rig = try rigWithSnapshots()
+        rig.release()
         let report = try JournalDoctor(at: rig.path).examine()
         #expect(report.findings.isEmpty)
         #expect(report.last?.number == 20 && report.snapshots == [15, 5])
     }
 
-    @Test("everything that is wrong is named, and the files are as they were")
+    @Test("all damage is named, and the files are not changed")
     func findings() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         try rig.flip("the deltas of row 18the")
         try rig.flip("part 1 of", in: "snapshot-15.sqlite")
         let before = try files(rig)
-        rig.letGo()
+        rig.release()
         let report = try JournalDoctor(at: rig.path).examine()
         #expect(report.findings.map { $0.damage?.row } == [18, 2])
         #expect(report.last?.number == 17 && report.snapshots == [5])
@@ -45,9 +44,9 @@ struct JournalDoctorTests {
         #expect(after == before)
     }
 
-    @Test("a directory in use is left alone")
+    @Test("a directory in use is not examined")
     func inUse() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         let directory = try rig.directory()
         guard case .inUse? = failure({ _ = try JournalDoctor(at: rig.path) }) else {
             Issue.record("a directory in use was examined")
@@ -56,44 +55,44 @@ struct JournalDoctorTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("J51: the good prefix is salvaged, with the newest snapshot that joins it")
+    @Test("J51: the rows before the damage are salvaged, with the newest snapshot that fits them")
     func prefix() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         try rig.flip("the deltas of row 18the")
-        rig.letGo()
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
         #expect(salvage.start.number == 0 && salvage.end.number == 17 && salvage.snapshot == 15)
-        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        #expect(try SnapshotStore(other.directory()).choose().snapshot != nil)
         let journal = try other.open()
         other.append(1, to: journal)
         journal.close()
         let rows = try other.rows()
-        // because what came behind may have been seen, whoever goes on begins an epoch
+        // Clients may have seen the lost rows, so a salvaged history begins a new epoch.
         #expect(rows.map(\.number) == Array(1...19) && rows[17].epoch == 0)
     }
 
-    @Test("J51: where a snapshot stands for the damage, everything behind it is salvaged")
+    @Test("J51: if a snapshot covers the damage, all rows after it are salvaged")
     func behindDamage() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         try rig.flip("the deltas of row 9the")
-        rig.letGo()
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
         #expect(salvage.start.number == 15 && salvage.end.number == 20 && salvage.snapshot == 15)
         #expect(try other.rows().map(\.number) == Array(16...21))
-        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        #expect(try SnapshotStore(other.directory()).choose().snapshot != nil)
     }
 
-    @Test("J51: a rotten row that a snapshot is of costs none of those behind it")
+    @Test("J51: a damaged row covered by its own snapshot costs none of the later rows")
     func ownRow() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         try rig.flip("the deltas of row 15the")
-        rig.letGo()
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
         #expect(salvage.start.number == 15 && salvage.end.number == 20 && salvage.snapshot == 15)
-        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        #expect(try SnapshotStore(other.directory()).choose().snapshot != nil)
         let journal = try other.open()
         other.append(1, to: journal)
         journal.close()
@@ -101,62 +100,59 @@ struct JournalDoctorTests {
     }
 
     @Test(
-        "J51: where what says which journal it is has rotted, the snapshots say it",
+        "J51: if the journal's identity is damaged, it is taken from the snapshots",
         arguments: ["instance", "anchor"])
     func rottenMeta(key: String) throws {
-        let rig = try patient()
-        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
-            try $0.execute(sql: "UPDATE meta SET value = x'00' WHERE key = '\(key)'")
-        }
-        rig.letGo()
+        let rig = try rigWithSnapshots()
+        try rig.alter("UPDATE meta SET value = x'00' WHERE key = '\(key)'")
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
         #expect(salvage.start.number == 5 && salvage.end.number == 20 && salvage.snapshot == 15)
-        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        #expect(try SnapshotStore(other.directory()).choose().snapshot != nil)
     }
 
-    @Test("J54: a snapshot of another end of the same journal is left where it is")
+    @Test("J54: a snapshot of a diverged copy of the journal is not salvaged")
     func otherEnd() throws {
-        let rig = try patient()
+        let rig = try rigWithSnapshots()
         let fork = JournalRig(in: rig.home, name: "fork")
         _ = try fork.directory()
         for name in [JournalFile.name, "snapshot-5.sqlite"] {
             try fork.set(name, to: rig.bytes(of: name))
         }
-        try DatabaseQueue(path: fork.path + "/journal.sqlite").write {
-            try $0.execute(sql: "DELETE FROM batch WHERE number > 5")
-            try $0.execute(sql: "DELETE FROM meta WHERE key = 'floor'")
-        }
+        try fork.alter(
+            """
+            DELETE FROM batch WHERE number > 5;
+            DELETE FROM meta WHERE key = 'floor'
+            """)
         let journal = try fork.open()
         fork.append(10, to: journal, padding: 1)
         _ = try SnapshotWriterTests.write(journal, fork).get()
         journal.close()
         try rig.set("snapshot-15.sqlite", to: fork.bytes(of: "snapshot-15.sqlite"))
-        rig.letGo()
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         let salvage = try JournalDoctor(at: rig.path).salvage(into: other.path)
         #expect(salvage.end.number == 20 && salvage.snapshot == 5)
-        #expect(try SnapshotShelf(other.directory()).choose().snapshot != nil)
+        #expect(try SnapshotStore(other.directory()).choose().snapshot != nil)
     }
 
-    @Test("J55: what was salvaged knows where it ends")
+    @Test("J55: a salvaged journal detects the loss of its tail")
     func floor() throws {
-        let rig = try patient()
-        rig.letGo()
+        let rig = try rigWithSnapshots()
+        rig.release()
         let other = JournalRig(in: rig.home, name: "salvaged")
         _ = try JournalDoctor(at: rig.path).salvage(into: other.path)
         _ = try other.directory()
-        try DatabaseQueue(path: other.path + "/journal.sqlite").write {
-            try $0.execute(sql: "DELETE FROM batch WHERE number > 18")
-        }
+        try other.alter("DELETE FROM batch WHERE number > 18")
         #expect(failure { _ = try other.rows() }?.damage?.row == 19)
     }
 
-    @Test("nothing is salvaged into a directory that holds a journal")
+    @Test("a salvage into a directory with a journal is refused")
     func occupied() throws {
-        let (rig, other) = (try patient(), try JournalRig.closed(1))
-        rig.letGo()
-        other.letGo()
+        let (rig, other) = (try rigWithSnapshots(), try JournalRig.closed(1))
+        rig.release()
+        other.release()
         let error = failure { _ = try JournalDoctor(at: rig.path).salvage(into: other.path) }
         #expect(error != nil)
         #expect(try other.rows().count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("what a journal's errors say")
+@Suite("The texts of journal errors")
 struct JournalErrorTests {
     @Test("damage names file, row, expected, got and the next step")
     func damage() {
@@ -11,11 +11,11 @@ struct JournalErrorTests {
             JournalDamage(file: "/d/journal.sqlite", row: 7, expected: "row 7", got: "row 9"))
         #expect(
             "\(error)" == "/d/journal.sqlite, row 7: expected row 7, got row 9; "
-                + "`reactord doctor` says more and salvages a copy")
+                + "`reactord doctor` examines it and salvages a copy")
     }
 
     @Test(
-        "no room is told from a broken disk, whatever the system calls it",
+        "a full disk is distinguished from a broken one, whatever the system's code",
         arguments: [
             (13, 0, true), (778, ENOSPC, true), (778, EDQUOT, true), (778, EFBIG, true),
             (778, EIO, false), (1034, ENOSPC, false), (1034, EIO, false), (11, 0, false),

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("formats of files")
+@Suite("File formats")
 struct JournalFormatTests {
-    @Test("J68: a newer format is refused, and nothing of it is touched")
+    @Test("J68: a newer format is refused, and the file is not changed")
     func newer() throws {
         let rig = try JournalRig.closed(3)
         try rig.forgetCaches()
@@ -23,7 +23,7 @@ struct JournalFormatTests {
         #expect(rig.bytes(of: JournalFile.name) == bytes)
     }
 
-    @Test("J54: another program's database, and a file that is none, are refused")
+    @Test("J54: another program's database, and a file that is not a database, are refused")
     func foreign() throws {
         let rig = try JournalRig.closed(1)
         var bytes = rig.bytes(of: JournalFile.name)
@@ -37,7 +37,7 @@ struct JournalFormatTests {
         #expect(failure { _ = try rig.open() }?.damage?.got == "14 bytes")
     }
 
-    @Test("J69: a journal that a crash left half-made is made anew")
+    @Test("J69: a journal whose creation was interrupted by a crash is created again")
     func again() throws {
         let rig = JournalRig()
         let half = "journal.sqlite.partial"
@@ -51,7 +51,7 @@ struct JournalFormatTests {
         #expect(try !rig.directory().names().contains(half))
     }
 
-    @Test("J69: an upgrade brings every row with it, and is taken once")
+    @Test("J69: an upgrade keeps every row, and runs once")
     func upgrade() throws {
         let rig = try JournalRig.closed(10)
         let rows = try rig.rows()
@@ -76,8 +76,29 @@ struct JournalFormatTests {
             failure { _ = try rig.open() } == .newerFormat(file: file, format: 3, known: 1))
     }
 
+    @Test("J69: completed steps are stored in the table that older programs read")
+    func takenSteps() throws {
+        let rig = try JournalRig.closed(1)
+        let upgrade = JournalUpgrade()
+        func steps() throws -> [String] {
+            let select = try rig.other().statement(
+                """
+                SELECT sql FROM sqlite_master WHERE name = 'grdb_migrations'
+                UNION ALL SELECT identifier FROM grdb_migrations
+                """)
+            defer { select.end() }
+            var steps: [String] = []
+            while try select.step() { steps.append(select.text(0) ?? "no text") }
+            return steps
+        }
+        let table = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"
+        #expect(try steps() == [table, "1"])
+        try upgrade.run { try upgrade.prepare(rig) }
+        #expect(try steps() == [table, "1", "2", "3"])
+    }
+
     @Test(
-        "J69: an upgrade that is cut off in any step is run again, to the same end",
+        "J69: an upgrade interrupted at any step is repeated with the same result",
         arguments: [2, 3])
     func cutUpgrade(cutStep: Int) throws {
         let rig = try JournalRig.closed(10)
@@ -93,7 +114,7 @@ struct JournalFormatTests {
         if cutStep == 2 {
             #expect(try rig.rows() == rows, "nothing of the half step is there")
         }
-        // because a process may as well end in the middle, with no time to undo anything
+        // A process may end in the middle, without time to roll back.
         for half in [rig, image] {
             let again = JournalUpgrade()
             try again.run { try again.prepare(half) }
@@ -103,7 +124,7 @@ struct JournalFormatTests {
         }
     }
 
-    @Test("J54: nobody who writes makes a journal that is missing")
+    @Test("J54: opening a missing journal for writing does not create it")
     func writer() throws {
         let rig = try JournalRig.closed(1)
         try rig.directory().remove(JournalFile.name)
@@ -113,7 +134,7 @@ struct JournalFormatTests {
         #expect(try rig.directory().names() == ["journal.lock", "released-row"])
     }
 
-    @Test("J54: a journal that is gone is not taken for one that never was")
+    @Test("J54: a lost journal is not mistaken for one that never existed")
     func gone() throws {
         let rig = try JournalRig.closed(1)
         try rig.directory().remove(JournalFile.name)
@@ -121,6 +142,6 @@ struct JournalFormatTests {
         #expect(
             failure { _ = try rig.open() }
                 == .missing(
-                    file: rig.path + "/journal.sqlite", reason: "snapshot-1.sqlite is there"))
+                    file: rig.path + "/journal.sqlite", reason: "snapshot-1.sqlite exists"))
     }
 }

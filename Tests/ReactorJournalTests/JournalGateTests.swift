@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the order of a journal's writers")
+@Suite("The order of a journal's writers")
 struct JournalGateTests {
-    @Test("a writer without pause lets upkeep in at its next commit")
+    @Test("a writer that never pauses admits upkeep at its next commit")
     func fair() throws {
         let gate = JournalGate()
         let (isInside, isDone) = (Bell(), Bell())
@@ -16,7 +16,7 @@ struct JournalGateTests {
             while !isOver.isUp {
                 gate.commit {
                     let count = commits.add(1, ordering: .relaxed).newValue
-                    // The upkeep is about to wait, so that a commit is under way when it does.
+                    // The upkeep is about to wait, so a commit is in progress when it does.
                     if count == 1 { isInside.ring() }
                 }
             }
@@ -29,7 +29,7 @@ struct JournalGateTests {
         writer.join()
     }
 
-    @Test("a commit that does not wait is let in only where nothing else is inside or waits")
+    @Test("a commit that must not wait is admitted only if no other thread is inside or waiting")
     func free() {
         let gate = JournalGate()
         #expect(gate.commitIfFree { 1 } == 1)
@@ -38,7 +38,7 @@ struct JournalGateTests {
         #expect(gate.commitIfFree { 2 } == 2)
     }
 
-    @Test("a writer may write so much while a trim is under way, and all it likes while none is")
+    @Test("a writer is limited during a trim, and not otherwise")
     func pace() throws {
         let pace = TrimPace(byteCountMax: 100)
         for _ in 1...10 { #expect(pace.admit(1_000)) }
@@ -46,7 +46,7 @@ struct JournalGateTests {
         pace.begin()
         #expect(pace.admit(60) && pace.admit(60))
         #expect(!pace.admit(1))
-        // Another trim is under way still.
+        // Another trim is still in progress.
         pace.end()
         #expect(!pace.admit(1))
         let passed = Bell()
@@ -58,6 +58,11 @@ struct JournalGateTests {
         passed.wait()
         writer.join()
         pace.begin()
+        #expect(pace.admit(100) && !pace.admit(1))
+        // The writer is this far ahead of a long trim, and does not wait for its end.
+        pace.trimmed(40)
+        #expect(pace.admit(40) && !pace.admit(1))
+        pace.trimmed(1_000)
         #expect(pace.admit(100) && !pace.admit(1))
         pace.stop()
         #expect(pace.admit(1))

@@ -3,12 +3,12 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("a disk's health")
+@Suite("The health of a disk")
 struct JournalHealthTests {
     private let error = JournalError.system(SystemFailure(call: "fsync", path: "p", code: 5))
     private let other = JournalError.moved(path: "p")
 
-    @Test("the first failure stays, and is told once")
+    @Test("the first failure is kept and reported once")
     func first() throws {
         let health = JournalHealth()
         let told = Guarded<[JournalError]>([])
@@ -16,17 +16,17 @@ struct JournalHealthTests {
         try health.check()
         health.report(error)
         health.report(other)
-        #expect(!health.breaks(by: other) && !health.isGood)
+        #expect(!health.recordFailure(other) && !health.isGood)
         #expect(told.withLock { $0 } == [error])
         #expect(failure { try health.check() } == error)
     }
 
-    @Test("who has told of it himself is not told")
+    @Test("a thread that recorded the failure itself is not notified")
     func own() {
         let health = JournalHealth()
         let told = Guarded(0)
         health.listen { _ in told.withLock { $0 += 1 } }
-        #expect(health.breaks(by: error))
+        #expect(health.recordFailure(error))
         #expect(told.withLock { $0 } == 0)
     }
 }

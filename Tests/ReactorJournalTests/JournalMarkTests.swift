@@ -2,12 +2,12 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("how a journal was left")
+@Suite("The mark of how a journal was left")
 struct JournalMarkTests {
     private static let first = BootID(text: "01234567-0000-0000-0000-000000000001")
     private static let second = BootID(text: "01234567-0000-0000-0000-000000000002")
 
-    @Test("the system's text is 128 bits, and anything else is not known")
+    @Test("the system's boot id has 128 bits, and any other text is unknown")
     func boot() {
         let boot = BootID(text: "a1b2c3d4-0000-1111-2222-33334444ffff\n")
         #expect(boot == BootID(high: 0xA1B2_C3D4_0000_1111, low: 0x2222_3333_4444_FFFF))
@@ -16,7 +16,7 @@ struct JournalMarkTests {
         #expect(BootID.current().isSame(as: .current()))
     }
 
-    @Test("it comes back from its words")
+    @Test("a mark is decoded from its words")
     func words() {
         for bits in 0..<8 {
             let mark = JournalMark(
@@ -29,7 +29,7 @@ struct JournalMarkTests {
         #expect(JournalMark(words: [8, 0, 0, 0]) == nil && JournalMark(words: [1]) == nil)
     }
 
-    /// Opens what a journal has left, on another start of the machine or the same.
+    /// Opens the journal, after another boot or the same.
     private func opening(
         _ durability: JournalDurability, isClosed: Bool, isRebooted: Bool
     ) throws -> JournalOpening {
@@ -45,7 +45,7 @@ struct JournalMarkTests {
     }
 
     @Test(
-        "J48: only relaxed, not closed, and the machine started anew, may have lost acknowledged rows",
+        "J48: only an unclosed relaxed journal after another boot may have lost acknowledged rows",
         arguments: [JournalDurability.strict, .relaxed], [false, true])
     func mayHaveLost(durability: JournalDurability, isClosed: Bool) throws {
         for isRebooted in [false, true] {
@@ -55,7 +55,7 @@ struct JournalMarkTests {
         }
     }
 
-    @Test("J48: that rows may be lost is known until a row of the new epoch is there")
+    @Test("J48: a possible loss of rows is reported until a row of the new epoch exists")
     func isKnownUntilTold() throws {
         let rig = JournalRig()
         rig.tuning.boot = { Self.first }
@@ -67,7 +67,7 @@ struct JournalMarkTests {
         func isCut(_ rig: JournalRig) throws -> Bool {
             try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning).mayHaveLostTail
         }
-        // because a daemon that begins may be killed, or end by itself, before anything happens
+        // A daemon that has begun the epoch may end before it appends a row.
         let begun = try cut.open(.relaxed)
         let killed = try cut.image("killed")
         begun.close()

@@ -1,11 +1,11 @@
-import GRDB
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("reading a journal")
+/// Drives ``BatchTable``.
+@Suite("Reading a journal")
 struct JournalReaderTests {
-    @Test("rows come back as they were handed over")
+    @Test("rows are read back as they were appended")
     func rows() throws {
         let rows = try JournalRig.closed(600).rows()
         #expect(rows.map(\.number) == Array(1...600))
@@ -17,7 +17,7 @@ struct JournalReaderTests {
     }
 
     @Test(
-        "J51: a flipped bit in any row is named, with file, row, expected and got",
+        "J51: a flipped bit in any row is reported with file, row, expected and actual value",
         arguments: [1, 7, 20])
     func flippedRow(number: Int) throws {
         let rig = try JournalRig.closed(20)
@@ -32,7 +32,7 @@ struct JournalReaderTests {
         #expect(failure { _ = try reader.next() }?.damage == damage, "it is skipped")
     }
 
-    @Test("J51: a flipped bit anywhere in the file is refused, or changes nothing that is read")
+    @Test("J51: a flipped bit anywhere in the file is refused, or does not change the rows")
     func flippedAnywhere() throws {
         let rig = try JournalRig.closed(40)
         let good = try rig.rows()
@@ -55,7 +55,7 @@ struct JournalReaderTests {
     }
 
     @Test(
-        "J53: a row that is gone, doubled, moved or of another time is named",
+        "J53: a missing, doubled, moved or older row is named",
         arguments: [
             ("DELETE FROM batch WHERE number = 5", 5),
             ("DELETE FROM batch WHERE number > 8", 9),
@@ -72,11 +72,11 @@ struct JournalReaderTests {
         ])
     func planted(sql: String, row: UInt64) throws {
         let rig = try JournalRig.closed(10)
-        try DatabaseQueue(path: rig.path + "/journal.sqlite").write { try $0.execute(sql: sql) }
+        try rig.alter(sql)
         #expect(failure { _ = try rig.rows() }?.damage?.row == row)
     }
 
-    @Test("J54: rows of another instance do not join")
+    @Test("J54: rows of another journal are refused")
     func otherInstance() throws {
         let ours = try JournalRig.closed(2)
         let theirs = try JournalRig.closed(2)
@@ -84,13 +84,11 @@ struct JournalReaderTests {
             ATTACH '\(theirs.path)/journal.sqlite' AS theirs;
             DELETE FROM main.meta; INSERT INTO main.meta SELECT * FROM theirs.meta;
             """
-        try DatabaseQueue(path: ours.path + "/journal.sqlite").writeWithoutTransaction {
-            try $0.execute(sql: sql)
-        }
+        try ours.other().execute(sql)
         #expect(failure { _ = try ours.rows() }?.damage?.row == 1)
     }
 
-    @Test("reading starts behind any row, and refuses one whose checksum is not the expected")
+    @Test("reading starts after any row, and refuses one with another checksum than expected")
     func behind() throws {
         let rig = try JournalRig.closed(10)
         let rows = try rig.rows()

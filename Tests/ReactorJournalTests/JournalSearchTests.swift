@@ -1,11 +1,10 @@
-import GRDB
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("finding a sequence")
+@Suite("Finding a sequence")
 struct JournalSearchTests {
-    /// Rows of three epochs, of none to three transactions each; the first are trimmed.
+    /// Rows of three epochs, with up to three transactions each; the first rows are trimmed.
     private func journal(trimmedBehind number: UInt64) throws -> (SQLiteJournal, JournalRig) {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -25,7 +24,7 @@ struct JournalSearchTests {
     }
 
     @Test(
-        "reading starts at the first transaction behind any sequence, or says that it is gone",
+        "reading starts at the first transaction after any sequence, or reports that it was trimmed",
         arguments: [0, 1, 5, 10, 11, 12, 20, 33] as [UInt64])
     func every(trimmed: UInt64) throws {
         let (_, all) = try journal(trimmedBehind: 0)
@@ -47,7 +46,7 @@ struct JournalSearchTests {
                 let gone = JournalError.trimmed(file: file, upTo: trimmed)
                 let comment: Comment = "sequence \(sequence) of \(epoch)"
                 if !(begin...end).contains(sequence) {
-                    // because of what is gone nobody knows what it was
+                    // The journal does not know which transactions it has trimmed.
                     #expect(error == absent || trimmed > 0 && error == gone, comment)
                 } else if let next {
                     #expect(
@@ -63,7 +62,7 @@ struct JournalSearchTests {
         journal.close()
     }
 
-    @Test("what was trimmed is said to be, and what never was is not")
+    @Test("a trimmed transaction is distinguished from one that never existed")
     func named() throws {
         let (journal, rig) = try journal(trimmedBehind: 15)
         let file = rig.path + "/journal.sqlite"
@@ -80,12 +79,12 @@ struct JournalSearchTests {
         journal.close()
     }
 
-    @Test("a row that is missing on the way is damage")
+    @Test("a missing row on the way is damage")
     func gap() throws {
         let rig = try JournalRig.closed(20)
         let database = try JournalFile.writer(in: rig.directory(), durability: .strict)
         try database.commit("planting") {
-            try $0.execute(sql: "DELETE FROM batch WHERE number = 10")
+            try $0.execute("DELETE FROM batch WHERE number = 10")
         }
         let error = failure {
             _ = try JournalReader(rig.directory(), ofEpoch: 7, after: 12)

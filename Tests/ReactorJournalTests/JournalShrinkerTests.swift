@@ -1,9 +1,8 @@
-import GRDB
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("pages that hold nothing")
+@Suite("Empty pages")
 struct JournalShrinkerTests {
     private func rig() -> JournalRig {
         let rig = JournalRig()
@@ -13,7 +12,7 @@ struct JournalShrinkerTests {
         return rig
     }
 
-    @Test("what trimmed rows held goes back to the file system, while rows are appended")
+    @Test("the pages of trimmed rows return to the file system while rows are appended")
     func shrinks() throws {
         let rig = rig()
         let journal = try rig.open()
@@ -33,7 +32,7 @@ struct JournalShrinkerTests {
         #expect(try JournalReader(rig.directory()).verifyRest().number == rig.turns.last)
     }
 
-    @Test("some pages stay for the rows to come, and a file that cannot shrink is left as it is")
+    @Test("some empty pages stay for further rows, and a file that cannot shrink is not changed")
     func keeps() throws {
         let rig = rig()
         let journal = try rig.open()

@@ -1,12 +1,11 @@
-import GRDB
 import ReactorThreads
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("trimming")
+@Suite("Trimming")
 struct JournalTrimmerTests {
-    @Test("rows behind a snapshot go, a few at a time, and the chain goes on from the last of them")
+    @Test("covered rows are deleted a few at a time, and the chain continues from the last of them")
     func trims() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 7
@@ -26,7 +25,7 @@ struct JournalTrimmerTests {
         #expect(try rig.rows().map(\.number) == [41, 42])
     }
 
-    @Test("what is young enough, and fits into what is kept, stays")
+    @Test("rows that are young enough and fit into the retained bytes stay")
     func keeps() throws {
         let rig = JournalRig()
         let time = Guarded<Int64>(0)
@@ -42,7 +41,7 @@ struct JournalTrimmerTests {
             journal, behind: 20,
             keeping: JournalRetention(duration: .seconds(5), byteCount: .max))
         #expect(aged.flatMap { try? $0.get().rowCount } == 14)
-        // because each row has about 40 bytes
+        // Each row has about 40 bytes.
         let sized = rig.trim(
             journal, behind: 20,
             keeping: JournalRetention(duration: .seconds(60), byteCount: 100))
@@ -50,7 +49,7 @@ struct JournalTrimmerTests {
         journal.close()
     }
 
-    @Test("what fits into what is kept is the same, trim after trim, and after a new start")
+    @Test("the retained rows are the same after each trim and after a restart")
     func scans() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 3
@@ -71,7 +70,7 @@ struct JournalTrimmerTests {
                 }
             }
             #expect(anchor() == expected, "round \(round)")
-            // Rows that fit go for another reason.
+            // Rows within the bytes are deleted for their row number.
             if round.isMultiple(of: 4) { _ = rig.trim(journal, behind: journal.lastNumber - 2) }
             guard round == 6 else { continue }
             journal.close()
@@ -80,7 +79,7 @@ struct JournalTrimmerTests {
         journal.close()
     }
 
-    @Test("what rows leave in the file is room, if the log is as long as it gets")
+    @Test("the space of deleted rows counts as free if the log has its full size")
     func room() throws {
         let rig = JournalRig()
         rig.tuning.grownByteCount = JournalTuning().grownByteCount
@@ -89,20 +88,19 @@ struct JournalTrimmerTests {
         #expect(rig.trim(journal, behind: 40).flatMap { try? $0.get().rowCount } == 40)
         #expect(try rig.directory().freeByteCount >= 32 << 20)
         journal.close()
-        // because a log that has to be made takes more than there is
+        // Without the log, its allocation needs more room than there is.
         try rig.forgetCaches()
         #expect(try rig.directory().freeByteCount == 0)
     }
 
-    @Test("J72: rot in an old row is found before it is deleted, and nothing from it on is deleted")
+    @Test(
+        "J72: damage in an old row is found before its deletion, and no row from it on is deleted")
     func rot() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 4
         let journal = try rig.open()
         rig.append(20, to: journal)
-        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
-            try $0.execute(sql: "UPDATE batch SET facts = x'00' WHERE number = 11")
-        }
+        try rig.alter("UPDATE batch SET facts = x'00' WHERE number = 11")
         guard case .failure(let error)? = rig.trim(journal, behind: 20) else {
             Issue.record("a rotten row was deleted")
             return
@@ -114,7 +112,7 @@ struct JournalTrimmerTests {
         #expect(failure { try reader.verifyRest() }?.damage?.row == 11)
     }
 
-    @Test("commits go on while rows are trimmed")
+    @Test("commits continue while rows are trimmed")
     func together() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 2
@@ -128,7 +126,7 @@ struct JournalTrimmerTests {
         #expect(try rig.rows().first?.number == 61)
     }
 
-    @Test("what is kept for ever is kept, however long that is")
+    @Test("an unlimited retention keeps all rows")
     func forever() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -140,7 +138,7 @@ struct JournalTrimmerTests {
         journal.close()
     }
 
-    @Test("trimming ends early when it is told to, and says how far it came")
+    @Test("trimming ends early on request, and returns its progress")
     func stops() throws {
         let rig = try JournalRig.closed(20)
         rig.tuning.trimmedRowsMax = 3
@@ -148,14 +146,14 @@ struct JournalTrimmerTests {
             database: try JournalFile.writer(in: rig.directory(), durability: .strict),
             directory: try rig.directory(), gate: JournalGate(), tuning: rig.tuning)
         var count = 0
-        let trim = try trimmer.trim(behind: 20, keeping: .nothing) {
+        let trim = try trimmer.trim(behind: 20, keeping: .nothing) { _ in
             count += 1
             return count < 2
         }
         #expect(trim.rowCount == 6 && trim.anchor.number == 6)
     }
 
-    @Test("trimming empties the log as it goes")
+    @Test("trimming makes checkpoints, so the log stays short")
     func checkpoints() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 1
@@ -169,11 +167,11 @@ struct JournalTrimmerTests {
         #expect(count.withLock { $0 } >= 10)
     }
 
-    @Test("a reader that is overtaken by trimming is told so, and that it is no damage")
+    @Test("a reader overtaken by trimming gets an error that is not damage")
     func overtaken() throws {
         let rig = JournalRig()
         let journal = try rig.open()
-        for _ in 1...600 { rig.hand(journal) }
+        for _ in 1...600 { rig.appendNext(journal) }
         rig.run { rig.turns.last == 600 }
         let reader = try JournalReader(rig.directory())
         #expect(try reader.next()?.number == 1)

@@ -1,12 +1,11 @@
-import GRDB
 import ReactorThreads
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("upkeep")
+@Suite("Upkeep")
 struct JournalUpkeepTests {
-    @Test("checkpoints keep the log from growing without end")
+    @Test("checkpoints bound the size of the log")
     func bounded() throws {
         let rig = JournalRig()
         rig.tuning.checkpointByteCount = 20_000
@@ -19,7 +18,7 @@ struct JournalUpkeepTests {
         #expect(try rig.rows().count == 400)
     }
 
-    @Test("J63: no room for a checkpoint loses nothing, and the next one makes up for it")
+    @Test("J63: a checkpoint without room loses nothing, and the next one completes it")
     func fullDisk() throws {
         let rig = JournalRig()
         let tries = Guarded(0)
@@ -46,7 +45,7 @@ struct JournalUpkeepTests {
         #expect(try rig.rows().last?.number == rig.turns.last)
     }
 
-    @Test("what the log's index says is what SQLite says")
+    @Test("the extent read from the log's index equals SQLite's")
     func extent() throws {
         let rig = try JournalRig.closed(3)
         let database = try JournalFile.writer(in: rig.directory(), durability: .strict)
@@ -54,7 +53,7 @@ struct JournalUpkeepTests {
         #expect(begin == LogExtent(frameCount: 0, checkpointedFrameCount: 0))
         for number in 1...5 {
             try database.commit("writing") {
-                try $0.execute(sql: "PRAGMA user_version = \(number)")
+                try $0.execute("PRAGMA user_version = \(number)")
             }
         }
         var extent = try database.run("looking") { $0.logExtent }
@@ -64,7 +63,7 @@ struct JournalUpkeepTests {
         #expect(extent == log && log == LogExtent(frameCount: 5, checkpointedFrameCount: 5))
     }
 
-    @Test("the log's index has its room before a commit, and more than one region of it")
+    @Test("the log's index gets room before a commit, in more than one region")
     func reserved() throws {
         let rig = try JournalRig.closed(1)
         let database = try JournalFile.writer(in: rig.directory(), durability: .strict)
@@ -76,20 +75,18 @@ struct JournalUpkeepTests {
         #expect(try rig.directory().byteCount(of: "journal.sqlite-shm") == 65_536)
     }
 
-    @Test("a reader that stays holds up no commit, and is told of once")
+    @Test("a long reader delays no commit, and is reported once")
     func held() throws {
         let rig = JournalRig()
         rig.tuning.checkpointByteCount = 4_000
         rig.tuning.restartByteCount = 40_000
         let journal = try rig.open()
         rig.append(2, to: journal)
-        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN; SELECT * FROM batch")
-            rig.append(80, to: journal, padding: 2_000)
-            rig.run { !rig.alarms.isEmpty }
-            try db.execute(sql: "ROLLBACK")
-        }
+        let other = try rig.other()
+        try other.execute("BEGIN; SELECT * FROM batch")
+        rig.append(80, to: journal, padding: 2_000)
+        rig.run { !rig.alarms.isEmpty }
+        try other.execute("ROLLBACK")
         guard case .logIsRead = try #require(rig.alarms.first) else {
             Issue.record("\(rig.alarms)")
             return
@@ -99,7 +96,7 @@ struct JournalUpkeepTests {
         #expect(try rig.rows().count == 82)
     }
 
-    @Test("J60: a disk that fails a checkpoint is written to by nobody any more")
+    @Test("J60: after a failed checkpoint no thread writes to the disk any more")
     func failed() throws {
         let rig = JournalRig()
         rig.tuning.checkpointByteCount = 4_000
@@ -113,7 +110,7 @@ struct JournalUpkeepTests {
         #expect(rig.failures == [.broken(turn: 0, message: "\(broken)")])
         let files = [JournalFile.name, JournalFile.logName]
         let before = files.map { rig.bytes(of: $0) }
-        rig.hand(journal)
+        rig.appendNext(journal)
         journal.append(
             JournalBatch(turn: 9, epoch: 9, after: 0, sequence: 1, bytes: [], range: 0..<0))
         #expect(throws: JournalError.self) { try rig.directory().health.check() }
@@ -122,7 +119,7 @@ struct JournalUpkeepTests {
         #expect(rig.turns == [1] && rig.failures.count == 1)
     }
 
-    @Test("snapshots that are not kept go at once, however much is being trimmed")
+    @Test("old snapshots are removed at once, however much is being trimmed")
     func snapshots() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 1
@@ -147,15 +144,15 @@ struct JournalUpkeepTests {
         }
         trim {}
         isTrimming.wait()
-        // The trim of four rows is under way.
+        // The trim of four rows is in progress.
         rig.append(2, to: journal)
         _ = try SnapshotWriterTests.write(journal, rig).get()
-        #expect(try SnapshotShelf(rig.directory()).numbers() == [8, 6, 4])
+        #expect(try SnapshotStore(rig.directory()).numbers() == [8, 6, 4])
         var isRemoved = false
         trim { isRemoved = true }
         goOn.ring()
         rig.run { isRemoved }
-        #expect(try SnapshotShelf(rig.directory()).numbers() == [8, 6])
+        #expect(try SnapshotStore(rig.directory()).numbers() == [8, 6])
         #expect(trims.isEmpty)
         rig.run { trims.count == 2 }
         #expect(trims.map { $0?.rowCount } == [4, 2])
@@ -163,7 +160,7 @@ struct JournalUpkeepTests {
     }
 
     @Test(
-        "a writer waits for trimming at a ceiling, and goes on behind it",
+        "a writer waits for trimming at its limit, and then continues",
         arguments: [JournalDurability.strict, .relaxed])
     func ceiling(durability: JournalDurability) throws {
         let rig = JournalRig()
@@ -183,8 +180,8 @@ struct JournalUpkeepTests {
         journal.trim(behind: 4, keeping: .nothing) { _ in isTrimmed = true }
         isTrimming.wait()
         rig.append(2, to: journal, padding: 10_000)
-        // What is handed over now waits until the trim is done.
-        for _ in 1...5 { rig.hand(journal, padding: 10_000) }
+        // Batches appended now wait until the trim is done.
+        for _ in 1...5 { rig.appendNext(journal, padding: 10_000) }
         #expect(rig.turns.last == 6)
         #expect(try rig.rows().last?.number == 6)
         goOn.ring()
@@ -193,7 +190,7 @@ struct JournalUpkeepTests {
         #expect(try rig.rows().map(\.number) == Array(5...11))
     }
 
-    @Test("a journal that is closed while its writer waits for trimming keeps what it took over")
+    @Test("a journal that is closed while its writer waits for trimming stores all batches")
     func closedAtCeiling() throws {
         let rig = JournalRig()
         rig.tuning.trimmedRowsMax = 1
@@ -210,13 +207,13 @@ struct JournalUpkeepTests {
         rig.append(4, to: journal)
         journal.trim(behind: 4, keeping: .nothing) { _ in }
         isTrimming.wait()
-        for _ in 1...3 { rig.hand(journal) }
+        for _ in 1...3 { rig.appendNext(journal) }
         goOn.ring()
         journal.close()
         #expect(try rig.rows().last?.number == 7)
     }
 
-    @Test("J55: how far rows reached is in the file with them, by each checkpoint")
+    @Test("J55: each checkpoint stores the number of the last row in the file")
     func floor() throws {
         let rig = JournalRig()
         rig.tuning.checkpointByteCount = 5 * 4_000

@@ -1,7 +1,7 @@
 import ReactorJournal
 import Testing
 
-@Suite("the in-memory journal")
+@Suite("The in-memory journal")
 struct MemoryJournalTests {
     @Test("batches are appended at once and in order")
     func appendsAtOnce() {

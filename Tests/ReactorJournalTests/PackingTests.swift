@@ -2,18 +2,18 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("packing")
+@Suite("Compression")
 struct PackingTests {
     private static let alike = [UInt8](repeating: 7, count: 40_000)
     private static let noise = JournalRig.noise(4_000)
 
-    // because a span is nothing that `#require` could show
+    // `#require` cannot show a span.
     private func packed(_ bytes: [UInt8]) throws -> [UInt8] {
         let block = Packing.pack(bytes.span)
         return try #require(block)
     }
 
-    @Test("what is alike is packed and comes back; noise, and what is short, stays as it is")
+    @Test("repetitive bytes are compressed and restored; noise and short texts are not compressed")
     func roundTrip() throws {
         let block = try packed(Self.alike)
         #expect(block.count < 400)
@@ -25,7 +25,7 @@ struct PackingTests {
         }
     }
 
-    @Test("J51: a block that was cut, grown or flipped, and a count that is not its own, are told")
+    @Test("J51: a cut, extended or changed block, and a wrong size, are detected")
     func damaged() throws {
         let mixed = Self.noise.prefix(500) + Self.alike + Self.noise.prefix(700)
         let bytes = Array(mixed)
@@ -39,7 +39,7 @@ struct PackingTests {
         for index in block.indices {
             var other = block
             other[index] ^= 0x10
-            // because a flipped literal is still a block: that is for the row's checksum to find
+            // A flipped literal is still a valid block; the row's checksum detects it.
             let found = Packing.unpack(other, byteCount: UInt64(bytes.count))
             #expect(found != bytes)
         }

@@ -3,13 +3,12 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("the row that was released last")
+@Suite("The last released row")
 struct ReleasedRowTests {
     private static let first = BootID(text: "01234567-0000-0000-0000-000000000001")
     private static let second = BootID(text: "01234567-0000-0000-0000-000000000002")
 
-    /// A journal with five rows that was not closed, and where each of their commits ends in the
-    /// log.
+    /// A journal with five rows that was not closed, and the log offset of each commit's end.
     private func killed(
         _ durability: JournalDurability = .strict
     ) throws -> (rig: JournalRig, ends: [Int]) {
@@ -36,7 +35,7 @@ struct ReleasedRowTests {
     }
 
     @Test(
-        "J55: a log that was zeroed or cut at a commit is refused by the row that is missing",
+        "J55: a log zeroed or cut at a commit is refused, and the missing row is named",
         arguments: [JournalDurability.strict, .relaxed], [false, true])
     func lost(durability: JournalDurability, isCut: Bool) throws {
         let (rig, ends) = try killed(durability)
@@ -49,9 +48,9 @@ struct ReleasedRowTests {
             let damage = failure { _ = try prepare(rig) }?.damage
             #expect(damage?.row == UInt64(index + 2), "commit \(index + 1)")
             #expect(damage?.expected.contains("rows up to 5") ?? false)
-            // The doctor looks from today's start of the machine.
+            // The doctor uses the current boot.
             guard durability == .strict else { continue }
-            rig.letGo()
+            rig.release()
             let report = try JournalDoctor(at: rig.path).examine()
             #expect(report.findings == damage.map { [.damage($0)] })
         }
@@ -60,7 +59,7 @@ struct ReleasedRowTests {
     }
 
     @Test(
-        "J90: a power cut that relaxed allows to take rows begins a new epoch, and refuses nothing")
+        "J90: a power cut in relaxed begins a new epoch, and the journal is not refused")
     func relaxed() throws {
         let (rig, ends) = try killed(.relaxed)
         try rig.set(JournalFile.logName, to: Array(rig.bytes(of: JournalFile.logName)[..<ends[2]]))
@@ -71,7 +70,7 @@ struct ReleasedRowTests {
         _ = try prepare(rig)
     }
 
-    @Test("J55: an older file of the journal, put back beside what was released, is refused")
+    @Test("J55: an older journal file restored beside a newer released-row is refused")
     func older() throws {
         let rig = try JournalRig.closed(3)
         let older = rig.bytes(of: JournalFile.name)
@@ -81,7 +80,7 @@ struct ReleasedRowTests {
         try rig.forgetCaches()
         try rig.set(JournalFile.name, to: older)
         #expect(failure { _ = try prepare(rig) }?.damage?.row == 4)
-        // A history that went another way from there is no part of what was released either.
+        // A history that diverged from there does not contain the released row either.
         try rig.directory().remove(ReleasedRow.fileName)
         let other = try rig.open()
         rig.append(2, to: other, padding: 1)
@@ -97,7 +96,7 @@ struct ReleasedRowTests {
         #expect(failure { _ = try prepare(rig) }?.damage?.row == 5)
     }
 
-    @Test("a copy that begins an epoch of its own is no lost tail")
+    @Test("a copy that begins a new epoch is not a lost tail")
     func copy() throws {
         let rig = try JournalRig.closed(3)
         let backup = rig.home.path("backup")
@@ -111,7 +110,7 @@ struct ReleasedRowTests {
         _ = try prepare(rig)
     }
 
-    @Test("a note that is torn, or older than the journal, refuses nothing")
+    @Test("a released row that is torn, or older than the journal, causes no refusal")
     func torn() throws {
         let (rig, _) = try killed()
         let note = rig.bytes(of: ReleasedRow.fileName)
@@ -132,7 +131,7 @@ struct ReleasedRowTests {
         _ = try prepare(rig)
     }
 
-    @Test("a process that dies within a note leaves the one before")
+    @Test("a process that dies while it writes a released row leaves the one before")
     func turns() throws {
         let rig = try JournalRig.closed(2)
         let (instance, end) = try {
@@ -145,7 +144,7 @@ struct ReleasedRowTests {
             let before = rig.bytes(of: ReleasedRow.fileName)
             var next = end
             next.number = number
-            file.note(next)
+            file.record(next)
             let after = rig.bytes(of: ReleasedRow.fileName)
             let changed = before.indices.filter { before[$0] != after[$0] }
             for index in changed {
@@ -159,7 +158,7 @@ struct ReleasedRowTests {
         }
     }
 
-    @Test("J55: a journal that is gone, beside what was released, is missed")
+    @Test("J55: a missing journal beside a released-row is an error")
     func gone() throws {
         let rig = try JournalRig.closed(2)
         try rig.forgetCaches()

@@ -1,12 +1,12 @@
 import Foundation
-import GRDB
 import ReactorThreads
 import TestPrograms
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("the journal on disk")
+/// Drives ``JournalCommitter`` and ``JournalDatabase``.
+@Suite("The journal on disk")
 struct SQLiteJournalTests {
     private static let broken = JournalError.database(
         DatabaseFailure(
@@ -15,7 +15,7 @@ struct SQLiteJournalTests {
         DatabaseFailure(file: "f", purpose: "appending to", code: 13, systemCode: 0, message: "m"))
 
     @Test(
-        "J48: what was acknowledged survives kill -9, whole and in order",
+        "J48: acknowledged batches survive kill -9, complete and in order",
         arguments: ["strict", "relaxed"])
     func killed(durability: String) async throws {
         let home = TestDirectory()
@@ -42,7 +42,9 @@ struct SQLiteJournalTests {
         }
     }
 
-    @Test("J58: a file that may not grow is no room: nothing unacknowledged is told, all else kept")
+    @Test(
+        "J58: a file size limit counts as a full disk: acknowledged batches are stored, others are not reported"
+    )
     func limited() async throws {
         let home = TestDirectory()
         let writer = try ChildProcess(
@@ -53,13 +55,13 @@ struct SQLiteJournalTests {
         let rig = JournalRig(in: home)
         let journal = try rig.open()
         #expect(try rig.rows().last?.number == acknowledged.last)
-        rig.hand(journal, epoch: 8)
+        rig.appendNext(journal, epoch: 8)
         rig.run { rig.turns.last == journal.lastNumber }
         #expect(try rig.rows().last?.number == journal.lastNumber)
         journal.close()
     }
 
-    @Test("J62: batches gather while a commit is slow, and the next takes all of them")
+    @Test("J62: batches that arrive during a slow commit are committed together by the next")
     func gathers() throws {
         let rig = JournalRig()
         let (began, goOn) = (Bell(), Bell())
@@ -69,9 +71,9 @@ struct SQLiteJournalTests {
             goOn.wait()
         }
         let journal = try rig.open()
-        rig.hand(journal)
+        rig.appendNext(journal)
         began.wait()
-        for _ in 2...50 { rig.hand(journal) }
+        for _ in 2...50 { rig.appendNext(journal) }
         #expect(rig.turns.isEmpty)
         goOn.ring()
         rig.run { rig.turns.last == 50 }
@@ -81,7 +83,7 @@ struct SQLiteJournalTests {
     }
 
     @Test(
-        "J59: a file that may not grow holds up checkpoints, and the log takes on until it is full")
+        "J59: a file size limit delays checkpoints, and the log takes rows until it is full")
     func limitedFile() async throws {
         let home = TestDirectory()
         let writer = try ChildProcess(
@@ -95,7 +97,7 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().last?.number == acknowledged.last)
     }
 
-    /// Whether a file system of a test's own can be had.
+    /// Whether the test may mount its own file system.
     static let mayMount: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -107,7 +109,7 @@ struct SQLiteJournalTests {
     }()
 
     @Test(
-        "J58, J63: a full disk breaks nothing: what was told is there, and it starts and goes on",
+        "J58, J63: after a full disk all acknowledged batches are there, and the journal continues",
         .enabled(if: mayMount), arguments: [20, 24])
     func realFullDisk(megabytes: Int) async throws {
         let home = TestDirectory()
@@ -136,12 +138,12 @@ struct SQLiteJournalTests {
         #expect(told > 2_000)
     }
 
-    @Test("another program that looks at the file takes no lock and no log away")
+    @Test("a program that reads the file removes neither the locks nor the log")
     func lookedAt() async throws {
         let rig = JournalRig()
         let journal = try rig.open()
         rig.append(3, to: journal)
-        // because it is readers of this process that might let go of what the journal holds
+        // Readers of this process could release the journal's locks.
         #expect(try rig.rows().count == 3)
         let log = try rig.directory().identity(of: JournalFile.logName)
         let script = """
@@ -162,30 +164,28 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().count == 5)
     }
 
-    @Test("what waits for no disk is committed by who hands it over; what would wait is not")
+    @Test("the calling thread commits a batch only if that does not wait")
     func atOnce() throws {
         let rig = JournalRig()
         rig.tuning.atOnceByteCount = 1_000
         let journal = try rig.open(.relaxed)
         for number in 1...3 as ClosedRange<UInt64> {
-            rig.hand(journal)
+            rig.appendNext(journal)
             #expect(rig.turns.last == number)
         }
-        rig.hand(journal, padding: 1_000)
-        rig.hand(journal)
-        // because what came later is not told before
+        rig.appendNext(journal, padding: 1_000)
+        rig.appendNext(journal)
+        // Later batches are not reported before.
         #expect(rig.turns.last == 3)
         rig.run { rig.turns.last == 5 }
-        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            rig.hand(journal)
-            #expect(rig.turns.last == 5)
-            try db.execute(sql: "ROLLBACK")
-        }
+        let other = try rig.other()
+        try other.execute("BEGIN IMMEDIATE")
+        rig.appendNext(journal)
+        #expect(rig.turns.last == 5)
+        try other.execute("ROLLBACK")
         rig.run { rig.turns.last == 6 }
-        rig.hand(journal)
-        // because the thread that told of the one before may still be at it
+        rig.appendNext(journal)
+        // The thread that reported the batch before may still be busy.
         rig.run { rig.turns.last == 7 }
         #expect(rig.turns == rig.turns.sorted())
         try other.close()
@@ -193,45 +193,41 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().map(\.number) == Array(1...7))
     }
 
-    @Test("a lock that another process holds is waited for, told once, and loses nothing")
+    @Test("a lock of another process is waited for, reported once, and loses no batch")
     func locked() throws {
         let rig = JournalRig()
         rig.tuning.lockedMilliseconds = 5
         let journal = try rig.open()
         rig.append(2, to: journal)
-        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            rig.hand(journal)
-            rig.run { !rig.alarms.isEmpty }
-            rig.hand(journal)
-            try db.execute(sql: "ROLLBACK")
-        }
+        let other = try rig.other()
+        try other.execute("BEGIN IMMEDIATE")
+        rig.appendNext(journal)
+        rig.run { !rig.alarms.isEmpty }
+        rig.appendNext(journal)
+        try other.execute("ROLLBACK")
         rig.run { rig.turns.last == 4 }
         journal.close()
         #expect(rig.alarms == [.isLocked(file: rig.path + "/journal.sqlite")])
         #expect(try rig.rows().count == 4 && rig.failures.isEmpty)
     }
 
-    @Test("a lock that another process holds does not keep a journal from being closed")
+    @Test("a lock of another process does not prevent the journal from closing")
     func lockedAtEnd() throws {
         let rig = JournalRig()
         rig.tuning.lockedMilliseconds = 5
         let journal = try rig.open()
         rig.append(2, to: journal)
-        let other = try DatabaseQueue(path: rig.path + "/journal.sqlite")
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            rig.hand(journal)
-            rig.run { !rig.alarms.isEmpty }
-            journal.close()
-            try db.execute(sql: "ROLLBACK")
-        }
+        let other = try rig.other()
+        try other.execute("BEGIN IMMEDIATE")
+        rig.appendNext(journal)
+        rig.run { !rig.alarms.isEmpty }
+        journal.close()
+        try other.execute("ROLLBACK")
         rig.run { !rig.failures.isEmpty }
         #expect(rig.turns == [1, 2] && rig.failures.count == 1)
     }
 
-    @Test("J58: what is handed over while there is no room is no part of the history")
+    @Test("J58: batches passed while the disk is full are not part of the history")
     func between() throws {
         let rig = JournalRig()
         let isFull = Guarded(true)
@@ -255,7 +251,7 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().map(\.sequence) == [2, 4, 6, 8] && rig.failures.count == 1)
     }
 
-    @Test("J58: no room drops that turn and all later ones until the owner resumes")
+    @Test("J58: a full disk drops that turn and all later ones until the owner resumes")
     func fullDisk() throws {
         let rig = JournalRig()
         let isFull = Guarded(true)
@@ -266,17 +262,17 @@ struct SQLiteJournalTests {
         rig.append(3, to: journal)
         #expect(rig.failures == [.full(turn: 3, message: "\(Self.full)")])
         #expect(journal.lastNumber == 2)
-        // because what is on its way when the owner learns of it is dropped as well
-        rig.hand(journal)
+        // A batch that is on its way when the failure is reported is dropped too.
+        rig.appendNext(journal)
         isFull.withLock { $0 = false }
-        rig.hand(journal)
+        rig.appendNext(journal)
         journal.resume()
         journal.close()
         #expect(rig.turns == [1, 2])
         #expect(try rig.rows().map(\.number) == [1, 2])
     }
 
-    @Test("J58: behind a full disk the journal goes on where it was")
+    @Test("J58: after a full disk the journal continues at its last row")
     func resumes() throws {
         let rig = JournalRig()
         let isFull = Guarded(true)
@@ -288,14 +284,14 @@ struct SQLiteJournalTests {
         isFull.withLock { $0 = false }
         journal.resume()
         for number in 3...5 as ClosedRange<UInt64> {
-            rig.hand(journal)
+            rig.appendNext(journal)
             rig.run { rig.turns.last == number }
         }
         journal.close()
         #expect(try rig.rows().map(\.number) == [1, 2, 3, 4, 5])
     }
 
-    @Test("J60: a failed fsync is told once, and nothing is tried or acknowledged after it")
+    @Test("J60: a failed fsync is reported once, and nothing is retried or acknowledged after it")
     func failedSync() throws {
         let rig = JournalRig()
         let tries = Guarded(0)
@@ -307,15 +303,15 @@ struct SQLiteJournalTests {
         let journal = try rig.open()
         rig.append(3, to: journal)
         #expect(rig.failures == [.broken(turn: 3, message: "\(Self.broken)")])
-        rig.hand(journal)
+        rig.appendNext(journal)
         journal.resume()
-        rig.hand(journal)
+        rig.appendNext(journal)
         journal.close()
         #expect(rig.turns == [1, 2])
         #expect(rig.failures.count == 1 && tries.withLock { $0 } == 1)
     }
 
-    @Test("in relaxed, the log is made durable for each batch that asks for it, and for no other")
+    @Test("in relaxed, the log is synchronized for each batch that requires it, and for no other")
     func durableAtRequest() throws {
         let rig = JournalRig()
         let count = Guarded(0)
@@ -324,7 +320,7 @@ struct SQLiteJournalTests {
         rig.append(3, to: journal)
         #expect(count.withLock { $0 } == 0)
         for number: UInt64 in 4...5 {
-            rig.hand(journal, isDurable: true)
+            rig.appendNext(journal, isDurable: true)
             rig.run { rig.turns.last == number }
         }
         #expect(count.withLock { $0 } == 2)
@@ -334,25 +330,25 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().count == 7)
     }
 
-    @Test("in strict, no commit needs to be made durable a second time")
+    @Test("in strict, no commit is synchronized twice")
     func durableAlways() throws {
         let rig = JournalRig()
         let count = Guarded(0)
         rig.tuning.faults.synchronize = { () throws(JournalError) in count.withLock { $0 += 1 } }
         let journal = try rig.open(.strict)
-        rig.hand(journal, isDurable: true)
+        rig.appendNext(journal, isDurable: true)
         rig.run { rig.turns.last == 1 }
         #expect(count.withLock { $0 } == 0)
         journal.close()
     }
 
-    @Test("J60: in relaxed, a batch whose log cannot be made durable is never told of")
+    @Test("J60: in relaxed, a batch whose log cannot be synchronized is never acknowledged")
     func notDurable() throws {
         let rig = JournalRig()
         rig.tuning.faults.synchronize = { () throws(JournalError) in throw Self.broken }
         let journal = try rig.open(.relaxed)
         rig.append(1, to: journal)
-        rig.hand(journal, isDurable: true)
+        rig.appendNext(journal, isDurable: true)
         rig.run { !rig.failures.isEmpty || rig.turns.last == 2 }
         #expect(rig.failures == [.broken(turn: 2, message: "\(Self.broken)")])
         #expect(rig.turns == [1])
@@ -374,7 +370,7 @@ struct SQLiteJournalTests {
     }
 
     @Test(
-        "J65: nothing is acknowledged into a file that another one has replaced",
+        "J65: nothing is acknowledged into a replaced file",
         arguments: [JournalFile.name, JournalFile.logName, "journal.lock"])
     func replaced(name: String) throws {
         let rig = JournalRig()
@@ -391,7 +387,7 @@ struct SQLiteJournalTests {
         journal.close()
     }
 
-    @Test("J67: a clock that goes back a little leaves times that do not")
+    @Test("J67: a small step back of the clock does not make times decrease")
     func clock() throws {
         let rig = JournalRig()
         let times = Guarded<[Int64]>([50, -10, 0, 60, 60, 100])
@@ -402,7 +398,7 @@ struct SQLiteJournalTests {
         #expect(try rig.rows().map(\.time) == [60, 60, 60, 60])
     }
 
-    @Test("a journal that goes on behind the wrong row is refused")
+    @Test("a journal that would continue after the wrong row is refused")
     func wrongEnd() throws {
         let rig = try JournalRig.closed(3)
         var position = try JournalReader(rig.directory()).verifyRest()
@@ -414,7 +410,7 @@ struct SQLiteJournalTests {
         #expect(error?.damage?.row == 3)
     }
 
-    @Test("a clean close leaves one file that holds everything")
+    @Test("a clean close leaves one file with all rows")
     func close() throws {
         let rig = try JournalRig.closed(5)
         #expect(try rig.directory().names() == ["journal.lock", "journal.sqlite", "released-row"])

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("reading snapshots")
+@Suite("Reading snapshots")
 struct SnapshotReaderTests {
-    @Test("a flipped bit anywhere in a snapshot is refused, or changes nothing that is read")
+    @Test("a flipped bit anywhere in a snapshot is refused, or does not change the parts")
     func flipped() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -33,7 +33,7 @@ struct SnapshotReaderTests {
         #expect(refused > 100)
     }
 
-    @Test("a damaged part is named, and a snapshot under another's name is refused")
+    @Test("a damaged part is named, and a snapshot with the file name of another is refused")
     func named() throws {
         let rig = JournalRig()
         let journal = try rig.open()

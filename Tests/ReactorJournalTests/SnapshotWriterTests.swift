@@ -3,7 +3,8 @@ import Testing
 
 @testable import ReactorJournal
 
-@Suite("writing snapshots")
+/// Drives ``SnapshotTask``.
+@Suite("Writing snapshots")
 struct SnapshotWriterTests {
     static func parts(_ count: Int) -> [[UInt8]] {
         (0..<count).map { Array("part \($0) of a state".utf8) + [UInt8](repeating: 3, count: $0) }
@@ -25,7 +26,7 @@ struct SnapshotWriterTests {
         return try #require(result)
     }
 
-    @Test("what was handed over comes back, with the place where the journal goes on")
+    @Test("a snapshot's parts are read back, with the position at which the journal continues")
     func roundTrip() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -39,7 +40,7 @@ struct SnapshotWriterTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("a snapshot of nothing, and one before the first row")
+    @Test("a snapshot without parts, and one before the first row")
     func empty() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -48,7 +49,7 @@ struct SnapshotWriterTests {
         #expect(try SnapshotReader(rig.directory(), of: 0).next() == nil)
     }
 
-    @Test("a row that was not committed has no snapshot")
+    @Test("a snapshot of a row that was not committed fails")
     func early() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -61,11 +62,11 @@ struct SnapshotWriterTests {
         guard case .failure(let error)? = result else { return #expect(Bool(false)) }
         #expect(error.damage?.row == 4)
         journal.close()
-        #expect(try SnapshotShelf(rig.directory()).numbers().isEmpty)
+        #expect(try SnapshotStore(rig.directory()).numbers().isEmpty)
     }
 
     @Test(
-        "J57, J59: a snapshot that fails at any step leaves the old set, and the journal goes on",
+        "J57, J59: a snapshot that fails at any step leaves the old ones, and the journal continues",
         arguments: ["open", "parts", "synchronize", "rename"])
     func fails(step: String) throws {
         let rig = JournalRig()
@@ -78,7 +79,7 @@ struct SnapshotWriterTests {
         #expect(try Self.write(journal, rig) == .failure(full))
         rig.append(1, to: journal)
         journal.close()
-        #expect(try SnapshotShelf(rig.directory()).numbers() == [1])
+        #expect(try SnapshotStore(rig.directory()).numbers() == [1])
         #expect(try rig.directory().names().allSatisfy { !SnapshotHeader.isPartial($0) })
         #expect(try rig.rows().count == 3)
     }
@@ -94,13 +95,13 @@ struct SnapshotWriterTests {
         rig.tuning.faults.snapshot = { at throws(JournalError) in if at == step { throw broken } }
         #expect(try Self.write(journal, rig) == .failure(broken))
         #expect(rig.failures == [.broken(turn: 0, message: "\(broken)")])
-        rig.hand(journal)
+        rig.appendNext(journal)
         #expect(try Self.write(journal, rig) == .failure(broken), "it is tried again")
         journal.close()
         #expect(rig.turns == [1] && rig.failures.count == 1)
     }
 
-    @Test("a state that is not of its row's revision is refused by name, and leaves no file")
+    @Test("a state of another revision than its row's is refused, and leaves no file")
     func displaced() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -117,10 +118,10 @@ struct SnapshotWriterTests {
         }
         #expect(damage.row == 2 && damage.expected.hasSuffix("4") && damage.got.hasSuffix("5"))
         journal.close()
-        #expect(try SnapshotShelf(rig.directory()).numbers() == [])
+        #expect(try SnapshotStore(rig.directory()).numbers() == [])
     }
 
-    @Test("two snapshots of one row are in no way of each other")
+    @Test("two snapshots of one row can be written at once")
     func twice() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -140,7 +141,8 @@ struct SnapshotWriterTests {
 
     private final class Witness {}
 
-    @Test("what a callback holds is let go on the owner's thread, after a cancel too")
+    @Test(
+        "objects that a callback captures are released on the owner's thread, also after a cancel")
     func handedBack() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -166,7 +168,7 @@ struct SnapshotWriterTests {
         journal.close()
     }
 
-    @Test("a snapshot that is cancelled leaves nothing")
+    @Test("a cancelled snapshot leaves no file")
     func cancelled() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -187,6 +189,6 @@ struct SnapshotWriterTests {
         rig.append(1, to: journal)
         _ = try Self.write(journal, rig).get()
         journal.close()
-        #expect(try SnapshotShelf(rig.directory()).numbers() == [1])
+        #expect(try SnapshotStore(rig.directory()).numbers() == [1])
     }
 }

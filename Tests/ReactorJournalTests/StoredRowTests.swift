@@ -1,13 +1,12 @@
 import Foundation
-import GRDB
 import TestPrograms
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("rows as they are stored")
+@Suite("Stored rows")
 struct StoredRowTests {
-    /// A closed journal whose rows are 60 frames each, all alike.
+    /// A closed journal whose rows have 60 similar frames each.
     private func filled(_ rig: JournalRig, rows: UInt64 = 5) throws {
         let journal = try rig.open()
         for number in 1...rows {
@@ -21,7 +20,7 @@ struct StoredRowTests {
         journal.close()
     }
 
-    @Test("rows whose frames are alike take less room, and are read as they were")
+    @Test("rows with repetitive frames take less space, and are read unchanged")
     func packed() throws {
         let rig = JournalRig()
         try filled(rig)
@@ -31,15 +30,14 @@ struct StoredRowTests {
             let frames = (0..<60).flatMap { Array("row \(row.number), frame \($0 % 3)".utf8) }
             #expect(row.deltas == frames && row.facts == frames + frames)
         }
-        let stored = try DatabaseQueue(path: rig.path + "/journal.sqlite").read { db in
-            try Int.fetchOne(db, sql: "SELECT sum(length(deltas) + length(facts)) FROM batch")
-        }
+        let stored = try rig.other().integer(
+            "SELECT sum(length(deltas) + length(facts)) FROM batch")
         let byteCount = rows.reduce(0) { $0 + $1.deltas.count + $1.facts.count }
-        #expect(try #require(stored) * 8 < byteCount)
+        #expect(Int(try #require(stored)) * 8 < byteCount)
     }
 
     @Test(
-        "J51: a packed row that is damaged is named",
+        "J51: a damaged compressed row is named",
         arguments: [
             "deltaBytes = deltaBytes + 1", "factBytes = factBytes - 1", "deltaBytes = NULL",
             "factBytes = -1", "deltaBytes = 'many'", "factBytes = 4000000000000",
@@ -48,18 +46,16 @@ struct StoredRowTests {
     func damaged(change: String) throws {
         let rig = JournalRig()
         try filled(rig)
-        try DatabaseQueue(path: rig.path + "/journal.sqlite").write {
-            try $0.execute(sql: "UPDATE batch SET \(change) WHERE number = 3")
-        }
+        try rig.alter("UPDATE batch SET \(change) WHERE number = 3")
         #expect(failure { _ = try rig.rows() }?.damage?.row == 3)
     }
 
-    @Test("a batch that does not follow is refused, by name")
+    @Test("a batch that does not follow the last row is refused")
     func follows() throws {
         let position = JournalPosition(number: 4, epoch: 7, sequence: 9, time: 1, chain: 3)
         let batch = JournalBatch(
             turn: 1, epoch: 7, after: 8, sequence: 10, bytes: [], range: 0..<0)
         let error = failure { _ = try StoredRow(batch, behind: position, at: 2, in: "file") }
-        #expect(error?.damage?.row == 5 && error?.damage?.expected == "a batch behind 9")
+        #expect(error?.damage?.row == 5 && error?.damage?.expected == "a batch after 9")
     }
 }

@@ -1,13 +1,12 @@
-import GRDB
 import Testing
 
 @testable import ReactorJournal
 
-@Suite("the write-ahead log after a crash")
+@Suite("The write-ahead log after a crash")
 struct WriteAheadLogTests {
     private static let frame = 4_096 + 24
 
-    /// A journal of ten rows whose machine stopped, the log as long as what is in it.
+    /// A journal of ten rows after a crash of the machine; its log has no allocated rest.
     private func crashed(_ durability: JournalDurability = .strict) throws -> JournalRig {
         let rig = JournalRig()
         rig.tuning.grownByteCount = 0
@@ -22,7 +21,7 @@ struct WriteAheadLogTests {
         try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
     }
 
-    @Test("J49: a log that was cut at any byte ends with the last whole batch")
+    @Test("J49: a log cut at any byte ends with the last complete batch")
     func torn() throws {
         let image = try crashed()
         let (file, log) = (image.bytes(of: JournalFile.name), image.bytes(of: JournalFile.logName))
@@ -41,7 +40,7 @@ struct WriteAheadLogTests {
         #expect(counts.count > 8)
     }
 
-    @Test("J50: zeros, garbage and what an older round left behind the last batch are no batches")
+    @Test("J50: zeros, garbage and frames of an earlier use after the last batch are not batches")
     func tail() throws {
         let image = try crashed()
         let log = image.bytes(of: JournalFile.logName)
@@ -59,7 +58,7 @@ struct WriteAheadLogTests {
         #expect(try image.rows().count == 9)
     }
 
-    @Test("J50: rows survive a log that has begun anew many times")
+    @Test("J50: rows survive many restarts of the log")
     func rounds() throws {
         let rig = JournalRig()
         rig.tuning.checkpointByteCount = 20_000
@@ -76,7 +75,7 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "J52: a flipped bit in a log, with whole batches behind it, is damage and no torn tail",
+        "J52: a flipped bit in the log before complete batches is damage, and not a torn tail",
         arguments: [8, 20, 32 + 4, 32 + 10, 32 + 18, 32 + 2_000, 32 + 4_120 * 4 + 100])
     func flipped(offset: Int) throws {
         let image = try crashed()
@@ -99,7 +98,7 @@ struct WriteAheadLogTests {
         #expect(damage?.file == image.path + "/journal.sqlite-wal")
     }
 
-    @Test("J52: a lost tail that strict commits have overwritten is no damage")
+    @Test("J52: a lost tail overwritten by strict commits is not damage")
     func stricter() throws {
         let image = try crashed(.relaxed)
         var log = image.bytes(of: JournalFile.logName)
@@ -110,14 +109,14 @@ struct WriteAheadLogTests {
         let journal = try image.open(.strict)
         image.append(1, to: journal)
         let next = try image.image("next")
-        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try other.execute("ROLLBACK")
         journal.close()
         _ = try prepare(next)
         #expect(try next.rows().map(\.number) == Array(1...4))
     }
 
     @Test(
-        "J53: a log that is gone, empty or zeros though nobody closed the journal is damage",
+        "J53: a missing, empty or zeroed log of a journal that was not closed is damage",
         arguments: [nil, 0, 32, 9_000] as [Int?])
     func lost(byteCount: Int?) throws {
         let image = try crashed()
@@ -131,7 +130,7 @@ struct WriteAheadLogTests {
         }
     }
 
-    @Test("a journal that nobody could close cleanly keeps its log")
+    @Test("a journal that could not be closed cleanly keeps its log")
     func keptLog() throws {
         let rig = JournalRig()
         rig.tuning.faults.commit = { turn throws(JournalError) in
@@ -149,7 +148,7 @@ struct WriteAheadLogTests {
         #expect(try rig.directory().byteCount(of: JournalFile.logName) == nil)
     }
 
-    @Test("J52: where commits do not wait for the disk, the same is a tail that was lost")
+    @Test("J52: in relaxed, a flipped bit in the log counts as a lost tail")
     func relaxed() throws {
         let image = try crashed(.relaxed)
         var log = image.bytes(of: JournalFile.logName)

@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct AppendFileTests {
-    @Test("C88: what was appended is there when the file is opened again, for its owner alone")
+    @Test("C88: appended bytes are there when the file is opened again, by its owner only")
     func appends() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("pending")
@@ -21,7 +21,7 @@ import Testing
         #expect(Files.mode(of: path) == S_IFREG | 0o600)
     }
 
-    @Test("C88: a second holder is refused, of the same file and of one that took its place")
+    @Test("C88: a second holder is refused, of the same file and of its replacement")
     func excludes() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("pending")
@@ -34,7 +34,7 @@ import Testing
         #expect(directory.names == ["pending"])
     }
 
-    @Test("what an ended writer left beside the file does no harm")
+    @Test("leftovers of an ended writer do no harm")
     func leftover() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("pending")
@@ -48,7 +48,9 @@ import Testing
         #expect(directory.names == ["pending"])
     }
 
-    @Test("a file that others may read is refused, and left as it is; an empty one is made ours")
+    @Test(
+        "a file that others may read is refused, unchanged; an empty one becomes the owner's"
+    )
     func shared() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("notes")

@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct BrokenPipeTests {
-    @Test("a process that handles the signal in its own way keeps doing so")
+    @Test("a process that handles the signal itself keeps doing so")
     func keepsAHandler() async {
         await #expect(processExitsWith: .exitCode(7)) {
             signal(SIGPIPE) { _ in _exit(7) }
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("W22: a process that does not is no longer ended by the signal, as it was before")
+    @Test("W22: a process without a handler is no longer ended by the signal")
     func ignoresByDefault() async {
         await #expect(processExitsWith: .signal(SIGPIPE)) {
             signal(SIGPIPE, SIG_DFL)
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// Raises SIGPIPE on this thread, which the concurrency runtime may have shielded from it.
+/// Raises SIGPIPE on this thread, which the concurrency runtime may have blocked.
 private func raiseBrokenPipe() {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

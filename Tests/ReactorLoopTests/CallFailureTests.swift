@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct CallFailureTests {
-    @Test("a refused call tells its name, its subject, and the system's symbol and words")
+    @Test("a failed call is described with its name, its subject, and the system's symbol and text")
     func describesACall() {
         let failure = CallFailure(call: "connect", code: -ECONNREFUSED, subject: "/run/r.sock")
         #expect(failure.name == "ECONNREFUSED")
@@ -15,7 +15,7 @@ import Testing
         #expect(LoopError.pathIsEmpty.failure == nil)
     }
 
-    @Test("a code that the system does not know is told by its number")
+    @Test("a code unknown to the system is described by its number")
     func unknownCode() {
         let failure = CallFailure(call: "bind", code: -9_999, subject: "s")
         #expect(failure.name.contains("9999"))

@@ -4,7 +4,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct ConnectionCloseTests {
-    @Test("close inside each callback is safe, and none but the last follows")
+    @Test("close inside each callback is safe, and only the last callback follows")
     func closesInside() throws {
         for place in ["bytes", "end", "written", "closed"] {
             let loop = try EventLoop()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("close with bytes waiting drops them and ends with the last callback alone")
+    @Test("close with waiting bytes drops them and calls only the last callback")
     func closesWithBytesWaiting() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -62,7 +62,7 @@ import Testing
         #expect(events == ["closed nil"])
     }
 
-    @Test("a reader that closes another connection of the same pass keeps that one silent")
+    @Test("a connection closed by another connection's reader in the same pass stays silent")
     func closesANeighbour() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -93,7 +93,7 @@ import Testing
         #expect(one.isClosed != two.isClosed)
     }
 
-    @Test("a closed connection lets go of itself and of what its callbacks hold")
+    @Test("a closed connection is released, and releases what its callbacks hold")
     func releases() throws {
         final class Session { var connection: Connection? }
         let loop = try EventLoop()

@@ -4,7 +4,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct ConnectionTests {
-    @Test("bytes go both ways, and the read span holds exactly what was sent")
+    @Test("bytes travel both ways, and the read span contains exactly the sent bytes")
     func echoes() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -20,7 +20,7 @@ import Testing
         #expect(client.pendingByteCount == 0)
     }
 
-    @Test("a connection opens paused, and nothing is read while it is paused")
+    @Test("a connection opens paused, and does not read while it is paused")
     func pauses() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "one turn reads no more than the budget, and the next goes on",
+        "one turn reads no more than the budget, and the next continues",
         arguments: [1, 1_000, 100_000])
     func keepsTheBudget(_ budget: Int) throws {
         let loop = try EventLoop()
@@ -93,7 +93,7 @@ import Testing
         #expect(read == (10_000, 1))
     }
 
-    @Test("connecting where nothing is, or nobody listens, is refused by name")
+    @Test("connecting to a missing or unused path fails with the path")
     func refusesToConnect() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -111,7 +111,7 @@ import Testing
         #expect(stale?.failure?.errnoCode == ECONNREFUSED)
     }
 
-    @Test("a descriptor that is no socket is refused, and closed")
+    @Test("a descriptor that is not a socket is refused, and closed")
     func refusesNoSocket() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -149,7 +149,7 @@ import Testing
         #expect(client.isEnded && !client.isReading)
     }
 
-    @Test("W22: a full close is no half-close: the connection ends, whatever it has to write")
+    @Test("W22: a full close is not a half-close: the connection ends, whatever it has to write")
     func fullClose() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -165,12 +165,12 @@ import Testing
             #expect(unsafe Glibc.write(far, [1, 2, 3], 3) == 3)
             close(far)
             try loop.turn { events.last == "closed" }
-            // because what a reader left unread makes the kernel drop what it wrote
+            // If the reader left bytes unread, the kernel drops its own bytes.
             if pendingBytes == 0 { #expect(events == ["3 bytes", "end", "closed"]) }
         }
     }
 
-    @Test("W22: a half-closed peer that closes wholly afterwards is found out by asking")
+    @Test("W22: a half-closed peer that closes completely later is detected by polling")
     func closesLater() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -188,7 +188,7 @@ import Testing
         #expect(connection.isHungUp)
     }
 
-    @Test("without an end callback a half-closed connection finishes what it writes and closes")
+    @Test("without an end callback a half-closed connection finishes its writes and closes")
     func closesByItself() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -215,7 +215,7 @@ import Testing
         #expect(got == data.count)
     }
 
-    @Test("W22: a peer that goes with replies pending costs an error, no signal and no memory")
+    @Test("W22: a peer that closes with replies pending causes an error, no signal and no leak")
     func survivesAVanishedPeer() throws {
         final class Owner {}
         let loop = try EventLoop()
@@ -242,7 +242,7 @@ import Testing
         #expect(released == nil)
     }
 
-    @Test("writing at once to a peer that has gone closes the connection with the reason")
+    @Test("writing to a closed peer closes the connection with the reason")
     func writeToTheGone() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -257,7 +257,7 @@ import Testing
         #expect(error?.failure?.name == "EPIPE")
     }
 
-    @Test("S40: descriptors that a peer passes along never enter the process")
+    @Test("S40: descriptors passed by a peer never enter the process")
     func dropsPassedDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()

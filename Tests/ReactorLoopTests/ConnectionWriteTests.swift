@@ -4,7 +4,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct ConnectionWriteTests {
-    @Test("slices of random sizes arrive in order, whatever waits and whatever the reader does")
+    @Test("slices of random sizes arrive in order, whatever waits and however the reader behaves")
     func keepsTheOrder() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "more slices than one system call takes go out in one write",
+        "more slices than one system call accepts are sent in one write",
         arguments: [1_024, 1_025, 3_000])
     func exceedsTheVector(_ count: Int) throws {
         let loop = try EventLoop()
@@ -64,7 +64,9 @@ import Testing
         #expect(Descriptors.read(count + 1, from: far) == (0..<count).map { UInt8($0 % 3 + 1) })
     }
 
-    @Test("what the kernel does not take is counted until it has gone, and then told once")
+    @Test(
+        "bytes that the kernel does not accept are counted until sent, and then reported once"
+    )
     func countsWhatWaits() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -120,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("after finish nothing is read, and the peer still gets what was written")
+    @Test("after finish no bytes are read, and the peer still receives the written ones")
     func finishReadsNothing() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -150,7 +152,7 @@ import Testing
         #expect(reads == 1 && got == 500_000)
     }
 
-    @Test("writing nothing is nothing")
+    @Test("an empty write has no effect")
     func writesNothing() throws {
         let loop = try EventLoop()
         defer { loop.close() }

@@ -3,7 +3,7 @@ import Glibc
 extension Descriptors {
     /// Writes `bytes` and passes `descriptors` along with them (`SCM_RIGHTS`).
     static func write(_ bytes: [UInt8], passing descriptors: [Int32], to socket: Int32) throws {
-        // a control message: its length, level and type, then the descriptors
+        // A control message: its length, level and type, then the descriptors.
         let headerBytes = MemoryLayout<cmsghdr>.size
         let length = headerBytes + descriptors.count * 4
         var control = [UInt8](repeating: 0, count: (length + 7) / 8 * 8)

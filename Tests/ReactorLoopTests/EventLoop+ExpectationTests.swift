@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorLoop
 
-@Suite("whom a loop looks at first")
+@Suite("The connection that a loop expects input from")
 struct EventLoopExpectationTests {
     @Test("input of the expected connection is read without a pass over all others")
     func readsFirst() throws {
@@ -16,16 +16,16 @@ struct EventLoopExpectationTests {
         other.write([ByteSlice([1, 2, 3])])
         loop.turn(.wait)
         #expect(received == [1, 2, 3])
-        #expect(loop.expectedReads == 1)
+        #expect(loop.expectation.turnCount == 1)
         loop.close()
     }
 
     @Test(
-        "others are looked at again and again, however much the expected one has",
+        "other connections are polled regularly, however much the expected one sends",
         arguments: [Duration.zero, .seconds(10)])
     func isFair(spin: Duration) throws {
-        let loop = try EventLoop(spin: spin)
-        loop.processors = ProcessorCount(look: { 2 }, lookAtMachine: { 2 })
+        let loop = try EventLoop(
+            spin: spin, on: ProcessorCount(look: { 2 }, lookAtMachine: { 2 }))
         let (one, other) = try loop.pair()
         let (third, fourth) = try loop.pair()
         var count = 0
@@ -45,7 +45,7 @@ struct EventLoopExpectationTests {
         loop.close()
     }
 
-    @Test("an expected connection that has nothing, ends or closes hides nothing from the loop")
+    @Test("an expected connection that is idle, ends or closes hides no other input")
     func fallsBack() throws {
         let loop = try EventLoop()
         let (one, other) = try loop.pair()
@@ -58,7 +58,7 @@ struct EventLoopExpectationTests {
         other.finish()
         try loop.turn { isEnded }
         one.close()
-        #expect(loop.expected == nil)
+        #expect(loop.expectation.connection == nil)
         loop.close()
     }
 }

@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 extension EventLoop {
-    /// Turns until `condition` holds; a watchdog ends a test that would wait for ever.
+    /// Turns until `condition` holds; a watchdog fails a test that would wait forever.
     func turn(
         until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -23,7 +23,7 @@ extension EventLoop {
     }
 }
 
-/// Raw sockets, for the side of a test that must not be ours.
+/// Raw sockets, for peers that must not use the code under test.
 enum Descriptors {
     /// Two connected sockets, blocking.
     static func pair() -> (Int32, Int32) {
@@ -35,13 +35,13 @@ enum Descriptors {
         return (both[0], both[1])
     }
 
-    /// Writes all of `bytes`; answers false when the other end is gone.
+    /// Writes all of `bytes`; returns false if the other end has closed.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Reads up to `byteCount` bytes, without waiting; nil when nothing is there, empty at the end.
+    /// Reads up to `byteCount` bytes without waiting; nil if there are none, empty at the end.
     static func read(_ byteCount: Int, from descriptor: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         let count = unsafe recv(descriptor, &bytes, byteCount, Int32(MSG_DONTWAIT))

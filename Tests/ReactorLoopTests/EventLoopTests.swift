@@ -26,7 +26,7 @@ import Testing
         #expect(log.drain().count == 1)
     }
 
-    @Test("outputs written at the end of a turn have left before the next turn")
+    @Test("outputs written at the end of a turn are sent before the next turn")
     func outputsLeaveAtTurnEnd() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -45,7 +45,7 @@ import Testing
         connection.close()
     }
 
-    @Test("a turn without events returns at once when told not to wait, and has no end")
+    @Test("a turn without events returns at once when it must not wait, and has no end")
     func emptyTurn() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -75,7 +75,7 @@ import Testing
         thread.join()
     }
 
-    @Test("an idle loop makes no turns, even when it may spin")
+    @Test("an idle loop makes no turns, even if it may spin")
     func idleLoopSleeps() throws {
         let loop = try EventLoop(spin: .milliseconds(1))
         defer { loop.close() }
@@ -87,7 +87,7 @@ import Testing
         let timer = try LoopTimer(on: loop)
         var count = 0
         timer.onFire = { count += 1 }
-        // the first wait follows traffic and may poll for its millisecond, the second may not
+        // The first wait follows traffic and may poll for its millisecond, the second may not.
         timer.start(after: .milliseconds(20))
         try loop.turn { count == 1 }
         timer.start(after: .milliseconds(20))
@@ -96,13 +96,13 @@ import Testing
         #expect(loop.turnCount - before <= 10)
     }
 
-    @Test("a loop that may spin polls after traffic, and one on a single processor does not")
+    @Test("a loop that may spin polls after traffic, but not on a single processor")
     func spinsOnSeveralProcessors() throws {
         for processors in [1, 2] as [UInt32] {
-            let loop = try EventLoop(spin: .seconds(10))
+            let loop = try EventLoop(
+                spin: .seconds(10),
+                on: ProcessorCount(look: { processors }, lookAtMachine: { Int(processors) }))
             defer { loop.close() }
-            loop.processors = ProcessorCount(
-                look: { processors }, lookAtMachine: { Int(processors) })
             let (one, other) = try loop.pair()
             one.onBytes = { _ in }
             one.resumeReading()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("closing a loop closes everything on it and tells each of them")
+    @Test("closing a loop closes all its resources and calls their callbacks")
     func closesEverything() throws {
         let loop = try EventLoop()
         let directory = TemporaryDirectory()
@@ -147,7 +147,7 @@ import Testing
         #expect(ran.drain() == [1])
     }
 
-    @Test("nothing can be opened on a closed loop")
+    @Test("no resource can be opened on a closed loop")
     func closedLoopRefuses() throws {
         let loop = try EventLoop()
         loop.close()
@@ -163,7 +163,7 @@ import Testing
     @Test("a loop that is released closes itself and frees its descriptors")
     func releaseCloses() async {
         await #expect(processExitsWith: .success) {
-            // because the first loop of a process opens libuv's own signal pipe for good
+            // The first loop of a process opens libuv's own signal pipe permanently.
             _ = try EventLoop()
             let baseline = Directory.openDescriptorCount
             for _ in 0..<100 { _ = try EventLoop() }

@@ -2,7 +2,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct FileIdentityTests {
-    @Test("a file keeps its identity, its successor at the same path has another")
+    @Test("a file keeps its identity, and its successor at the same path has another")
     func tellsFilesApart() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("file")
@@ -10,14 +10,14 @@ import Testing
         Files.makeFile(path)
         let first = try #require(FileIdentity(at: path))
         #expect(FileIdentity(at: path) == first)
-        // because a freed inode number may be given out again at once, the first file stays
+        // The first file stays, because a freed inode number may be reused immediately.
         Files.move(path, to: directory.path("kept"))
         #expect(FileIdentity(at: directory.path("kept")) == first)
         Files.makeFile(path)
         #expect(FileIdentity(at: path) != first)
     }
 
-    @Test("a link is identified itself, not what it leads to")
+    @Test("a link is identified itself, not its target")
     func doesNotFollowLinks() {
         let directory = TemporaryDirectory()
         Files.makeFile(directory.path("file"))

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Makes files to trip over, and looks at them.
+/// Creates unusual files, and inspects files.
 enum Files {
-    /// Kind and permissions of the file at `path`, a link not followed; 0 when it is missing.
+    /// Kind and permissions of the file at `path`, without following a link; 0 if it is missing.
     static func mode(of path: String) -> mode_t {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? status.st_mode : 0
@@ -24,6 +24,12 @@ enum Files {
         check(close(unsafe creat(path, 0o600)))
     }
 
+    static func write(_ bytes: [UInt8], to path: String) {
+        let descriptor = unsafe creat(path, 0o600)
+        check(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count ? 0 : -1)
+        check(close(descriptor))
+    }
+
     static func makeFifo(_ path: String) {
         check(unsafe mkfifo(path, 0o600))
     }
@@ -42,7 +48,7 @@ enum Files {
 }
 
 extension Descriptors {
-    /// Lowers the limit of this process to `limit` descriptors and opens all that is left.
+    /// Lowers the limit of this process to `limit` descriptors and opens all the remaining ones.
     static func takeAll(limit: Int) -> [Int32] {
         var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
         guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else {

@@ -3,11 +3,11 @@ import ReactorLoop
 import ReactorThreads
 import Testing
 
-@Suite("held signals", .timeLimit(.minutes(10)))
+@Suite("Held signals", .timeLimit(.minutes(10)))
 struct HeldSignalsTests {
-    /// Runs `body` on a thread whose mask is its own, and sends signals to that thread alone.
+    /// Runs `body` on a thread with its own signal mask, and sends signals to that thread only.
     private func onThread(_ body: sending @escaping () -> Void) throws {
-        // The threads that tests run on block most signals, and a thread inherits that.
+        // The test threads block most signals, and a new thread inherits the mask.
         try WorkThread(name: "held") {
             var none = sigset_t()
             unsafe sigemptyset(&none)
@@ -16,7 +16,7 @@ struct HeldSignalsTests {
         }.join()
     }
 
-    @Test("a signal waits while it is held, and is taken once")
+    @Test("a held signal waits, and is taken once")
     func taken() throws {
         let taken = Guarded<[Signal?]>([])
         try onThread {
@@ -30,7 +30,7 @@ struct HeldSignalsTests {
         #expect(taken.withLock { $0 } == [nil, .user2, nil, nil])
     }
 
-    @Test("what is let go of is as it was: what was held before stays so")
+    @Test("release restores the former mask: signals blocked before stay blocked")
     func restored() throws {
         let isHeld = Guarded<[Bool]>([])
         try onThread {
@@ -47,7 +47,7 @@ struct HeldSignalsTests {
         #expect(isHeld.withLock { $0 } == [true, false])
     }
 
-    @Test("a signal that a process ignores is known for it")
+    @Test("a signal ignored by the process is recognised")
     func ignored() {
         let former = signal(SIGTTOU, SIG_IGN)
         #expect(Signal(rawValue: SIGTTOU).isIgnored)
@@ -55,10 +55,10 @@ struct HeldSignalsTests {
         #expect(!Signal(rawValue: SIGKILL).isIgnored)
     }
 
-    @Test("a stray signal ends nothing, and what a program takes already stays its own")
+    @Test("a stray signal ends nothing, and signals that the program handles keep their handlers")
     func stray() {
         Signal.takeStray()
-        // The default of either ends the process.
+        // The default action of both would end the process.
         kill(getpid(), SIGUSR2)
         kill(getpid(), SIGVTALRM)
         #expect(!Signal(rawValue: SIGUSR2).isIgnored)

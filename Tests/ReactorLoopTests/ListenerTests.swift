@@ -5,7 +5,8 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct ListenerTests {
-    @Test("clients are accepted once it is told to, and the socket's mode is 0600 from birth")
+    @Test(
+        "clients are accepted after resumeAccepting, and the socket's mode is 0600 from the start")
     func accepts() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -31,7 +32,7 @@ import Testing
         try loop.turn { accepted.count == 2 }
     }
 
-    @Test("a path that is taken is refused with its name, and the file stays")
+    @Test("a used path is refused with its name, and the file stays")
     func refusesATakenPath() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -78,7 +79,7 @@ import Testing
                 connection.resumeReading()
             }
             listener.resumeAccepting()
-            // A client that goes without a byte is never announced.
+            // A client that leaves without a byte is never announced.
             let first = try Connection.connect(to: address, on: loop)
             first.write([ByteSlice([1])])
             first.close()
@@ -95,7 +96,8 @@ import Testing
         }
     }
 
-    @Test("S36, S37: out of descriptors it parks instead of spinning, and all clients get in later")
+    @Test(
+        "S36, S37: out of descriptors it parks instead of spinning, and later accepts all clients")
     func parksWithoutDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -105,14 +107,14 @@ import Testing
             var accepted = 0
             listener.onAccept = { _ in accepted += 1 }
             listener.resumeAccepting()
-            // more clients than descriptors that the runtime may give back meanwhile
+            // More clients than descriptors that the runtime may release during the test.
             let clients = try (0..<20).map { _ in
                 try Connection.connect(to: address, on: loop)
             }
             let hoard = Descriptors.takeAll(limit: 200)
             let before = loop.turnCount
             try loop.turn { listener.parkCount == 3 }
-            // each parking is one turn that fails to accept and one that wakes up
+            // Each parking is one turn that fails to accept and one that wakes up.
             #expect(loop.turnCount - before <= 8)
             #expect(accepted < 20 && clients.allSatisfy { !$0.isClosed })
             for descriptor in hoard { close(descriptor) }
@@ -122,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("S38: a client that vanished before it was accepted is dropped, unless it said something")
+    @Test("S38: a client that closed before it was accepted is dropped, unless it sent bytes")
     func acceptsTheVanished() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -146,7 +148,7 @@ import Testing
         #expect(events == ["2 bytes", "closed nil"])
     }
 
-    @Test("S34: behind a storm of clients that are gone, the next is accepted in the same turn")
+    @Test("S34: after a storm of closed clients, the next is accepted in the same turn")
     func acceptsBehindAStorm() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -165,7 +167,7 @@ import Testing
         #expect(accepted == 1 && !client.isClosed)
     }
 
-    @Test("S39: a full backlog answers EAGAIN, and who tries again later gets in")
+    @Test("S39: a full backlog answers EAGAIN, and a later retry succeeds")
     func overflowsTheBacklog() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -191,7 +193,7 @@ import Testing
         try loop.turn { accepted == connected + 1 }
     }
 
-    @Test("S43: closing after a successor bound leaves the successor's path alone")
+    @Test("S43: closing after a successor was bound leaves the successor's path alone")
     func leavesTheSuccessor() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -210,7 +212,8 @@ import Testing
         #expect(directory.names.isEmpty)
     }
 
-    @Test("S47: a socket that a cleaner removed is noticed, and a new one serves beside the old")
+    @Test(
+        "S47: the removal of the socket's file is noticed, and a new socket serves beside the old")
     func noticesItsRemoval() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -233,7 +236,7 @@ import Testing
         #expect(!early.isClosed && !early.isEnded)
     }
 
-    @Test("an inherited listening socket is served as it is, and never unlinked")
+    @Test("an inherited listening socket is served unchanged, and never unlinked")
     func adopts() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -252,7 +255,8 @@ import Testing
         #expect(directory.names == ["s"])
     }
 
-    @Test("what is no listening Unix stream socket is not adopted and stays the caller's")
+    @Test(
+        "a descriptor that is not a listening Unix stream socket is refused and stays the caller's")
     func refusesToAdopt() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -263,7 +267,7 @@ import Testing
         #expect(close(one) == 0 && close(other) == 0)
     }
 
-    @Test("without an accept callback clients are turned away, not kept")
+    @Test("without an accept callback clients are closed, not kept")
     func turnsAway() throws {
         let loop = try EventLoop()
         defer { loop.close() }

@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct LockFileTests {
-    @Test("S42: a second holder is told who runs already, and the file is left as it was")
+    @Test("S42: a second holder learns the pid of the first, and the file is unchanged")
     func excludes() throws {
         let directory = TemporaryDirectory()
         let runtime = try RuntimeDirectory(at: directory.path)
@@ -19,7 +19,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test("S41: the lock is free again once its holder is gone, and the file stays")
+    @Test("S41: the lock is free again after its holder has ended, and the file stays")
     func isReleased() throws {
         let directory = TemporaryDirectory()
         let runtime = try RuntimeDirectory(at: directory.path)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("a link in the lock's place is not followed")
+    @Test("a link in place of the lock file is not followed")
     func refusesALink() throws {
         let directory = TemporaryDirectory()
         let runtime = try RuntimeDirectory(at: directory.path)
@@ -53,7 +53,7 @@ import Testing
         #expect(directory.names == ["r.lock"])
     }
 
-    @Test("S41: a process that held the lock and was killed leaves it free")
+    @Test("S41: a killed holder leaves the lock free")
     func isFreeAfterAKill() async throws {
         let directory = TemporaryDirectory()
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in

@@ -25,7 +25,7 @@ import Testing
         try loop.turn { count == 1 }
     }
 
-    @Test("assuming its isolation outside of the loop traps")
+    @Test("assuming its isolation outside the loop traps")
     func trapsOutside() async {
         await #expect(processExitsWith: .failure) {
             let loop = try EventLoop()

@@ -2,7 +2,7 @@ import ReactorLoop
 import ReactorThreads
 import Testing
 
-/// Counts on its loop.
+/// A counter isolated to its loop.
 actor LoopCounter: LoopActor {
     nonisolated let loopHandle: LoopHandle
     private(set) var count = 0
@@ -21,7 +21,7 @@ actor LoopCounter: LoopActor {
     }
 }
 
-/// Runs `body` beside a loop on a thread of its own.
+/// Runs `body` while a loop runs on its own thread.
 func withLoopThread(_ body: (LoopHandle) async throws -> Void) async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: LoopHandle.self)
     let thread = try WorkThread(name: "loop") {

@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct LoopDoorbellTests {
-    @Test("one ring from outside makes one turn for all jobs queued by then")
+    @Test("one ring from outside causes one turn for all jobs queued by then")
     func coalesces() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -16,7 +16,7 @@ import Testing
         #expect(ran.drain() == Array(0..<1_000))
     }
 
-    @Test("a job posted from within a turn rings without the system")
+    @Test("a job posted within a turn rings without a system call")
     func ringsFromWithin() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -31,7 +31,7 @@ import Testing
         #expect(rung.drain() == [false, true])
     }
 
-    @Test("a request to stop is taken once, and a closed doorbell takes no job")
+    @Test("a stop request is taken once, and a closed doorbell refuses jobs")
     func stopsOnceAndCloses() throws {
         let loop = try EventLoop()
         let doorbell = loop.doorbell

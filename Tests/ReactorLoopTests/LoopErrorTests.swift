@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct LoopErrorTests {
     @Test(
-        "each refusal says what it is about, what was found and what helps",
+        "each error names its subject, the finding and the remedy",
         arguments: [
             (
                 LoopError.unsafeDirectory(path: "/d", .isWritableByOthers(mode: 0o777)),

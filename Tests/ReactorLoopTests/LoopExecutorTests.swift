@@ -2,7 +2,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct LoopExecutorTests {
-    @Test("many tasks on one loop's actor lose no turn")
+    @Test("many tasks on one loop's actor are all run")
     func runsManyTasks() async throws {
         try await withLoopThread { handle in
             let counter = LoopCounter(handle)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("a job that comes after the loop closed still ends")
+    @Test("a job that arrives after the loop has closed still ends")
     func lateJobsEnd() async throws {
         let loop = try EventLoop()
         let counter = LoopCounter(loop.handle)

@@ -23,24 +23,25 @@ import Testing
         #expect(loop.turnCount < 100_000)
     }
 
-    @Test("a job that posts another waits for the next turn instead of delaying this one's end")
+    @Test("jobs that post others share a turn, which ends all the same if they go on without end")
     func postsFromWithin() throws {
         let loop = try EventLoop()
         defer { loop.close() }
         let handle = loop.handle
         let log = Mailbox<String> {}
         loop.onTurnEnd = { log.post("end") }
-        handle.post {
-            log.post("first")
-            handle.post { log.post("second") }
+        @Sendable func step(_ number: Int) {
+            log.post("\(number)")
+            if number < 20 { handle.post { step(number + 1) } }
         }
+        handle.post { step(1) }
         loop.turn(.wait)
-        #expect(log.drain() == ["first", "end"])
+        #expect(log.drain() == (1...16).map { "\($0)" } + ["end"])
         loop.turn(.wait)
-        #expect(log.drain() == ["second", "end"])
+        #expect(log.drain() == ["17", "18", "19", "20", "end"])
     }
 
-    @Test("a handle knows its loop's thread only inside a turn")
+    @Test("a handle recognises its loop's thread only inside a turn")
     func knowsItsThread() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -53,7 +54,7 @@ import Testing
         #expect(!handle.isOnLoop)
     }
 
-    @Test("posting while the loop closes neither crashes nor loses a job that was taken")
+    @Test("posting while the loop closes neither crashes nor loses an accepted job")
     func postsAgainstClose() throws {
         for _ in 0..<50 {
             let loop = try EventLoop()
@@ -74,7 +75,7 @@ import Testing
         }
     }
 
-    /// What has run so far, kept on the loop's thread.
+    /// The jobs that have run so far; used on the loop's thread only.
     final class Progress {
         var next = [0, 0, 0, 0]
         var isInOrder = true

@@ -2,7 +2,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct LoopResourceTests {
-    @Test("an open resource lives without other references, and is freed after its close")
+    @Test("an open resource lives without other references, and is released after its close")
     func isRetainedWhileOpen() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -23,7 +23,7 @@ import Testing
         #expect(timer == nil)
     }
 
-    @Test("a close from inside another's last callback, while the loop closes, is told once")
+    @Test("a resource closed in another's last callback, while the loop closes, is reported once")
     func closesInAChain() throws {
         let loop = try EventLoop()
         let (one, other) = try loop.pair()

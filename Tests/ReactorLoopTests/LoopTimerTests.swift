@@ -13,7 +13,7 @@ import Testing
         timer.start(after: .milliseconds(5))
         #expect(timer.isStarted)
         try loop.turn { !firedAt.isEmpty }
-        // because libuv counts in milliseconds of a coarse clock, which may be one tick behind
+        // libuv counts milliseconds of a coarse clock, which may be one tick behind.
         #expect(firedAt[0] - start >= 1_000_000)
         #expect(!timer.isStarted)
         loop.turn(.noWait)
@@ -35,7 +35,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test("a timer closed by its own callback fires no more and lets go of what it held")
+    @Test("a timer closed by its own callback does not fire again and releases what it holds")
     func closesInside() throws {
         final class Owner {}
         let loop = try EventLoop()

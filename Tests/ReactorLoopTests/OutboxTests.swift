@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct OutboxTests {
-    @Test("what follows the bytes already written waits, whatever the split", arguments: 0...6)
+    @Test("the bytes after the written ones wait, whatever the split", arguments: 0...6)
     func keepsTheRest(_ written: Int) {
         let slices: ByteSlices = [
             ByteSlice([1, 2]), ByteSlice([]), ByteSlice([9, 3, 4, 9], range: 1..<3),
@@ -18,7 +18,7 @@ import Testing
         #expect(outbox.waiting.allSatisfy { $0.count > 0 })
     }
 
-    @Test("a request that is done leaves no more room behind than is worth keeping")
+    @Test("a finished request keeps only storage that is worth keeping")
     func givesRoomBack() {
         for (count, isKept) in [(10, true), (1_000, false)] {
             var outbox = Outbox()

@@ -14,7 +14,7 @@ import Testing
         #expect(other.peer == us)
     }
 
-    @Test("what is no socket has no peer")
+    @Test("a descriptor that is not a socket has no peer")
     func refusesNoSocket() {
         let error = #expect(throws: LoopError.self) { try PeerCredentials(of: -1) }
         #expect(error?.failure?.name == "EBADF")

@@ -2,9 +2,9 @@ import Glibc
 import ReactorLoop
 import Testing
 
-@Suite("the reader of a pipe", .timeLimit(.minutes(10)))
+@Suite("The reader of a pipe", .timeLimit(.minutes(10)))
 struct PipeReaderTests {
-    @Test("its end is noticed though nothing is written")
+    @Test("the end of its reader is noticed without a write")
     func ends() {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)

@@ -2,9 +2,9 @@ import Glibc
 import ReactorLoop
 import Testing
 
-@Suite("a process's place")
+@Suite("A process's place")
 struct ProcessPlaceTests {
-    @Test("a variable has all behind the first equals sign")
+    @Test("a variable's value is all text after the first equals sign")
     func environment() {
         unsafe setenv("REACTOR_PLACE_TEST", "a=b=", 1)
         #expect(ProcessPlace.environment["REACTOR_PLACE_TEST"] == "a=b=")
@@ -13,7 +13,7 @@ struct ProcessPlaceTests {
     }
 
     @Test(
-        "a path from the root has no part that leads nowhere",
+        "an absolute path is normalised",
         arguments: [
             ("/", "/"), ("//a///b/", "/a/b"), ("/a/./b/../c", "/a/c"), ("/../a", "/a"),
             ("/a/..", "/"), ("/ä b", "/ä b"),
@@ -22,7 +22,7 @@ struct ProcessPlaceTests {
         #expect(try ProcessPlace.absolute(path) == expected)
     }
 
-    @Test("a relative path begins where the process is")
+    @Test("a relative path begins at the working directory")
     func relative() throws {
         let here = try ProcessPlace.absolute(".")
         #expect(here.hasPrefix("/") && !here.hasSuffix("."))

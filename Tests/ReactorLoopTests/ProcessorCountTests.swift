@@ -3,7 +3,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct ProcessorCountTests {
-    @Test("it answers the same for a second without asking the system again")
+    @Test("the count is kept for a second without asking the system again")
     func isKept() {
         var count = ProcessorCount(look: { 1 }, lookAtMachine: { 1 })
         var answers = [count.share(at: 5_000_000_000)]
@@ -13,7 +13,7 @@ import Testing
         #expect(answers == [.theOnly, .theOnly, .several])
     }
 
-    @Test("one processor of several is told from the only one")
+    @Test("being pinned to one of several processors differs from having a single one")
     func pinned() {
         var count = ProcessorCount(look: { 1 }, lookAtMachine: { 2 })
         #expect(count.share(at: 1) == .oneOfSeveral)

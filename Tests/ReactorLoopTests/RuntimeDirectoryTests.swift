@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct RuntimeDirectoryTests {
-    @Test("S46: a directory of ours that nobody else may write to is opened")
+    @Test("S46: a directory of the user that others cannot write to is opened")
     func opensASafeOne() throws {
         let directory = TemporaryDirectory()
         #expect(try RuntimeDirectory(at: directory.path).path == directory.path)
@@ -11,7 +11,7 @@ import Testing
         _ = try RuntimeDirectory(at: directory.path)
     }
 
-    @Test("S46: a missing directory is refused as missing, and made with mode 0700 where asked")
+    @Test("S46: a missing directory is refused as missing, or made with mode 0700 on request")
     func missing() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("inner")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "S46: a directory others may write to is refused with its mode",
+        "S46: a directory that other users may write to is refused with its mode",
         arguments: [0o720, 0o702, 0o777, 0o1777] as [mode_t])
     func writableByOthers(_ mode: mode_t) throws {
         let directory = TemporaryDirectory()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("S46: a file is refused as no directory")
+    @Test("S46: a file is refused as not a directory")
     func file() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("file")
@@ -66,7 +66,7 @@ import Testing
     @Test("S46: a directory of another user is refused with both users")
     func foreign() throws {
         let directory = TemporaryDirectory()
-        // as root, give ours away; as anybody else, the root directory is foreign
+        // Root gives its own directory away; for other users the root directory is foreign.
         let path = getuid() == 0 ? directory.path : "/"
         if getuid() == 0 { Files.give(path, to: 12_345) }
         let owner: UInt32 = getuid() == 0 ? 12_345 : 0

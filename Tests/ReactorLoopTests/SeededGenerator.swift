@@ -1,4 +1,4 @@
-/// Random numbers that a failed test can be given again.
+/// Random numbers from a seed, so that a failed test can be repeated.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

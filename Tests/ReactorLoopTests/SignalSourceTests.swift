@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct SignalSourceTests {
-    @Test("a signal to the process arrives as a callback, instead of its default action")
+    @Test("a signal to the process calls the callback, instead of its default action")
     func arrives() throws {
         let loop = try EventLoop()
         defer { loop.close() }
@@ -15,7 +15,7 @@ import Testing
         #expect(source.signal == .user1)
     }
 
-    @Test("a number that is no signal is refused")
+    @Test("a number that is not a signal is refused")
     func refusesNoSignal() throws {
         let loop = try EventLoop()
         defer { loop.close() }

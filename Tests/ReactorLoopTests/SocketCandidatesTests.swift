@@ -20,7 +20,8 @@ struct SocketCandidatesTests {
         #expect(candidates.map(\.isDirectoryCreated) == [false, false, true])
     }
 
-    @Test("a socket that the variable names is the only candidate, usable or not")
+    // [WIRE-1-1]
+    @Test("a socket named by REACTORD_SOCKET is the only candidate, usable or not")
     func namedAlone() {
         let candidates = SocketCandidates.list(environment: environment, uid: 1_000)
         #expect(candidates.map(\.path) == ["/srv/own.sock"])
@@ -29,7 +30,8 @@ struct SocketCandidatesTests {
         #expect(bad.map(\.path) == ["own.sock"] && bad.allSatisfy { $0.refusal != nil })
     }
 
-    @Test("root looks nowhere in /tmp; its daemon makes the system's directory instead")
+    // [WIRE-1-2]
+    @Test("root uses no place in /tmp; its daemon makes the system's directory instead")
     func root() throws {
         let candidates = SocketCandidates.list(environment: [:], uid: 0)
         #expect(candidates.map(\.path) == ["/run/reactord/reactord.sock"])
@@ -38,7 +40,7 @@ struct SocketCandidatesTests {
         #expect(bound == candidates[0] && bound.isDirectoryCreated)
     }
 
-    @Test("an unset or empty variable is no candidate")
+    @Test("an unset or empty variable is not a candidate")
     func unset() {
         let empty = ["REACTORD_SOCKET": "", "XDG_RUNTIME_DIR": ""]
         for environment in [[:], empty] {
@@ -54,7 +56,7 @@ struct SocketCandidatesTests {
         #expect(candidates.first?.directory == "/x")
     }
 
-    @Test("the daemon binds where the variable says, whatever directories exist")
+    @Test("the daemon binds at the path in REACTORD_SOCKET, whatever directories exist")
     func daemonVariable() throws {
         let candidate = try SocketCandidates.forDaemon(
             environment: environment, uid: 1_000, isOwnDirectory: { _ in true })
@@ -62,7 +64,7 @@ struct SocketCandidatesTests {
     }
 
     @Test(
-        "without the variable the daemon binds in the first directory that is its user's own",
+        "without REACTORD_SOCKET the daemon binds in the first directory of its user",
         arguments: [
             (["/run/user/1000", "/run/reactord"], "/run/user/1000/reactord.sock"),
             (["/run/reactord"], "/run/reactord/reactord.sock"),
@@ -75,7 +77,7 @@ struct SocketCandidatesTests {
         #expect(candidate.path == path)
     }
 
-    @Test("S44: the daemon refuses a bad path in the variable rather than using another")
+    @Test("S44: the daemon refuses a bad path in REACTORD_SOCKET rather than using another")
     func daemonBadVariable() {
         #expect(throws: SocketPathError.self) {
             try SocketCandidates.forDaemon(
@@ -83,7 +85,7 @@ struct SocketCandidatesTests {
         }
     }
 
-    @Test("a run-time directory whose path is too long is listed with the reason and passed over")
+    @Test("a run-time directory with a too long path is listed with the reason and skipped")
     func longDirectory() throws {
         let environment = ["XDG_RUNTIME_DIR": "/" + String(repeating: "d", count: 100)]
         let first = SocketCandidates.list(environment: environment, uid: 7).first
@@ -93,7 +95,7 @@ struct SocketCandidatesTests {
         #expect(candidate.path == "/tmp/reactord-7/reactord.sock")
     }
 
-    @Test("S44: a path of 107 bytes is fine, 108 and 200 are refused with both numbers")
+    @Test("S44: a path of 107 bytes is accepted, 108 and 200 are refused with both numbers")
     func length() {
         func path(_ bytes: Int) -> String { "/" + String(repeating: "p", count: bytes - 1) }
         #expect(SocketPathError(path(107)) == nil)
@@ -117,7 +119,7 @@ struct SocketCandidatesTests {
         #expect(SocketPathError(path)?.condition == condition)
     }
 
-    @Test("an error shows a path without letting it write to the terminal")
+    @Test("a path in an error text cannot control the terminal")
     func escaped() {
         let description = SocketPathError("\u{1B}[2J")?.description ?? ""
         #expect(description.contains(#"\u{1B}[2J"#))

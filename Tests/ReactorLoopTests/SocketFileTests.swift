@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "S45: anything but a socket is refused by its kind and stays",
+        "S45: a file that is not a socket is refused with its kind and stays",
         arguments: ["regular file", "directory", "fifo", "symbolic link"])
     func refusesOtherKinds(_ kind: String) throws {
         let directory = TemporaryDirectory()
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(directory.names) == ["r.sock", "r.sock.lock"])
     }
 
-    @Test("S45: a socket on which another program listens is refused and stays")
+    @Test("S45: a socket with another program's listener is refused and stays")
     func refusesALivingSocket() throws {
         let directory = TemporaryDirectory()
         let address = try directory.address("r.sock")

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a daemon of the client's own user, of root and of the user that was named is trusted")
+    @Test("a daemon of the client's own user, of root or of the given user is trusted")
     func trusted() throws {
         let address = try directory.address("s")
         let root = PeerCredentials(uid: 0, gid: 0, pid: 1)
@@ -31,7 +31,8 @@ import Testing
         #expect(fault(SocketTrust(named: 54_321), stranger, at: address) == nil)
     }
 
-    @Test("a daemon of any other user is not")
+    // [WIRE-1-4]
+    @Test("a daemon of any other user is not trusted")
     func strangersDaemon() throws {
         let address = try directory.address("s")
         let expected = Set([0, geteuid()]).sorted()
@@ -40,7 +41,8 @@ import Testing
         #expect(try #require(fault).description.contains("54321"))
     }
 
-    @Test("a directory that others may write to makes every socket in it untrusted")
+    // [WIRE-1-4]
+    @Test("a directory that other users may write to makes its sockets untrusted")
     func openDirectory() throws {
         let address = try directory.address("s")
         Files.setMode(0o1777, of: directory.path)
@@ -49,7 +51,7 @@ import Testing
         Files.setMode(0o700, of: directory.path)
     }
 
-    @Test("a directory of a stranger does so too", .enabled(if: getuid() == 0))
+    @Test("a directory of another user makes its sockets untrusted", .enabled(if: getuid() == 0))
     func strangersDirectory() throws {
         let address = try directory.address("s")
         Files.give(directory.path, to: 54_321)
@@ -59,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "at the system's place the directory's owner is trusted, if root alone can have made it",
+        "at the system's place the directory's owner is trusted, if only root can have made it",
         .enabled(if: getuid() == 0))
     func systemDirectory() throws {
         let path = directory.path("reactord")
@@ -75,7 +77,7 @@ import Testing
         Files.setMode(0o700, of: directory.path)
     }
 
-    @Test("a connection to an untrusted socket is closed before it is handed out")
+    @Test("a connection to an untrusted socket is closed before it is returned")
     func connection() throws {
         let address = try directory.address("s")
         let loop = try EventLoop()

@@ -3,7 +3,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct SpinGovernorTests {
-    @Test("it polls for its limit after prompt traffic, and never without a limit")
+    @Test("it polls up to its limit after prompt traffic, and never without a limit")
     func pollsAfterTraffic() {
         var governor = SpinGovernor(limit: 100_000)
         #expect(governor.deadline == nil)
@@ -17,7 +17,7 @@ import Testing
         #expect(off.deadline == nil)
     }
 
-    @Test("traffic that keeps coming late ends the polling, prompt traffic brings it back")
+    @Test("repeatedly late traffic ends the polling, prompt traffic resumes it")
     func learns() {
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000
@@ -26,13 +26,13 @@ import Testing
             governor.noteTraffic(at: now)
         }
         #expect(governor.deadline == nil)
-        // asleep, so the next message comes later by what waking up costs
+        // The thread sleeps, so the next message is delayed by a wake-up.
         now += 100_000 + SpinGovernor.wakeUpCost
         governor.noteTraffic(at: now)
         #expect(governor.deadline == now + 100_000)
     }
 
-    @Test("a program that takes the processor ends the polling for a while, a peer does not")
+    @Test("a program that takes the processor ends the polling for some time, a peer does not")
     func givesWay() {
         var governor = SpinGovernor(limit: 100_000)
         let start: UInt64 = 1_000_000_000
@@ -44,7 +44,7 @@ import Testing
         #expect(firstPolling(of: &governor, after: start) == start + SpinGovernor.restMin + 50_000)
     }
 
-    @Test("what happens again and again ends it for longer and longer, up to a limit")
+    @Test("repeated interruptions end the polling for longer and longer, up to a limit")
     func restsLonger() {
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000
@@ -61,7 +61,8 @@ import Testing
         #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
     }
 
-    @Test("on its only processor it rests once peers that run there have answered in a row")
+    @Test(
+        "on a single processor it rests after several answers of peers on that processor in a row")
     func sharesProcessor() {
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000
@@ -77,7 +78,7 @@ import Testing
         #expect(firstPolling(of: &governor, after: now) == now + SpinGovernor.restMin + 50_000)
     }
 
-    @Test("an interrupt now and then does not end the polling on its only processor")
+    @Test("an occasional interrupt does not end the polling on a single processor")
     func bearsInterrupts() {
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    /// When it would poll again, with a message every 50 microseconds.
+    /// The time at which it polls again, with a message every 50 microseconds.
     private func firstPolling(of governor: inout SpinGovernor, after start: UInt64) -> UInt64 {
         var now = start
         repeat {

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Supervisor")
 struct SupervisorTests {
-    @Test("P80: who is not told of a manager tells nobody", arguments: ["", "/", "relative", "@"])
+    @Test(
+        "P80: without an address of a manager nothing is sent",
+        arguments: ["", "/", "relative", "@"])
     func absent(path: String) {
         #expect(Supervisor([:]) == nil)
         #expect(Supervisor(["NOTIFY_SOCKET": path]) == nil)

@@ -1,7 +1,7 @@
 import Glibc
 import ReactorLoop
 
-/// A directory of one test's own, mode 0700, removed with what is in it.
+/// A directory for one test, mode 0700, removed with its content.
 final class TemporaryDirectory {
     let path: String
 
@@ -17,17 +17,17 @@ final class TemporaryDirectory {
         _ = unsafe unlinkat(AT_FDCWD, path, AT_REMOVEDIR)
     }
 
-    /// The path of `name` inside it.
+    /// The path of `name` in the directory.
     func path(_ name: String) -> String { path + "/" + name }
 
-    /// The address of a socket inside it.
+    /// The address of a socket in the directory.
     func address(_ name: String = "s") throws -> UnixAddress { try UnixAddress(path(name)) }
 
-    /// What is in it.
+    /// The names in the directory.
     var names: [String] { Directory.names(in: path) }
 }
 
-/// Reads directories.
+/// Functions that list directories and descriptors.
 enum Directory {
     static func names(in path: String) -> [String] {
         guard let stream = unsafe opendir(path) else { return [] }
@@ -44,10 +44,11 @@ enum Directory {
         return names
     }
 
-    /// How many descriptors this process has open; the concurrency runtime may add a few any time.
+    /// Number of open descriptors of this process; the concurrency runtime may open some at any
+    /// time.
     static var openDescriptorCount: Int { names(in: "/proc/self/fd").count - 1 }
 
-    /// How many sockets this process has open.
+    /// Number of open sockets of this process.
     static var openSocketCount: Int {
         names(in: "/proc/self/fd").count { name in
             var target = [CChar](repeating: 0, count: 7)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorLoop
 
-@Suite("the ends of turns")
+@Suite("The ends of turns")
 struct TurnEndingTests {
     private final class Ending: TurnEnding {
         var count = 0
@@ -14,7 +14,7 @@ struct TurnEndingTests {
         }
     }
 
-    @Test("who is listed between two turns is asked once, before the next one waits")
+    @Test("an ending listed between two turns is called once, before the next wait")
     func between() throws {
         let loop = try EventLoop()
         let ending = Ending()
@@ -26,7 +26,7 @@ struct TurnEndingTests {
         loop.close()
     }
 
-    @Test("who is listed within a turn is asked at its end, after the loop's own callback")
+    @Test("an ending listed within a turn is called at its end, after the loop's own callback")
     func within() throws {
         let loop = try EventLoop()
         let ending = Ending()
@@ -43,7 +43,7 @@ struct TurnEndingTests {
         loop.close()
     }
 
-    @Test("who is listed by an ending is asked in the same turn")
+    @Test("an ending listed by another ending is called in the same turn")
     func chained() throws {
         let loop = try EventLoop()
         let first = Ending()

@@ -2,7 +2,7 @@ import ReactorLoop
 import Testing
 
 @Suite struct UnixAddressTests {
-    @Test("S44: a path of 107 bytes is bound and dialled whole")
+    @Test("S44: a path of 107 bytes is bound and connected to in full")
     func longestPathWorks() throws {
         let directory = TemporaryDirectory()
         let name = String(repeating: "n", count: 107 - directory.path.utf8.count - 1)
@@ -19,7 +19,7 @@ import Testing
         try loop.turn { accepted == 1 }
     }
 
-    @Test("S44: a longer path is refused with its size, never cut", arguments: [108, 200])
+    @Test("S44: a longer path is refused with its size, never truncated", arguments: [108, 200])
     func longerPathIsRefused(_ byteCount: Int) {
         let path =
             "/tmp/" + String(repeating: "ü", count: (byteCount - 5) / 2)

@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct UnixSocketTests {
-    @Test("a listening socket has mode 0600 whatever the umask is", arguments: [0, 0o022, 0o077])
+    @Test("a listening socket has mode 0600 whatever the umask", arguments: [0, 0o022, 0o077])
     func modeIsIndependent(_ mask: mode_t) async {
         await #expect(processExitsWith: .success) { [mask = mask as mode_t] in
             umask(mask)

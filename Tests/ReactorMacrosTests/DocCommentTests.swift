@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Documentation comments")
 struct DocCommentTests {
-    /// What `@Reactor` makes of `comment`.
+    /// The documentation that `@Reactor` extracts from `comment`.
     private func documentation(_ comment: String) -> String? {
         let source = """
             \(comment)
@@ -26,14 +26,14 @@ struct DocCommentTests {
         #expect(documentation(comment) == "Sells tea and cake.")
     }
 
-    @Test("a block is read without its stars")
+    @Test("a block comment is read without its stars")
     func block() {
         let comment = "/**\n * Sells tea\n * and cake.\n *\n * More.\n */"
         #expect(documentation(comment) == "Sells tea and cake.")
         #expect(documentation("/** Sells tea. */") == "Sells tea.")
     }
 
-    @Test("another comment is no documentation")
+    @Test("an ordinary comment is not documentation")
     func others() {
         #expect(documentation("// Sells tea.") == nil)
     }

@@ -22,7 +22,7 @@ var macroSpecs: [String: MacroSpec] {
     ]
 }
 
-/// Checks that `source` expands to `expanded`, and that its author is told nothing.
+/// Checks that `source` expands to `expanded`, without diagnostics.
 func expectExpansion(
     _ source: String, _ expanded: String, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -33,7 +33,7 @@ func expectExpansion(
         })
 }
 
-/// Checks that the author of `source` is told exactly `diagnostics`, whatever it expands to.
+/// Checks that `source` produces exactly `diagnostics`, whatever its expansion.
 func expectDiagnostics(
     _ source: String, _ diagnostics: DiagnosticSpec...,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -41,14 +41,14 @@ func expectDiagnostics(
     assertMacroExpansion(
         source, expandedSource: "", diagnostics: diagnostics, macroSpecs: macroSpecs,
         failureHandler: { failure in
-            // because these tests are about the messages; the expansion has tests of its own
+            // These tests check messages; other tests check the expansion.
             if failure.message.hasPrefix("Macro expansion did not produce") { return }
             Issue.record(Comment(rawValue: failure.message), sourceLocation: sourceLocation)
         })
 }
 
-/// Checks that the author of `source` is told exactly `diagnostics`, and that the changes offered
-/// beside them make `fixed` of it, of which the author is told nothing more.
+/// Checks that `source` produces exactly `diagnostics`, and that their fix-its turn it into
+/// `fixed`, which produces no further diagnostics.
 func expectFix(
     _ source: String, _ diagnostics: DiagnosticSpec..., fixed: String, isComplete: Bool = true,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -71,11 +71,11 @@ func expectFix(
         })
 }
 
-/// What `source` expands to.
+/// Returns the expansion of `source`.
 func expansion(
     of source: String, macroSpecs: [String: MacroSpec] = macroSpecs
 ) -> String {
-    // because the assertion is the one way to an expansion: its failure quotes the actual source
+    // Only the assertion returns the expansion: its failure message quotes the actual source.
     let mark = "Actual expanded source:\n"
     var expanded = ""
     assertMacroExpansion(
@@ -87,7 +87,7 @@ func expansion(
     return expanded
 }
 
-/// A message at a place in the source, and the change that is offered beside it.
+/// A diagnostic at a place in the source, with an optional fix-it.
 func told(_ line: Int, _ column: Int, _ message: String, fix: String? = nil) -> DiagnosticSpec {
     DiagnosticSpec(
         message: message, line: line, column: column,

@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("What authors are told")
+@Suite("Diagnostics for authors")
 struct MacroDiagnosticTests {
-    @Test("a mistake is told once, though both roles of the macro see it, and nothing is added")
+    @Test("a mistake is reported once, though both roles of the macro see it, and no code is added")
     func once() {
         let source = """
             @WireCodable

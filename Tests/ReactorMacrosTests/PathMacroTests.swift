@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("What #path spells")
+@Suite("The path of #path")
 struct PathMacroTests {
     @Test(
         "F64: the names of a key path are those of the slice path",
@@ -18,7 +18,7 @@ struct PathMacroTests {
         expectExpansion("let path = \(source)", "let path = SlicePath(\(names))")
     }
 
-    @Test("a key path that is not written there, and a key inside it, are refused")
+    @Test("a key path that is not a literal, and a key inside it, are refused")
     func refused() {
         expectDiagnostics(
             "let path = #path(stored)",

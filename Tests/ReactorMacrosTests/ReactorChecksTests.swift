@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The reactors that @Reactor refuses")
 struct ReactorChecksTests {
-    /// A reactor with `members` beside the types that every one needs.
+    /// A reactor with `members` beside the required types.
     private func reactor(_ members: String) -> String {
         """
         @Reactor
@@ -30,7 +30,7 @@ struct ReactorChecksTests {
         }
     }
 
-    @Test("F9: a class that may be inherited from is refused, and made final")
+    @Test("F9: a non-final class is refused, with a fix-it that makes it final")
     func openClass() {
         let message =
             "a reactor's rules are fixed when it is mounted; declare it as a final class"
@@ -44,7 +44,7 @@ struct ReactorChecksTests {
             fixed: "@Reactor\npublic final class Shop \(body)")
     }
 
-    @Test("a missing State or Action is named, also where an extension may declare it")
+    @Test("a missing State or Action is reported, also if an extension may declare it")
     func missingParts() {
         expectDiagnostics(
             """
@@ -62,7 +62,7 @@ struct ReactorChecksTests {
                     + "declares is not seen)", fix: "insert struct State"))
     }
 
-    @Test("a missing State is inserted at the top of the body")
+    @Test("the fix-it for a missing State inserts it at the top of the body")
     func insertedState() {
         expectFix(
             """
@@ -88,7 +88,7 @@ struct ReactorChecksTests {
                 """)
     }
 
-    @Test("a missing Action is inserted as visible as the reactor, also into an empty body")
+    @Test("the fix-it for a missing Action uses the reactor's access level, also in an empty body")
     func insertedAction() {
         let message =
             "Shop has no Action; declare enum Action in its body (a type that an extension "
@@ -126,7 +126,7 @@ struct ReactorChecksTests {
                 """, isComplete: false)
     }
 
-    @Test("parts under other names, or by alias, are found by the compiler")
+    @Test("parts with other names, or aliases, are found by the compiler")
     func inferredParts() {
         expectDiagnostics(
             """
@@ -157,7 +157,7 @@ struct ReactorChecksTests {
                     + "type"))
     }
 
-    @Test("a part that is less visible than the reactor is refused, and made as visible")
+    @Test("a part with a lower access level than the reactor is refused, with a fix-it")
     func hiddenPart() {
         expectFix(
             """
@@ -201,7 +201,7 @@ struct ReactorChecksTests {
                 """)
     }
 
-    @Test("a part that is a class is refused, and made a struct")
+    @Test("a part that is a class is refused, with a fix-it that makes it a struct")
     func objectPart() {
         expectFix(
             """
@@ -226,7 +226,7 @@ struct ReactorChecksTests {
                 """)
     }
 
-    @Test("a type beside the parts that one of them holds must travel, too")
+    @Test("a type that a part contains must be codable too")
     func uncodedPayload() {
         expectFix(
             """
@@ -265,7 +265,7 @@ struct ReactorChecksTests {
                 """)
     }
 
-    @Test("a State that cannot be made without values needs an initial one")
+    @Test("a State that cannot be created without values needs an initial one")
     func initialState() {
         let message =
             "Shop does not say which state it starts with; give every property of State a value, "

@@ -1,9 +1,9 @@
 import Testing
 
-/// The whole text that `@Reactor` writes for each kind of type; the parts that travel are aliases
-/// here, for what `@WireCodable` writes has tests of its own.
+/// The complete expansions of `@Reactor` for each kind of type; the codable parts are aliases
+/// here, because `@WireCodable` has tests of its own.
 extension ReactorMacroTests {
-    @Test("F9: a package's struct: what is written is as visible as the reactor")
+    @Test("F9: for a package struct the generated code has the reactor's access level")
     func packageStruct() {
         expectExpansion(
             """
@@ -52,7 +52,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F9: a reactor nested in an extension is as visible as that")
+    @Test("F9: a reactor nested in an extension has the extension's access level")
     func nestedInExtension() {
         expectExpansion(
             """
@@ -85,7 +85,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F9: a generic reactor names itself without its parameters, which are those at hand")
+    @Test("F9: a generic reactor names itself without its parameters")
     func generic() {
         expectExpansion(
             """
@@ -128,7 +128,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F9: a reactor with reactions is asked, and asks the function of each child")
+    @Test("F9: a reactor with reactions declares them, and calls the function of each child")
     func reactions() {
         expectExpansion(
             """
@@ -197,7 +197,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F7: a subclass of the base class is made with its state's own values")
+    @Test("F7: a subclass of the base class is created with its state's default values")
     func subclass() {
         expectExpansion(
             """
@@ -230,7 +230,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F7: a subclass of a generic class is given nothing that this may hold")
+    @Test("F7: a subclass of a generic class gets no member that the class may have")
     func genericBase() {
         expectExpansion(
             """
@@ -255,7 +255,7 @@ extension ReactorMacroTests {
             """)
     }
 
-    @Test("F7: a subclass that is made in another way keeps to that")
+    @Test("F7: a subclass with its own initializer keeps it")
     func madeByHand() {
         expectExpansion(
             """

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReactorMacros
 
-@Suite("What @Reactor adds to a type")
+@Suite("The code that @Reactor adds")
 struct ReactorMacroTests {
-    @Test("F9: a public final class: children are shown to the visitor, and react is announced")
+    @Test("F9: for a public final class children are passed to the visitor, and react is declared")
     func children() {
         expectExpansion(
             """
@@ -63,7 +63,8 @@ struct ReactorMacroTests {
             """)
     }
 
-    @Test("F9: a struct: the initial state follows from a State whose properties all have values")
+    @Test(
+        "F9: for a struct the initial state follows from a State whose properties all have values")
     func initialState() {
         expectExpansion(
             """
@@ -96,7 +97,7 @@ struct ReactorMacroTests {
             """)
     }
 
-    @Test("what travels is coded unless its author says how")
+    @Test("Action, Mutation and State become codable unless their author makes them so")
     func parts() {
         expectExpansion(
             """
@@ -152,7 +153,7 @@ struct ReactorMacroTests {
             """)
     }
 
-    @Test("what needs arguments is mirrored by an instance")
+    @Test("a reactor with initializer arguments is mirrored through an instance")
     func notMirrorable() {
         expectExpansion(
             """
@@ -177,7 +178,7 @@ struct ReactorMacroTests {
             """)
     }
 
-    @Test("an author may say how an instance for a mirror is made")
+    @Test("an author may define how an instance for a mirror is created")
     func ownInstance() {
         expectExpansion(
             """

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The properties that @Reactor refuses")
 struct ReactorPropertyRuleTests {
-    /// A reactor with `members` beside the types that every one needs.
+    /// A reactor with `members` beside the required types.
     private func reactor(_ members: String) -> String {
         """
         @Reactor
@@ -14,8 +14,8 @@ struct ReactorPropertyRuleTests {
         """
     }
 
-    /// Checks that the author of the member `before` is told `message` at `column` and offered
-    /// `after`.
+    /// Checks that the member `before` gets the diagnostic `message` at `column`, with a fix-it
+    /// that turns it into `after`.
     private func expectFix(
         _ before: String, _ column: Int, _ message: String, _ title: String, after: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -28,7 +28,7 @@ struct ReactorPropertyRuleTests {
     private let middleware = "write var middleware: [Middleware<Self>]"
     private let version = "write static var version: UInt32"
 
-    @Test("F27: middleware that is no list would silently never be asked, and is made one")
+    @Test("F27: middleware that is not a list would never be called, and gets a fix-it")
     func noList() {
         expectFix(
             "var middleware: Middleware<Shop> { log }", 21,
@@ -54,7 +54,7 @@ struct ReactorPropertyRuleTests {
                     + "[Saga<Self>]"))
     }
 
-    @Test("F27: middleware of another reactor would silently never be asked")
+    @Test("F27: middleware of another reactor would never be called, and is refused")
     func foreign() {
         expectFix(
             "var middleware: [Middleware<House>] { [] }", 33,
@@ -66,7 +66,7 @@ struct ReactorPropertyRuleTests {
             "write 'Self'", after: "var sagas: Array<Saga<Self>> { [] }")
     }
 
-    @Test("a list that is static or private would never be read, and neither is one of functions")
+    @Test("a static or private list would never be read, nor would a list of functions")
     func words() {
         for word in ["static", "private", "fileprivate"] {
             expectFix(
@@ -80,7 +80,7 @@ struct ReactorPropertyRuleTests {
             "make it a property", after: "var middleware: [Middleware<Shop>] { [] }")
     }
 
-    @Test("a version is a UInt32 of the type, which a number alone is not")
+    @Test("a version must be a UInt32 of the type; a plain number is refused")
     func versions() {
         expectFix(
             "static let version = 2", 26, "version that is Int would never be read; \(version)",
@@ -104,7 +104,7 @@ struct ReactorPropertyRuleTests {
             "write 'String'", after: "static var documentation: String { \"\" }")
     }
 
-    @Test("a property that holds a function does not stand in for one of the protocol")
+    @Test("a property with a function does not replace a method of the protocol")
     func callables() {
         let own = "that is a property would never be called; write"
         expectDiagnostics(
@@ -122,7 +122,7 @@ struct ReactorPropertyRuleTests {
                     + "func transform(state: Transform<State>) -> Transform<State>"))
     }
 
-    @Test("what fits, and what is the author's own, is left alone")
+    @Test("correct members, and the author's own, are left alone")
     func fitting() {
         expectDiagnostics(
             reactor(

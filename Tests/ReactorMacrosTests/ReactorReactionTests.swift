@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The functions with @Reacts")
+@Suite("Functions with @Reacts")
 struct ReactorReactionTests {
     /// A reactor with children and `members`.
     private func shop(_ members: String) -> String {
@@ -16,7 +16,7 @@ struct ReactorReactionTests {
         """
     }
 
-    @Test("F65: react(to:state:) is written from the functions, in their order")
+    @Test("F65: react(to:state:) is generated from the functions, in their order")
     func expanded() {
         let expanded = expansion(
             of: shop(
@@ -47,7 +47,7 @@ struct ReactorReactionTests {
         #expect(!expanded.contains("@Reacts"))
     }
 
-    @Test("a function that reacts beside react(to:state:) would never be called")
+    @Test("a reacting function beside react(to:state:) would never be called, and is refused")
     func both() {
         expectDiagnostics(
             shop(
@@ -93,7 +93,7 @@ struct ReactorReactionTests {
                 "Shop has no child doors in its body; declare it with @Child or @Children"))
     }
 
-    @Test("a function with other parameters is refused, and told which it can have")
+    @Test("a function with other parameters is refused, with the allowed ones")
     func shapes() {
         expectDiagnostics(
             shop(
@@ -114,7 +114,7 @@ struct ReactorReactionTests {
                     + "Mutations<Mutation>"))
     }
 
-    @Test("a function that waits, throws, changes the reactor or answers nothing is mended")
+    @Test("a function that is async, throws, mutates or returns nothing gets a fix-it")
     func effects() {
         let attribute = "@Reacts(to: \\Shop.$visits) "
         let fine = "func visited(_ mutation: Int) -> Mutations<Mutation> { .none }"

@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("The rules that @Reactor refuses")
+@Suite("The rules of a reactor")
 struct ReactorRuleTests {
-    /// A reactor with `members` beside the types that every one needs.
+    /// A reactor with `members` beside the required types.
     private func reactor(_ members: String) -> String {
         """
         @Reactor
@@ -15,8 +15,8 @@ struct ReactorRuleTests {
         """
     }
 
-    /// Checks that the author of the member `before` is told `message` at `column` and offered
-    /// `after`.
+    /// Checks that the member `before` gets the diagnostic `message` at `column`, with a fix-it
+    /// that turns it into `after`.
     private func expectFix(
         _ before: String, _ column: Int, _ message: String, _ title: String, after: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -26,7 +26,7 @@ struct ReactorRuleTests {
             sourceLocation: sourceLocation)
     }
 
-    @Test("a rule that would wait is refused, and told where async work goes")
+    @Test("an async rule is refused, with the place for async work")
     func async() {
         expectFix(
             "func reduce(state: inout State, mutation: Mutation) async {}", 57,
@@ -40,7 +40,7 @@ struct ReactorRuleTests {
             after: "func mutate(action: Action) -> Mutations<Mutation> { .none }")
     }
 
-    @Test("a rule with other labels would silently never be called, and is refused")
+    @Test("a rule with other labels would never be called, and is refused")
     func labels() {
         let remedy =
             "would never be called; write "
@@ -58,7 +58,7 @@ struct ReactorRuleTests {
             told(6, 16, "reduce(_:) \(remedy)"))
     }
 
-    @Test("a rule with another type would silently never be called, and is refused")
+    @Test("a rule with another parameter type would never be called, and is refused")
     func parameterTypes() {
         expectFix(
             "func reduce(state: inout State, mutation: Action) {}", 47,
@@ -66,7 +66,7 @@ struct ReactorRuleTests {
             "write 'Mutation'", after: "func reduce(state: inout State, mutation: Mutation) {}")
     }
 
-    @Test("a part that is another name of a type is meant by that type, too")
+    @Test("an alias of a part is recognised as the part")
     func aliases() {
         expectDiagnostics(
             """
@@ -84,7 +84,7 @@ struct ReactorRuleTests {
             """)
     }
 
-    @Test("a rule that decides what is no mutation would silently never be called")
+    @Test("a rule with a result other than mutations would never be called, and is refused")
     func results() {
         expectFix(
             "func mutate(action: Action) -> Mutations<Action> { .none }", 46,
@@ -99,7 +99,7 @@ struct ReactorRuleTests {
                     + "throws(Rejection) -> Mutations<Mutation>"))
     }
 
-    @Test("a reducer changes the state in place or returns one, and not both")
+    @Test("a reducer either changes the state in place or returns one, not both")
     func reducers() {
         expectFix(
             "func reduce(state: State, mutation: Mutation) {}", 24,
@@ -115,7 +115,7 @@ struct ReactorRuleTests {
             reactor("func reduce(state: State, mutation: Mutation) -> State { state }"))
     }
 
-    @Test("a rule that is static, mutating or private would never be called, and is refused")
+    @Test("a static, mutating or private rule would never be called, and is refused")
     func modifiers() {
         for word in ["static", "mutating", "private"] {
             expectFix(
@@ -126,7 +126,7 @@ struct ReactorRuleTests {
         }
     }
 
-    @Test("mutate refuses with a Rejection, and no other rule may throw")
+    @Test("mutate rejects with a Rejection, and no other rule may throw")
     func throwing() {
         for clause in ["throws", "throws(any Error)"] {
             expectFix(
@@ -143,7 +143,7 @@ struct ReactorRuleTests {
             after: "func reduce(state: inout State, mutation: Mutation) {}")
     }
 
-    @Test("a hook with other labels would silently never be called, and is refused")
+    @Test("a hook with other labels would never be called, and is refused")
     func hooks() {
         let own = ", or make a function of another kind private"
         let transforms =
@@ -191,7 +191,7 @@ struct ReactorRuleTests {
             told(6, 10, "shouldCancel would never be called: write \(cancel)"))
     }
 
-    @Test("a hook in its right form, and a private function of its name, are left alone")
+    @Test("a correct hook, and a private function with its name, are left alone")
     func fittingHooks() {
         expectDiagnostics(
             reactor(
@@ -212,7 +212,7 @@ struct ReactorRuleTests {
                 """))
     }
 
-    @Test("a transform of another part's values is refused")
+    @Test("a transform with the values of another part is refused")
     func transformTypes() {
         expectFix(
             "func transform(mutation: Transform<Action>) -> Transform<Action> { mutation }", 30,

@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("What @ReactorState cannot record")
+@Suite("Properties that @ReactorState cannot track")
 struct ReactorStateFieldTests {
-    @Test("several properties in one declaration are told apart by declaring each")
+    @Test("several properties in one declaration must be declared separately")
     func several() {
         expectDiagnostics(
             """
@@ -15,7 +15,7 @@ struct ReactorStateFieldTests {
                 3, 9, "@ReactorState records each property by itself; declare one a line"))
     }
 
-    @Test("observers are part of the accessors that are replaced")
+    @Test("observers conflict with the generated accessors")
     func observers() {
         expectDiagnostics(
             """
@@ -30,7 +30,7 @@ struct ReactorStateFieldTests {
                     + "compute what follows from the change in reduce"))
     }
 
-    @Test("a wrapper that is not ours hides its changes")
+    @Test("a property wrapper is refused, since it stores changes where the macro cannot see them")
     func wrapper() {
         expectDiagnostics(
             """
@@ -45,7 +45,7 @@ struct ReactorStateFieldTests {
                     + "store a plain property and wrap it in a computed one"))
     }
 
-    @Test("more fields than a word has bits share the last one")
+    @Test("fields beyond the bits of a word share the last bit")
     func many() {
         let fields = (0..<70).map { "    var field\($0) = 0" }.joined(separator: "\n")
         let expanded = expansion(of: "@ReactorState\nstruct State {\n\(fields)\n}")

@@ -1,8 +1,9 @@
 import Testing
 
-@Suite("What @ReactorState writes")
+@Suite("The code that @ReactorState generates")
 struct ReactorStateMacroTests {
-    @Test("F56: each stored variable gets accessors that mark it; constants and the rest are left")
+    @Test(
+        "F56: each stored variable gets accessors that mark it; constants and other members do not")
     func fields() {
         expectExpansion(
             """
@@ -17,7 +18,7 @@ struct ReactorStateMacroTests {
             expandedState)
     }
 
-    @Test("F57, F59: what is ignored is noted apart, and a pulse counts for itself")
+    @Test("F57, F59: an ignored field is marked separately, and a pulse has its own count")
     func markers() {
         let expanded = expansion(
             of: """
@@ -42,7 +43,7 @@ struct ReactorStateMacroTests {
         #expect(!expanded.contains("private var _alert"))
     }
 
-    @Test("a public state's accessors may be inlined elsewhere, and what they name may be seen")
+    @Test("a public state's accessors are inlinable, and the members they use are visible")
     func access() {
         let expanded = expansion(
             of: """
@@ -61,7 +62,7 @@ struct ReactorStateMacroTests {
         }
     }
 
-    @Test("what is no struct is refused")
+    @Test("a type that is not a struct is refused")
     func notAState() {
         expectDiagnostics(
             """
@@ -71,7 +72,7 @@ struct ReactorStateMacroTests {
             told(2, 1, "@ReactorState works on a struct: a state is a value"))
     }
 
-    @Test("F57: a field that does not travel needs a value for those who read the rest")
+    @Test("F57: a field that is not transmitted needs a default for readers")
     func notTransmitted() {
         expectDiagnostics(
             """
@@ -94,7 +95,8 @@ struct ReactorStateMacroTests {
     }
 
     @Test(
-        "F57, F59: @WireCodable leaves out what does not travel, and codes a pulse with its count")
+        "F57, F59: @WireCodable leaves out untransmitted fields, and encodes a pulse with its count"
+    )
     func coding() {
         let expanded = expansion(
             of: """

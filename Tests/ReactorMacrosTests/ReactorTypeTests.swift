@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("What @Reactor sees of a type")
+@Suite("The analysis of a reactor's type")
 struct ReactorTypeTests {
-    /// Whether the initial state of a reactor with `state` is written by the macro.
+    /// Whether the macro generates the initial state of a reactor with `state`.
     private func isInitialStateMade(_ state: String) -> Bool {
         let source = """
             @Reactor
@@ -14,7 +14,7 @@ struct ReactorTypeTests {
         return expansion(of: source).contains("var initialState: State")
     }
 
-    @Test("a state is made where all its stored properties have values")
+    @Test("an initial state is generated if all stored properties have values")
     func initialState() {
         #expect(isInitialStateMade("struct State {}"))
         #expect(isInitialStateMade("struct State { var a = 1, b: Int?; static var c: Int }"))
@@ -26,7 +26,7 @@ struct ReactorTypeTests {
         #expect(!isInitialStateMade("enum State { case open }"))
     }
 
-    @Test("a child in backticks is shown under its plain name")
+    @Test("a child in backticks has its plain name")
     func backticks() {
         let source = """
             @Reactor
@@ -39,7 +39,7 @@ struct ReactorTypeTests {
         #expect(expansion(of: source).contains("visitor.child(\"repeat\", self._repeat)"))
     }
 
-    /// Whether a reactor with `body` is made without arguments by the macro.
+    /// Whether the macro creates a reactor with `body` without arguments.
     private func isMade(_ body: String, as kind: String = "struct Shop") -> Bool {
         let source = """
             @Reactor
@@ -57,7 +57,7 @@ struct ReactorTypeTests {
     }
 
     @Test(
-        "a reactor is made without arguments where its properties or an initialiser allow it",
+        "a reactor is created without arguments if its properties or an initializer allow it",
         arguments: [
             "", "let a = 1", "var a = 1, b: Int?", "static let a: Int = b", "var a: Int { 1 }",
             "var a: Int = 1 { didSet {} }", "lazy var a = 1", "let (a, b) = (1, 2)",
@@ -72,7 +72,7 @@ struct ReactorTypeTests {
     }
 
     @Test(
-        "where the macro cannot see that, the reactor is mirrored by an instance",
+        "otherwise the reactor is mirrored through an instance",
         arguments: [
             "let a: Int", "var a: Int", "let a: Int?", "@Child var a: Counter",
             "@Wrapped var a: Int?", "init(a: Int) {}", "var a = 1; init(a: Int, b: Int = 1) {}",
@@ -86,7 +86,7 @@ struct ReactorTypeTests {
         #expect(!isMade(body, as: "final class Shop"))
     }
 
-    @Test("a class with a superclass or protocols shows its initialiser")
+    @Test("a class with a superclass or protocols needs a visible initializer")
     func inherited() {
         #expect(!isMade("", as: "final class Shop: Store"))
         #expect(isMade("init() {}", as: "final class Shop: Store"))

@@ -1,10 +1,10 @@
 import Testing
 
-@Suite("Where @Reacts may stand")
+@Suite("The places of @Reacts")
 struct ReactsMacroTests {
     private let function = "func visited(_ mutation: Int) -> Mutations<Action> { .none }"
 
-    @Test("@Reacts outside a reactor's body is refused, because nobody would read it")
+    @Test("@Reacts outside a reactor's body is refused, because it would have no effect")
     func place() {
         expectDiagnostics(
             """

@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("The changes that are offered to an author")
+@Suite("Fix-its")
 struct SourceFixTests {
-    @Test("a change keeps the comments, the indentation and the line of what it does not change")
+    @Test("a fix-it keeps the comments, the indentation and the line of the unchanged code")
     func trivia() {
         expectFix(
             """

@@ -15,7 +15,7 @@ struct SourceTextTests {
         #expect(block("if a", ["b", "", "c"]) == ["if a {", "    b", "", "    c", "}"])
     }
 
-    @Test("long conditions stand on a line each, a long comment on one of its own")
+    @Test("long conditions are on a line each, and a long comment on its own line")
     func conditions() {
         let long = String(repeating: "x", count: 40)
         #expect(condition(["a", "b"], note: "n") == ["if a, b {  // n"])

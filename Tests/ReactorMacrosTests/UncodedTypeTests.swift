@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("The types inside a value that do not say how they travel")
+@Suite("Types in a value that are not codable")
 struct UncodedTypeTests {
-    @Test("a nested type that a field holds is refused, and marked")
+    @Test("a nested type used by a field is refused, with a fix-it that adds the macro")
     func nested() {
         expectFix(
             """
@@ -30,7 +30,7 @@ struct UncodedTypeTests {
                 """)
     }
 
-    @Test("a nested class that a case holds is refused, and made a struct")
+    @Test("a nested class used by a case is refused, with a fix-it that makes it a struct")
     func object() {
         expectFix(
             """
@@ -53,7 +53,7 @@ struct UncodedTypeTests {
                 """, isComplete: false)
     }
 
-    @Test("what is coded by hand, by a protocol of the author's, or held by nobody is left alone")
+    @Test("types coded by hand or by the author's protocol, and unused types, are left alone")
     func trusted() {
         expectDiagnostics(
             """

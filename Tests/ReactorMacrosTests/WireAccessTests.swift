@@ -4,7 +4,7 @@ import Testing
 struct WireAccessTests {
     private let body = "{ case open(by: Int) }"
 
-    @Test("members are as visible as their type")
+    @Test("members have the access level of their type")
     func modifiers() {
         for (modifier, member) in [
             ("public ", "public "), ("package ", "package "), ("", ""), ("internal ", ""),
@@ -15,7 +15,7 @@ struct WireAccessTests {
         }
     }
 
-    @Test("bodies are inlinable only where everything around them is public")
+    @Test("bodies are inlinable only if everything around them is public")
     func inlinable() {
         let sources = [
             ("@WireCodable public enum Action \(body)", true),
@@ -32,7 +32,7 @@ struct WireAccessTests {
         }
     }
 
-    @Test("members of a public extension are public by themselves")
+    @Test("members of a public extension are declared public")
     func publicExtension() {
         let source = "public extension Shop { @WireCodable enum Action \(body) }"
         #expect(expansion(of: source).contains("public static var wireSchema"))

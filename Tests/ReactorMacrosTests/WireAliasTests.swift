@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The aliases that @WireAlias refuses")
 struct WireAliasTests {
-    @Test("an alias that cannot be read when compiling, or stands elsewhere, is refused")
+    @Test("an alias that is not a literal, or at a wrong place, is refused")
     func aliases() {
         expectDiagnostics(
             #"""
@@ -27,7 +27,7 @@ struct WireAliasTests {
                 "@WireAlias renames a stored property or an enum case; put it on one of these"))
     }
 
-    @Test("names of removed fields stand on a struct, and are no field's")
+    @Test("names of removed fields belong to a struct, and must not be names of fields")
     func removed() {
         expectDiagnostics(
             """

@@ -30,7 +30,7 @@ struct WireBytesTests {
         #expect(WireBytes("\u{e9}") != WireBytes("e\u{301}"))
     }
 
-    @Test("what is expected is compared in whole words, of which the last may overlap")
+    @Test("expected bytes are compared in whole words, of which the last may overlap")
     func takes() {
         let bytes = Array(UInt8(1)...25)
         #expect(takesCall(Array(bytes[..<3])) == "cursor.takes(0x30201, byteCount: 3, in: bytes)")
@@ -45,7 +45,7 @@ struct WireBytesTests {
         #expect(takesCall([]) == nil)
     }
 
-    @Test("constant bytes are gathered across names and written at a value")
+    @Test("constant bytes are collected across names and written before a value")
     func constants() {
         var writer = ConstantWriter()
         writer.constant([0xa1], "{")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReactorMacros
 
-@Suite("What @WireCodable adds to a type")
+@Suite("The code that @WireCodable adds")
 struct WireCodableMacroTests {
-    @Test("a type with a raw value gets the conformance alone")
+    @Test("a type with a raw value gets only the conformance")
     func rawValue() {
         expectExpansion(
             """
@@ -24,7 +24,7 @@ struct WireCodableMacroTests {
             """)
     }
 
-    @Test("a conformance that the author wrote is not repeated, the initialiser still added")
+    @Test("a conformance that the author wrote is not repeated, but the initializer is added")
     func conforming() {
         let source = """
             @WireCodable

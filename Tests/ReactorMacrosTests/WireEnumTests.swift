@@ -1,6 +1,7 @@
 import Testing
 
-@Suite("What @WireCodable writes for an enum")
+/// Drives ``EnumExpansion``.
+@Suite("The code that @WireCodable generates for an enum")
 struct WireEnumTests {
     @Test("an enum's names are compared and written eight bytes at a time")
     func choice() {

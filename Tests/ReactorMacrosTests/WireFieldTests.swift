@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The fields that @WireCodable refuses")
 struct WireFieldTests {
-    @Test("tuples and functions are refused wherever in the type they stand")
+    @Test("tuples and functions are refused anywhere in a field's type")
     func uncodableTypes() {
         expectDiagnostics(
             """
@@ -28,7 +28,7 @@ struct WireFieldTests {
                     + "computed property"))
     }
 
-    @Test("a type without one form is refused; where any value may stand, one can say so")
+    @Test("a type without a fixed form is refused; WireValue allows any value")
     func untypedFields() {
         let message =
             "is of any type, which a reader of the bytes cannot know; declare an enum of what it "

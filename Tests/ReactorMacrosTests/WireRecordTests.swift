@@ -1,8 +1,9 @@
 import Testing
 
+/// Drives ``RecordExpansion``.
 @Suite("The structs that @WireCodable refuses")
 struct WireRecordTests {
-    @Test("a property whose type is not written and not a literal's is asked for its type")
+    @Test("a property without a written type or a literal value must get a type")
     func typeMissing() {
         expectDiagnostics(
             """
@@ -17,7 +18,7 @@ struct WireRecordTests {
                 "the type of \"place\" is not visible to @WireCodable; write it: place: Type"))
     }
 
-    @Test("a wrapped property is refused, because its storage is the wrapper's")
+    @Test("a wrapped property is refused, because its storage belongs to the wrapper")
     func propertyWrapper() {
         expectDiagnostics(
             """
@@ -30,7 +31,7 @@ struct WireRecordTests {
                     + "plain property and wrap it in a computed one"))
     }
 
-    @Test("a name or an alias that stands for two things is refused")
+    @Test("a duplicate name or alias is refused")
     func duplicateNames() {
         expectDiagnostics(
             """

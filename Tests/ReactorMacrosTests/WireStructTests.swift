@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("What @WireCodable writes for a struct")
+@Suite("The code that @WireCodable generates for a struct")
 struct WireStructTests {
-    @Test("a struct's fields are gathered, then given to an initialiser in the extension")
+    @Test("a struct's fields are collected, and passed to an initializer in the extension")
     func record() {
         expectExpansion(
             """
@@ -18,7 +18,7 @@ struct WireStructTests {
             expandedStruct)
     }
 
-    @Test("a generic type is codable where its parameters are")
+    @Test("a generic type is codable if its parameters are")
     func generic() {
         expectExpansion(
             """

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The types that @WireCodable refuses")
 struct WireTypeTests {
-    @Test("a class, an actor and a protocol have no form on the wire")
+    @Test("a class, an actor and a protocol have no wire format")
     func objects() {
         for introducer in ["class", "actor", "protocol"] {
             expectDiagnostics(

@@ -74,7 +74,7 @@ struct FramingTests {
         return client.socket.received
     }
 
-    // [WIRE-1-1] [WIRE-1-2]
+    // [WIRE-1-5] [WIRE-1-6]
     @Test("W2: one byte per read and everything in one read give the same answer, byte for byte")
     func split() {
         let whole = conversation(inPiecesOf: .max >> 1)
@@ -195,7 +195,7 @@ struct FramingTests {
         client.send(.ping, number: 5)
         harness.turn()
         #expect(client.frames(.pong).map(\.number) == [5])
-        #expect(harness.server.stats.framesIgnored == 1)
+        #expect(harness.server.statistics.framesIgnored == 1)
     }
 
     // [WIRE-4-2]
@@ -244,7 +244,7 @@ struct FramingTests {
             client.hello()
             harness.settle()
             #expect(client.frames().map(\.kind) == [.welcome])
-            #expect(harness.server.stats.framesIgnored == 1)
+            #expect(harness.server.statistics.framesIgnored == 1)
         }
     }
 
@@ -398,7 +398,7 @@ struct FramingTests {
             if case .closedForFault(_, _, _, _, let count) = $0 { count } else { nil }
         }
         #expect(leftOut == [0, 299, 0])
-        #expect(harness.server.stats.faults == 302)
-        #expect(harness.server.stats.eventsLeftOut == 299)
+        #expect(harness.server.statistics.faults == 302)
+        #expect(harness.server.statistics.eventsLeftOut == 299)
     }
 }

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorWire
 import Testing
@@ -146,11 +147,11 @@ final class RandomRun {
 
     private func check() {
         for connection in harness.server.connections.values {
-            worst = max(worst, connection.queuedUpdateBytes)
-            #expect(connection.inFlight >= 0 && connection.queuedControlBytes >= 0)
-            #expect(connection.queuedUpdateBytes < 30_000)
+            worst = max(worst, connection.outlet.value.updateByteCount)
+            #expect(connection.outlet.value.inFlight.count >= 0)
+            #expect(connection.outlet.value.updateByteCount < 30_000)
         }
-        #expect(harness.server.ring.byteCount <= 20_000)
+        #expect(harness.server.memory.ringBytes <= 20_000)
     }
 
     /// Lets everything arrive, and compares.

@@ -21,7 +21,7 @@ struct ServerLimitsTests {
         #expect(closing?.message.contains("connectionsMax 3") == true)
         #expect(extra.socket.isClosed)
         #expect(clients.allSatisfy { !$0.socket.isClosed })
-        #expect(harness.server.stats.turnedAway == 1)
+        #expect(harness.server.statistics.turnedAway == 1)
         clients[0].disconnect()
         #expect(harness.client().frames(.welcome).count == 1)
     }
@@ -39,10 +39,10 @@ struct ServerLimitsTests {
         harness.settle()
         let server = harness.server
         #expect(server.connectionCount == 1)
-        #expect(server.users.count == 1 && server.users[1_000].connections == 1)
-        #expect(server.silent.count == 0)
+        #expect(server.peers.admittedCount == 1)
+        #expect(server.peers.silentCount == 0)
         #expect(server.sessions.count <= server.limits.sessionsMax)
-        server.tick(at: harness.now + 2 * Server.blankSessionNanoseconds)
+        server.tick(at: harness.now + 2 * Handshake.blankSessionNanoseconds)
         #expect(server.sessions.count == 1)
         client.send(.ping)
         harness.turn()
@@ -71,7 +71,7 @@ struct ServerLimitsTests {
         harness.turn()
         #expect(owners.dropLast().allSatisfy { !$0.socket.isClosed })
         #expect(try refusal(owners[4])?.code == .busy)
-        #expect(harness.server.users.total.connections == 10)
+        #expect(harness.server.peers.admittedCount == 10)
     }
 
     @Test("S35: a daemon that is to serve few keeps no more than half for its owner")
@@ -80,7 +80,7 @@ struct ServerLimitsTests {
         #expect(harness.client(uid: 10).frames(.welcome).count == 1)
         _ = harness.connect(uid: 10)
         harness.turn()
-        #expect(harness.server.users.total.connections == 1)
+        #expect(harness.server.peers.admittedCount == 1)
     }
 
     @Test("S38: those who connect and say nothing have places of their own, and are closed in time")
@@ -102,7 +102,7 @@ struct ServerLimitsTests {
         harness.settle()
         #expect(silent.allSatisfy { $0.socket.isClosed })
         #expect(!extra.socket.isClosed)
-        #expect(harness.server.silent.count == 0)
+        #expect(harness.server.peers.silentCount == 0)
     }
 
     @Test("S38: a user whose 64 silent connections fill the places keeps nobody else out")
@@ -116,7 +116,7 @@ struct ServerLimitsTests {
         client.hello()
         harness.turn()
         #expect(client.frames(.welcome).count == 1)
-        #expect(harness.server.silent.count == 63)
+        #expect(harness.server.peers.silentCount == 63)
         #expect(harness.server.connectionCount == 64)
         #expect(harness.events.count == 1)
     }

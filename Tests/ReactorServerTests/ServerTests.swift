@@ -55,7 +55,7 @@ struct ServerTests {
         #expect(log[6] == .applied(sequence: 5, reply: nil, ownerEnded: false))
     }
 
-    // [WIRE-1-3]
+    // [WIRE-1-7]
     @Test("a client that half-closes gets its outcomes, then the close", .tags(.wire))
     func halfClose() throws {
         let harness = ServerHarness()

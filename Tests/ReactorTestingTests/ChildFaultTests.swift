@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-/// Works for a second, or fails; shows how often it began.
+/// Works for a second, or fails; counts its starts.
 @Reactor
 struct Worker {
     enum Action: Equatable, Sendable {
@@ -41,7 +41,7 @@ struct Worker {
     }
 }
 
-/// Keeps workers, and decides what becomes of one that fails.
+/// Has workers, and applies a policy to a failed worker.
 @Reactor
 struct Foreman {
     @Children var workers = { (_: WireKey) in Worker() }
@@ -98,11 +98,11 @@ struct Foreman {
     }
 }
 
-@Suite("A child that fails among a thousand")
+@Suite("A failed child among a thousand")
 struct ChildFaultTests {
     private let store = TestStore(Foreman())
 
-    /// A foreman with a thousand workers, of whom all but the first are at work.
+    /// A foreman with a thousand workers, all at work except the first.
     private func begin(_ policy: Foreman.Policy) {
         store.send(.follow(policy)) { $0.policy = policy }
         store.send(.hire(1_000))
@@ -116,7 +116,7 @@ struct ChildFaultTests {
         try store.tree.node(at: SlicePath("/workers/\(number)")) as? Node<Worker>
     }
 
-    /// Lets the siblings do their work: each does all of it, and bears no fault.
+    /// Lets the siblings finish: each completes its work without a fault.
     private func finish() throws {
         store.advance(by: .seconds(1))
         for number in 1..<1_000 {
@@ -126,7 +126,9 @@ struct ChildFaultTests {
         store.finish()
     }
 
-    @Test("R105: it alone is marked as faulted, and its parent is told; siblings work on")
+    @Test(
+        "R105: only the failed child is marked as faulted; its parent is informed, siblings work on"
+    )
     func leave() throws {
         begin(.leave)
         store.send(.fail, to: Worker.self, at: "/workers/0")
@@ -140,7 +142,7 @@ struct ChildFaultTests {
         store.finish()
     }
 
-    @Test("R105: the parent starts it anew, from the state that it has")
+    @Test("R105: the parent restarts the child from its current state")
     func restart() throws {
         begin(.restart)
         store.send(.fail, to: Worker.self, at: "/workers/0")
@@ -151,7 +153,7 @@ struct ChildFaultTests {
         try finish()
     }
 
-    @Test("R105: the parent stops it, and it is gone")
+    @Test("R105: the parent removes the child")
     func dismiss() throws {
         begin(.dismiss)
         store.send(.fail, to: Worker.self, at: "/workers/0")

@@ -2,18 +2,18 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-@Suite("What two values differ in")
+@Suite("The difference of two values")
 struct DifferenceTests {
     private func lines(_ expected: String, _ got: String) throws -> [String] {
         try Difference(expected: WireValue(json: expected), got: WireValue(json: got)).lines
     }
 
-    @Test("equal values differ in nothing")
+    @Test("equal values have no difference")
     func equal() throws {
         #expect(try lines(#"{"a":[1,2]}"#, #"{"a":[1,2]}"#) == [])
     }
 
-    @Test("only what differs is shown, where it stands; the rest is counted")
+    @Test("only changed fields are shown, in their place; the unchanged ones are counted")
     func fields() throws {
         #expect(
             try lines(
@@ -25,7 +25,7 @@ struct DifferenceTests {
                 ])
     }
 
-    @Test("elements of arrays are told by their index")
+    @Test("elements of arrays are identified by their index")
     func elements() throws {
         #expect(
             try lines("[1,2,3,4]", "[1,2,9,3,4]")
@@ -34,7 +34,7 @@ struct DifferenceTests {
             try lines("[1,2]", "[1]") == ["  [", "    (1 unchanged)", "-   1: 2", "  ]"])
     }
 
-    @Test("values of another kind, and long ones, are told in one line each")
+    @Test("values of different types, and long ones, are shown in one line each")
     func others() throws {
         #expect(try lines("1", #""one""#) == ["- 1", #"+ "one""#])
         let long = String(repeating: "x", count: 1_000)

@@ -1,9 +1,9 @@
 import ReactorTesting
 import Testing
 
-@Suite("Where failures go")
+@Suite("The destination of failures")
 struct FailureReportTests {
-    @Test("a log keeps failures in order; a report of one's own is told where")
+    @Test("a log keeps failures in order")
     func log() {
         let log = FailureLog()
         let store = TestStore(Counter(), report: log.report)
@@ -15,7 +15,7 @@ struct FailureReportTests {
         #expect(log.texts[1].contains("and not rejected with no"))
     }
 
-    @Test("a report of one's own is told the line")
+    @Test("a custom report receives the line")
     func place() {
         let line = #line + 6
         let report = FailureReport { text, place in

@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-/// What the guide "Testing a reactor" shows is compiled, and does what it says.
+/// The code of the guide "Testing a reactor" compiles and does what the guide says.
 @Suite("The guide's snippets", .timeLimit(.minutes(10)))
 struct GuideTests {
     @Test("a reactor, step by step")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A daemon behind a socket", .timeLimit(.minutes(10)))
 struct LiveDaemonTests {
-    @Test("clients of the usual kind are served, and come back when their connections were cut")
+    @Test("ordinary clients are served, and reconnect after their connections were cut")
     func served() async throws {
         let daemon = try LiveDaemon(Counter())
         let client = try await Client.connect(to: daemon.path)
@@ -20,7 +20,7 @@ struct LiveDaemonTests {
         client.close()
     }
 
-    @Test("it ends with the last who holds it, and its socket goes")
+    @Test("it ends with its last reference, and removes its socket")
     func end() async throws {
         var daemon: LiveDaemon? = try LiveDaemon(Counter())
         let path = try #require(daemon?.path)
@@ -29,7 +29,7 @@ struct LiveDaemonTests {
     }
 }
 
-/// A daemon, a client of it, and what its author holds.
+/// A daemon, a client of it, and its author's handle.
 private struct Running {
     let daemon: LiveDaemon
     let client: Client
@@ -54,7 +54,7 @@ private struct Running {
     }
 }
 
-@Suite("A daemon that runs, and its author", .timeLimit(.minutes(10)))
+@Suite("A running daemon and its author", .timeLimit(.minutes(10)))
 struct RunningDaemonTests {
     @Test("F28: middleware is added to and removed from a running daemon")
     func middleware() async throws {
@@ -65,7 +65,7 @@ struct RunningDaemonTests {
                 seen.withLock { $0.append("\(action) at \(state().count)") }
                 if action == .increment(by: 1) { dispatch(.increment(by: 10)) }
             })
-        // because what is queued behind it finds it there
+        // `perform` is queued behind the addition, so the middleware is in place afterwards.
         try await running.handle.perform(.ask)
         let outcome = await running.mirror.dispatch(.increment(by: 1))
         #expect(outcome.revision?.sequence == 2)
@@ -82,7 +82,7 @@ struct RunningDaemonTests {
         #expect(seen.withLock { $0.count } == 3)
     }
 
-    @Test("F28: what is added when the daemon opens is there for its first client")
+    @Test("F28: middleware added in whenOpen is in place for the first client")
     func whenOpen() async throws {
         let seen = Guarded<[String]>([])
         let running = try await Running { counter in
@@ -96,7 +96,7 @@ struct RunningDaemonTests {
         }
         #expect(running.mirror.state.count == 3)
         _ = await running.mirror.dispatch(.increment(by: 1))
-        // because taps are told behind the answer
+        // Taps are called after the outcome.
         try await running.handle.perform(.ask)
         #expect(
             seen.withLock { $0 } == [
@@ -104,7 +104,7 @@ struct RunningDaemonTests {
             ])
     }
 
-    @Test("F17: a mutation is injected in a running daemon, and mirrors show it")
+    @Test("F17: a mutation is injected into a running daemon, and mirrors show it")
     func inject() async throws {
         let running = try await Running()
         let other = try await Client.connect(to: running.daemon.path)
@@ -117,7 +117,7 @@ struct RunningDaemonTests {
         other.close()
     }
 
-    @Test("F25: a source connected in a running daemon comes in until its token goes")
+    @Test("F25: a source connected in a running daemon delivers until its token is released")
     func connect() async throws {
         let (first, orders) = AsyncStream.makeStream(of: Counter.Action.self)
         let running = try await Running { $0.connect(first).keep() }
@@ -137,7 +137,7 @@ struct RunningDaemonTests {
         #expect(running.mirror.state.history == [4, 1, 10, 1])
     }
 
-    @Test("a saga that is run when a daemon opens hears its clients, and what it puts they see")
+    @Test("a saga started in whenOpen hears clients' actions, and clients see its puts")
     func saga() async throws {
         let running = try await Running { counter in
             counter.runSaga { saga in
@@ -151,7 +151,7 @@ struct RunningDaemonTests {
         await running.shows(202)
     }
 
-    @Test("a daemon whose author asks for what is not there does not start")
+    @Test("a daemon whose author requests a missing reactor does not start")
     func refused() {
         #expect(throws: Rejection.self) {
             try LiveDaemon(Counter()) { _ = try $0.reactor(Search.self) }

@@ -3,7 +3,7 @@ import ReactorTesting
 import ReactorThreads
 import Testing
 
-@Suite("Time that a test moves")
+@Suite("A clock that a test advances")
 struct ManualClockTests {
     private let clock = ManualClock()
     private let executor = ManualExecutor()
@@ -17,7 +17,7 @@ struct ManualClockTests {
         }
     }
 
-    @Test("F81: sleepers are woken in the order of their deadlines, and nobody before")
+    @Test("F81: sleepers wake in the order of their deadlines, and none wakes early")
     func order() {
         _ = nap("c", for: .seconds(3))
         _ = nap("a", for: .seconds(1))
@@ -35,7 +35,7 @@ struct ManualClockTests {
         #expect(clock.nextDeadline == nil)
     }
 
-    @Test("F81: a sleeper that is cancelled wakes at once, and throws")
+    @Test("F81: a cancelled sleeper wakes immediately, and throws")
     func cancel() async {
         let task = nap("a", for: .seconds(1))
         executor.run()
@@ -51,7 +51,7 @@ struct ManualClockTests {
         #expect(woken.withLock { $0 } == [])
     }
 
-    @Test("who sleeps until the past does not sleep")
+    @Test("a sleep until the past returns immediately")
     func past() async {
         let task = nap("a", for: .zero)
         executor.run()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Jobs that a test runs")
 struct ManualExecutorTests {
-    @Test("F81: nothing runs by itself, and then all in the order in which it came")
+    @Test("F81: no job runs by itself, and run() runs all in order of arrival")
     func order() {
         let executor = ManualExecutor()
         let ran = Guarded<[Int]>([])
@@ -24,7 +24,7 @@ struct ManualExecutorTests {
     }
 
     @Test(
-        "F81: what was cancelled with its store ends when the executor goes",
+        "F81: an effect cancelled with its store ends when the executor is released",
         .timeLimit(.minutes(10)))
     func ends() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Int.self)
@@ -49,7 +49,7 @@ struct ManualExecutorTests {
         #expect(ended == [1, 2])
     }
 
-    @Test("F81: what was cancelled with its store ends at the executor's next run")
+    @Test("F81: an effect cancelled with its store ends at the executor's next run")
     func endsByRun() throws {
         let (_, end) = AsyncStream.makeStream(of: Int.self)
         weak var load: Load?
@@ -68,7 +68,7 @@ struct ManualExecutorTests {
         #expect(load == nil)
     }
 
-    @Test("F81: a store keeps the executor that it was given")
+    @Test("F81: a store retains its executor")
     func kept() {
         let (_, end) = AsyncStream.makeStream(of: Int.self)
         weak var kept: ManualExecutor?
@@ -82,7 +82,7 @@ struct ManualExecutorTests {
         withExtendedLifetime(store) {}
     }
 
-    @Test("F81: a store's effects run on it, by a clock that stands until it is moved")
+    @Test("F81: a store's effects run on the executor, with a clock that only the test advances")
     func store() throws {
         let (clock, executor) = (ManualClock(), ManualExecutor())
         let store = Store(Search(), clock: TreeClock(clock), executor: executor)
@@ -94,7 +94,7 @@ struct ManualExecutorTests {
         #expect(store.state.result == "A")
     }
 
-    @Test("F81, R101: a store that has settled has run the effects that waited for room, too")
+    @Test("F81, R101: settling a store also runs effects that waited for room")
     func room() {
         let executor = ManualExecutor()
         let store = Store(Starter(), executor: executor, effectsMax: 1)
@@ -103,7 +103,7 @@ struct ManualExecutorTests {
     }
 }
 
-/// Begins with three effects.
+/// Starts three effects.
 private struct Starter: Reactor {
     @WireCodable
     enum Action: Equatable, Sendable { case began }
@@ -124,7 +124,7 @@ private struct Starter: Reactor {
     func reduce(state: inout State, mutation: Action) { state.count += 1 }
 }
 
-/// Says its number when it goes.
+/// Reports its number when it is released.
 private final class Load: Sendable {
     let number: Int
     let end: AsyncStream<Int>.Continuation
@@ -137,7 +137,7 @@ private final class Load: Sendable {
     deinit { end.yield(number) }
 }
 
-/// Has effects that sleep and hold something.
+/// Has effects that sleep and retain an object.
 private struct Keeper: Reactor {
     struct Last: Sendable {
         weak var load: Load?

@@ -2,11 +2,11 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-@Suite("Reactors made of functions")
+@Suite("Reactors made of closures")
 struct ProxyReactorTests {
     typealias Proxy = ProxyReactor<Search.Action, Search.Mutation, Search.State>
 
-    @Test("F80: a proxy without functions does nothing, and keeps the state")
+    @Test("F80: a proxy without closures does nothing, and keeps the state")
     func empty() {
         let store = TestStore(Proxy(initialState: Search.State(text: "as is")))
         store.send(.type("a"), mutations: [])
@@ -15,7 +15,7 @@ struct ProxyReactorTests {
         store.finish()
     }
 
-    @Test("F80: a proxy does what its closures say: mutate, reduce, start, error, shouldCancel")
+    @Test("F80: a proxy uses its closures: mutate, reduce, start, error, shouldCancel")
     func closures() {
         let store = TestStore(
             Proxy(
@@ -49,7 +49,7 @@ struct ProxyReactorTests {
         store.finish()
     }
 
-    @Test("F80: a proxy does what a subclass overrides, and nothing else")
+    @Test("F80: a proxy uses the methods that a subclass overrides, and no others")
     func subclass() {
         final class Loud: ProxyBehavior<Search.Action, Search.Mutation, Search.State> {
             override func mutate(
@@ -69,7 +69,7 @@ struct ProxyReactorTests {
         store.finish()
     }
 
-    @Test("F80: a proxy outlives whoever made it: it is served by a daemon, and restarts")
+    @Test("F80: a proxy can be served by a daemon, and restarted")
     func served() throws {
         let daemon = TestDaemon(
             ProxyReactor<Counter.Action, Counter.Mutation, Counter.State>(

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// Counts, and refuses to count below zero.
+/// A counter that refuses to go below zero.
 @Reactor
 struct Counter {
     enum Action: Equatable, Sendable {
@@ -41,7 +41,7 @@ struct Counter {
     }
 }
 
-/// Searches a while after the last key was typed; a child counts the searches, a follower logs.
+/// Searches some time after the last input; a child counts the searches, a follower logs.
 @Reactor
 struct Search {
     @Child var count = Counter()
@@ -101,7 +101,7 @@ struct Search {
     }
 }
 
-/// A reactor whose `reduce` is no function of its arguments: it counts its calls.
+/// A reactor whose `reduce` is not deterministic: it counts its calls.
 final class Impure: Reactor {
     @WireCodable
     enum Action: Equatable, Sendable { case touch }
@@ -138,7 +138,7 @@ struct Unordered: Reactor {
     }
 }
 
-/// A till: what is taken out must be there, which only a careful one sees to.
+/// A till; only a careful till checks that it holds the amount to take.
 @Reactor
 struct Till {
     var isCareful = true
@@ -168,7 +168,7 @@ struct Till {
     }
 }
 
-/// A shop with a till that a child keeps, and an effect that puts in what is delivered.
+/// A shop with a till as a child, and an effect that adds deliveries.
 @Reactor
 struct Shop {
     @Child var till = Till()
@@ -203,7 +203,7 @@ struct Shop {
     }
 }
 
-/// A bench whose seats belong to connections; notes what its counter is told.
+/// A bench whose seats are owned by connections; records the actions of its counter.
 @Reactor
 struct Bench {
     @Child var count = Counter()
@@ -251,7 +251,7 @@ struct Bench {
     }
 }
 
-/// Runs a search a while after the last key, by a saga.
+/// Runs a search some time after the last input, with a saga.
 @Reactor
 struct Finder {
     enum Action: Equatable, Sendable {

@@ -7,7 +7,7 @@ struct SimulationTests {
     private let log = FailureLog()
 
     @Test(
-        "a sound reactor gets through any storm, with its effects and its children",
+        "a correct reactor passes every storm, with its effects and its children",
         arguments: 0..<12 as Range<UInt64>)
     func sound(seed: UInt64) {
         let simulation = Simulation(seed: seed, clients: 4) { Shop() }
@@ -23,7 +23,7 @@ struct SimulationTests {
         simulation.run(steps: 120) { random in .order(Int.random(in: 1...9, using: &random)) }
     }
 
-    /// Runs a till whose clients look at what their mirrors show before they take.
+    /// Simulates a till whose clients check their mirror before they take.
     private func takeFromTill(seed: UInt64, isCareful: Bool, clients: Int) -> [String] {
         let simulation = Simulation(seed: seed, clients: clients, report: log.report) {
             Till(isCareful: isCareful)
@@ -35,7 +35,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("an invariant that holds for one client and breaks where two are late is found")
+    @Test("an invariant that holds for one client and breaks with two outdated mirrors is found")
     func planted() throws {
         let found = (0..<5 as Range<UInt64>).map {
             takeFromTill(seed: $0, isCareful: false, clients: 4)
@@ -49,21 +49,21 @@ struct SimulationTests {
         }
     }
 
-    @Test("the same seed brings the same failure, another seed another")
+    @Test("the same seed reproduces the same failure, another seed a different one")
     func repeatable() {
         let first = takeFromTill(seed: 3, isCareful: false, clients: 4)
         #expect(first == takeFromTill(seed: 3, isCareful: false, clients: 4))
         #expect(first != takeFromTill(seed: 4, isCareful: false, clients: 4))
     }
 
-    @Test("R99: a reduce that is no function is found, and named")
+    @Test("R99: a non-deterministic reduce is found and named")
     func impure() {
         let simulation = Simulation(seed: 1, report: log.report) { Impure() }
         let found = simulation.run(steps: 20) { _ in .touch }
         #expect(found.first?.contains("reduce of Impure at / is not a function") ?? false)
     }
 
-    @Test("effects run, and the same seed brings the same run")
+    @Test("effects run, and the same seed gives the same run")
     func effects() {
         func run() -> (text: String, delivered: Int) {
             var delivered = 0

@@ -3,10 +3,10 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-@Suite("Standing in for a reactor")
+@Suite("Stubs for reactors")
 struct StubTests {
     @Test(
-        "F79: a stub logs actions in order, and shows what it is told to; nothing of the reactor runs"
+        "F79: a stub records actions in order and has the forced state; its reactor never runs"
     )
     func stub() throws {
         let stub = Stub(Counter.self)
@@ -28,7 +28,7 @@ struct StubTests {
         #expect(stub.actions == [])
     }
 
-    @Test("F79: a stub rejects and replies as it is told")
+    @Test("F79: a stub rejects and replies with the test's closure")
     func answers() throws {
         let stub = Stub(Counter())
         stub.answer { action throws(Rejection) in
@@ -46,7 +46,7 @@ struct StubTests {
         #expect(stub.actions == [.ask, .increment(by: 1)])
     }
 
-    @Test("F79: what is forced before the daemon is there is shown as soon as it is")
+    @Test("F79: a state forced before the daemon starts is shown as soon as it runs")
     func early() throws {
         let stub = Stub(Counter.self)
         stub.force(Counter.State(count: 3))
@@ -55,7 +55,7 @@ struct StubTests {
         #expect(mirror.state.count == 3)
     }
 
-    @Test("F79: code with a client of its own cannot tell a stub behind a socket from a daemon")
+    @Test("F79: a client cannot distinguish a stub behind a socket from a daemon")
     func live() async throws {
         let stub = Stub(Counter.self)
         let daemon = try LiveDaemon(stub)

@@ -3,7 +3,7 @@ import ReactorCore
 import ReactorTesting
 import Testing
 
-/// Notes that live while somebody holds them.
+/// Notes that exist while a client leases them.
 @Reactor
 private struct Board {
     @Children(.leased) var notes = { (_: WireKey) in Counter() }
@@ -19,7 +19,7 @@ private struct Board {
 
 @Suite("A client in memory")
 struct TestClientTests {
-    @Test("a mirror sends, and what it sent is done when the daemon has settled")
+    @Test("a mirror sends an action, which is carried out when the daemon has settled")
     func send() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)
@@ -43,7 +43,7 @@ struct TestClientTests {
         #expect(count.wrappedValue == 4)
     }
 
-    @Test("code that waits for an outcome is run, and gives it")
+    @Test("run executes code that waits for an outcome, and returns the outcome")
     func run() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)
@@ -59,7 +59,7 @@ struct TestClientTests {
         }
     }
 
-    @Test("code that waits for time gets as much as the test says, and is cancelled then")
+    @Test("run gives waiting code the stated time, and then cancels it")
     func time() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)
@@ -76,7 +76,7 @@ struct TestClientTests {
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test("a saga over a mirror waits by the daemon's clock")
+    @Test("a saga over a mirror waits on the daemon's clock")
     func saga() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)
@@ -99,7 +99,7 @@ struct TestClientTests {
         #expect(try daemon.run { try await saga.value } == 33)
     }
 
-    @Test("a saga over a mirror hears what its client dispatches")
+    @Test("a saga over a mirror receives its client's actions")
     func sagaHears() throws {
         let daemon = TestDaemon(Counter())
         let client = daemon.connect()
@@ -113,7 +113,7 @@ struct TestClientTests {
         #expect(try daemon.run { try await saga.value } == "asked")
     }
 
-    @Test("a sequence that a mirror is connected to is sent as it comes")
+    @Test("a sequence connected to a mirror is sent element by element")
     func connect() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)
@@ -126,7 +126,7 @@ struct TestClientTests {
         #expect(mirror.state.history == [1, 5])
     }
 
-    @Test("a leased child lives while a client holds it")
+    @Test("a leased child exists while a client holds the lease")
     func lease() throws {
         let daemon = TestDaemon(Board())
         let ann = daemon.connect()
@@ -146,7 +146,7 @@ struct TestClientTests {
         withExtendedLifetime(second) {}
     }
 
-    @Test("a client whose mirrors and holders are gone ends, and the daemon learns of it")
+    @Test("a client ends when its mirrors and references are released, and the daemon learns of it")
     func end() throws {
         let daemon = TestDaemon(Bench())
         var client: TestClient? = daemon.connect()

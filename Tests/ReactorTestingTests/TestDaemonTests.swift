@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A daemon in memory")
 struct TestDaemonTests {
-    @Test("what one client does, the mirrors of all show when the call returns")
+    @Test("when a dispatch returns, the mirrors of all clients show the change")
     func shared() throws {
         let daemon = TestDaemon(Counter())
         let clients = (0..<20).map { _ in daemon.connect() }
@@ -17,7 +17,7 @@ struct TestDaemonTests {
         #expect(daemon.state(of: Counter.self)?.count == 20)
     }
 
-    @Test("a daemon goes, with its clients, when the last lets go of it")
+    @Test("a daemon is released with its clients after the last reference")
     func gone() throws {
         weak var daemon: TestDaemon?
         weak var tree: Tree?
@@ -32,7 +32,7 @@ struct TestDaemonTests {
         #expect(daemon == nil && tree == nil)
     }
 
-    @Test("F81: effects in the daemon wait for the test to move time")
+    @Test("F81: effects in the daemon wait until the test advances the time")
     func effects() throws {
         let daemon = TestDaemon(Search())
         let client = daemon.connect()
@@ -44,7 +44,7 @@ struct TestDaemonTests {
         #expect(mirror.state.result == "A")
     }
 
-    @Test("F47: who performs an action waits for its effects, and so for the test to move time")
+    @Test("F47: perform waits for the action's effects, and thus until the test advances the time")
     func performs() throws {
         let daemon = TestDaemon(Search())
         let client = daemon.connect()
@@ -55,13 +55,13 @@ struct TestDaemonTests {
         }
         daemon.advance(by: .milliseconds(299))
         #expect(results == [])
-        // because the outcome has been told, and what was lost is asked for again
+        // The outcome has arrived already; after a loss the client requests it again.
         client.disconnect()
         daemon.advance(by: .seconds(1))
         #expect(results == ["1 A"])
     }
 
-    @Test("a client whose connection broke comes back by itself, and so it does after a restart")
+    @Test("a client reconnects by itself after a broken connection and after a restart")
     func comeback() throws {
         let daemon = TestDaemon(Counter())
         let client = daemon.connect()
@@ -79,7 +79,7 @@ struct TestDaemonTests {
         #expect(daemon.tree.revision.epoch == 2)
     }
 
-    @Test("a refusal is an error, a rejection an outcome, and a closed client ends")
+    @Test("a refusal is an error, a rejection is an outcome, and a closed client fails")
     func refusals() throws {
         let client = TestDaemon(Counter()).connect()
         #expect(throws: ClientError.self) { try client.mirror(Counter.self, at: "/nowhere") }
@@ -94,7 +94,7 @@ struct TestDaemonTests {
         #expect(throws: ClientError.ended) { try client.dispatch(Counter.Action.ask) }
     }
 
-    @Test("an action under a condition that no longer holds is rejected")
+    @Test("an action whose condition no longer holds is rejected")
     func conditions() throws {
         let client = TestDaemon(Counter()).connect()
         let first = try client.dispatch(Counter.Action.increment(by: 1))

@@ -8,7 +8,7 @@ struct TestStoreTests {
 
     private func search() -> TestStore<Search> { TestStore(Search(), report: log.report) }
 
-    @Test("an action, its state, its mutations, its reply and its rejection are stated")
+    @Test("the test states an action's state, mutations, reply and rejection")
     func stated() {
         let store = TestStore(Counter())
         store.send(.increment(by: 2), mutations: [.added(2)]) {
@@ -21,7 +21,7 @@ struct TestStoreTests {
         store.finish()
     }
 
-    @Test("a state that is not as stated is told field by field")
+    @Test("a wrongly stated state is reported field by field")
     func difference() {
         let store = TestStore(Counter(), report: log.report)
         store.send(.increment(by: 2)) {
@@ -46,7 +46,7 @@ struct TestStoreTests {
         store.finish()
     }
 
-    @Test("mutations that are not as stated are told beside each other")
+    @Test("wrongly stated mutations are reported beside the actual ones")
     func mutations() {
         let store = TestStore(Counter(), report: log.report)
         store.send(.increment(by: 2), mutations: [.added(1), .added(1)]) {
@@ -57,7 +57,7 @@ struct TestStoreTests {
         store.finish()
     }
 
-    @Test("an action that is rejected, or rejected otherwise, is a failure")
+    @Test("an unexpected rejection, or one with another code, is a failure")
     func rejections() {
         let store = TestStore(Counter(), report: log.report)
         store.send(.decrement(by: 1))
@@ -70,7 +70,7 @@ struct TestStoreTests {
         #expect(log.texts[2].contains("is applied"))
     }
 
-    @Test("F81: a debounce is tested without time: the last of three searches is the one that runs")
+    @Test("F81: a debounce is tested without real time: only the last of three searches runs")
     func debounce() {
         let store = search()
         store.send(.type("r")) { $0.text = "r" }
@@ -84,7 +84,7 @@ struct TestStoreTests {
         #expect(log.texts == [])
     }
 
-    @Test("an emission that nobody received is a failure, and so is one that never came")
+    @Test("an emission that was not received is a failure, and so is a missing one")
     func emissions() {
         let store = search()
         store.send(.type("a")) { $0.text = "a" }
@@ -97,7 +97,7 @@ struct TestStoreTests {
         #expect(log.texts[1].contains("nobody received emission 2: /: {\"found\":\"A\"}"))
     }
 
-    @Test("an effect that still runs at the end is named, unless it may")
+    @Test("an effect that still runs at the end is reported, unless it is allowed")
     func running() {
         let store = search()
         store.send(.tick)
@@ -114,7 +114,7 @@ struct TestStoreTests {
         #expect(log.texts.count == 1)
     }
 
-    @Test("followers and children's changes are accounted for")
+    @Test("the test accounts for followers and children's changes")
     func followers() {
         let store = search()
         store.send(.type("a")) { $0.text = "a" }
@@ -130,7 +130,7 @@ struct TestStoreTests {
         #expect(log.texts == [])
     }
 
-    @Test("a child's change and a follower that nobody accounted for are failures")
+    @Test("unaccounted changes of a child and unaccounted followers are failures")
     func unaccounted() {
         let store = search()
         store.send(.submit)
@@ -143,7 +143,7 @@ struct TestStoreTests {
         #expect(log.texts.contains { $0.contains("/tabs: + x") })
     }
 
-    @Test("F81: a saga waits by the test's clock, and what it puts is received")
+    @Test("F81: a saga waits on the test's clock, and its put is received")
     func saga() {
         let store = TestStore(Finder(), report: log.report)
         store.send(.type("a")) { $0.text = "a" }
@@ -157,7 +157,7 @@ struct TestStoreTests {
         #expect(log.texts == [])
     }
 
-    @Test("a parent's reaction and the end of a connection are accounted for")
+    @Test("the test accounts for a parent's reaction and the end of a connection")
     func reactions() {
         let store = TestStore(Bench(), report: log.report)
         store.send(.increment(by: 2), to: Counter.self, at: "/count") {
@@ -176,7 +176,7 @@ struct TestStoreTests {
         #expect(log.texts.count == 1 && log.texts[0].contains("+     1: 1"))
     }
 
-    @Test("a path where nothing, or another reactor, stands is a failure")
+    @Test("a path without a reactor, or with another one, is a failure")
     func paths() {
         let store = search()
         store.send(.ask, to: Counter.self, at: "/nowhere")
@@ -200,7 +200,7 @@ struct TestStoreTests {
         #expect(log.texts.count == 1 && log.texts[0].contains("effectFailed: boom: as asked"))
     }
 
-    @Test("what is left when a store goes without a finish is a failure")
+    @Test("a running effect is a failure when a store is released without finish()")
     func forgotten() {
         do {
             let store = search()
@@ -209,7 +209,7 @@ struct TestStoreTests {
         #expect(log.texts.count == 1 && log.texts[0].contains("named search still runs"))
     }
 
-    @Test("R99: a reduce that is no function is told, with the mutation")
+    @Test("R99: a non-deterministic reduce is reported, with the mutation")
     func impure() {
         let store = TestStore(Impure(), report: log.report)
         store.send(.touch) { $0.stamp = 1 }
@@ -221,7 +221,7 @@ struct TestStoreTests {
             })
     }
 
-    @Test("R99: a state that depends on the order of a dictionary is told")
+    @Test("R99: a state that depends on the order of a dictionary is reported")
     func unordered() {
         let store = TestStore(Unordered(), report: log.report)
         for number in 0..<60 {

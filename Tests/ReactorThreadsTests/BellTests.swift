@@ -1,9 +1,9 @@
 import ReactorThreads
 import Testing
 
-@Suite("a doorbell to sleep on")
+@Suite("a doorbell")
 struct BellTests {
-    @Test("rings before a wait are one, and every wait needs one")
+    @Test("several rings before a wait count as one, and every wait needs a ring")
     func remembered() throws {
         let bell = Bell()
         let answer = Bell()
@@ -14,13 +14,13 @@ struct BellTests {
             answer.wait()
             bell.ring()
         }
-        // because nothing is left of the two, this returns only once the other thread has rung
+        // No ring is left, so this returns only after the other thread has rung.
         answer.ring()
         bell.wait()
         thread.join()
     }
 
-    @Test("a wait with an end says whether somebody rang, and takes the ring")
+    @Test("a wait with a timeout returns whether a ring arrived, and consumes it")
     func bounded() {
         let bell = Bell()
         #expect(!bell.wait(milliseconds: 1))

@@ -12,7 +12,7 @@ import Testing
         #expect(!flag.take())
     }
 
-    @Test("looking at a flag does not take it")
+    @Test("testing a flag does not take it")
     func isSeen() {
         let flag = Flag()
         #expect(!flag.isUp)

@@ -2,7 +2,7 @@ import ReactorThreads
 import Testing
 
 @Suite struct GaugeTests {
-    @Test("a gauge is above zero while somebody is inside, on whatever thread")
+    @Test("a gauge is above zero while a caller is inside, on any thread")
     func counts() throws {
         let gauge = Gauge()
         #expect(!gauge.isAboveZero)

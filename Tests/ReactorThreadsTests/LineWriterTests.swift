@@ -2,10 +2,10 @@ import Glibc
 import ReactorThreads
 import Testing
 
-/// A pipe that is read only when a test says so.
+/// A pipe that is read only by the test.
 private final class SlowPipe {
     private(set) var ends: [Int32] = [0, 0]
-    /// Bytes that the pipe takes before a write waits: one page, the least that Linux has.
+    /// Capacity of the pipe in bytes: one page, Linux's minimum.
     static let byteCount = 4_096
 
     init() {
@@ -19,13 +19,13 @@ private final class SlowPipe {
         close(ends[1])
     }
 
-    /// Takes all the room that the pipe has: a line of its own.
+    /// Fills the pipe with one line.
     func fill() {
         let bytes = [UInt8](repeating: 0x66, count: Self.byteCount - 1) + [0x0a]
         #expect(unsafe write(ends[1], bytes, bytes.count) == bytes.count)
     }
 
-    /// Reads until `text` has come, or the writer's end is closed; all that came.
+    /// Reads until `text` has arrived or the writer's end is closed; returns all bytes as text.
     func read(until text: String) -> String {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
@@ -55,7 +55,7 @@ struct LineWriterTests {
         #expect(writer.droppedCount == 0)
     }
 
-    @Test("a reader that stands still keeps no writer waiting; what does not fit is counted")
+    @Test("a reader that does not read never blocks a writer; dropped lines are counted")
     func stalledReader() throws {
         let pipe = SlowPipe()
         pipe.fill()
@@ -74,10 +74,10 @@ struct LineWriterTests {
         #expect(writer.flush(milliseconds: 60_000))
     }
 
-    @Test("a descriptor that refuses everything ends nothing")
+    @Test("a descriptor that refuses every write ends nothing")
     func refusal() throws {
         let pipe = SlowPipe()
-        // the end that is for reading
+        // The read end, which refuses writes.
         let writer = try LineWriter(to: pipe.ends[0]) { "\($0)\n" }
         writer.write("line\n")
         #expect(writer.flush(milliseconds: 60_000))

@@ -24,7 +24,7 @@ import Testing
         #expect(lock.withLock { 7 } == 7)
     }
 
-    @Test("who does not want to wait is told that another is inside, and runs nothing")
+    @Test("a non-waiting caller learns that the lock is taken, and does not run its body")
     func ifFree() throws {
         let lock = Lock()
         #expect(lock.withLockIfFree { 7 } == 7)
@@ -43,7 +43,7 @@ import Testing
     }
 }
 
-/// A count that relies on a lock alone.
+/// A counter protected only by a lock.
 final class Counter: @unchecked Sendable {
     private let lock = Lock()
     private var count = 0

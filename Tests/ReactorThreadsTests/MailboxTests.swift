@@ -2,7 +2,7 @@ import ReactorThreads
 import Testing
 
 @Suite struct MailboxTests {
-    @Test("the bell rings for the first element and not again until the queue was emptied")
+    @Test("the bell rings for the first element, and then only after the queue was emptied")
     func ringsWhenEmptyOnly() {
         let rings = Counter()
         let mailbox = Mailbox<Int> { rings.increment() }

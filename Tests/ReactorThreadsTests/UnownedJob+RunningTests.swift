@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Running a job")
 struct UnownedJobRunningTests {
-    /// Keeps jobs until they are run.
+    /// Keeps jobs until the test runs them.
     final class Queue: TaskExecutor {
         let jobs = Guarded<[UnownedJob]>([])
 

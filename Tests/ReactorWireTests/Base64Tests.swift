@@ -21,7 +21,7 @@ struct Base64Tests {
         #expect(Base64.bytes(encoded.utf8) == Array(plain.utf8))
     }
 
-    @Test("any bytes are the same after text there and back")
+    @Test("any bytes survive a round trip through text")
     func roundTrip() {
         for start in Seed.starts(500) {
             var seed = Seed(start)
@@ -32,7 +32,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "text that is not the one form of its bytes is refused",
+        "text that is not the canonical form of its bytes is refused",
         arguments: [
             "A", "AA", "AAA", "A===", "====", "AB==", "AAB=", "AA=A", "AA==AA==", "A-==", "A_==",
             " AA=", "é=",

@@ -14,7 +14,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "anything else is no duration, a number without its unit included",
+        "any other text is not a duration, including a number without a unit",
         arguments: [
             "", "5", "s", "-5s", "+5s", "1.5s", "5 s", "5S", "5sec", "5s ", "٥s",
             "9223372036854775807s", "99999999999999999999s",

@@ -1,7 +1,7 @@
 import ReactorWire
 import Testing
 
-/// The messages whose encoded form one golden body is, back to back.
+/// The messages encoded in one golden body, one after another.
 struct FrameBody: Sendable, CustomTestStringConvertible {
     typealias Part = WireCodable & Equatable & Sendable
 
@@ -21,7 +21,7 @@ struct FrameBody: Sendable, CustomTestStringConvertible {
         return writer.bytes
     }
 
-    /// Reads the parts from `bytes`, all of them, and nothing else.
+    /// Decodes all parts from `bytes`, and requires that nothing follows.
     func checkDecoding(of bytes: [UInt8]) throws {
         var cursor = WireCursor()
         for part in parts { try Self.check(part, bytes, &cursor) }
@@ -35,7 +35,7 @@ struct FrameBody: Sendable, CustomTestStringConvertible {
         try #require(decoded == value)
     }
 
-    /// Vectors whose bodies are empty, or an action, or a part of another.
+    /// Vectors whose bodies are empty, an action, or a part of another body.
     static let untyped = [
         "goodbye", "dispatch", "dispatch-empty", "dispatch-bare", "dispatch-single",
         "dispatch-several", "dispatch-awaited", "batch", "done", "confirm", "snapshot",

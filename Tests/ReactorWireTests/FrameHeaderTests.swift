@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The header of a frame")
 struct FrameHeaderTests {
-    /// The header that `hex` spells, in a stream where bodies of `bytesMax` bytes are allowed.
+    /// Parses the header in `hex`, with bodies of up to `bytesMax` bytes.
     private func read(
         _ hex: String, bytesMax: Int = WireLimits.frameBytesMax
     ) throws(FrameError) -> FrameHeader? {
@@ -23,7 +23,7 @@ struct FrameHeaderTests {
     private let rest = "00000000 0000000000000000"
 
     // [WIRE-2-1]
-    @Test("every field stands at its offset, little-endian")
+    @Test("every field is at its offset, little-endian")
     func layout() throws {
         let header = try read("44332200 0a 3f 0000 78563412 f0debc9a78563412", bytesMax: .max)
         #expect(
@@ -34,7 +34,7 @@ struct FrameHeaderTests {
                     number: 0x1234_5678_9abc_def0))
     }
 
-    @Test("W3: the longest length is accepted, and one more is refused from the header alone")
+    @Test("W3: the maximum length is accepted, and one more is refused from the header alone")
     func longest() throws {
         #expect(try read("00001000 0a 00 0000 \(rest)")?.length == 1 << 20)
         #expect(
@@ -42,7 +42,7 @@ struct FrameHeaderTests {
                 == .tooLong(length: 1 << 20 + 1, max: 1 << 20))
     }
 
-    @Test("W4: lengths at the ends of the field's range do not trap")
+    @Test("W4: extreme lengths do not trap")
     func extremes() throws {
         #expect(try read("00000000 0a 00 0000 \(rest)")?.length == 0)
         for hex in ["ffffffff", "00000080", "ffffff7f"] {
@@ -66,7 +66,7 @@ struct FrameHeaderTests {
         }
     }
 
-    @Test("W2: a header is read at any offset, and not before all of it is there")
+    @Test("W2: a header is read at any offset, and only once it is complete")
     func offsets() throws {
         let header = FrameHeader(length: 3, kind: .mark, id: 9, number: 7)
         var writer = WireWriter()
@@ -80,7 +80,7 @@ struct FrameHeaderTests {
     }
 
     // [WIRE-2-4]
-    @Test("W20: whatever is wrong with a header, the error names where the frame starts")
+    @Test("W20: the error of a bad header names the frame's offset")
     func errorOffset() {
         for header in ["00000000 0a 80 0000", "00000000 0a 00 0100", "ffffffff 0a 00 0000"] {
             let bytes = [1, 2, 3] + [UInt8](hex: (header + rest).filter { $0 != " " })
@@ -91,7 +91,7 @@ struct FrameHeaderTests {
         }
     }
 
-    @Test("an error names its byte, and what is wrong there")
+    @Test("an error names the offset and the problem")
     func description() {
         #expect(
             FrameError(.tooLong(length: 9, max: 8), at: 4).description

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The kinds of frames")
 struct FrameKindTests {
-    @Test("W6: kinds from 0x80 may be skipped, all below may not")
+    @Test("W6: kinds from 0x80 may be skipped, lower ones may not")
     func ignorable() {
         for kind in UInt8.min...UInt8.max {
             #expect(FrameKind.isIgnorable(kind) == (kind >= 0x80))

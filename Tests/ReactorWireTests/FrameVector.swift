@@ -2,22 +2,18 @@ import Foundation
 import ReactorWire
 import Testing
 
-/// One block of the golden file of frames: its bytes, and what they mean.
+/// One block of the golden file of frames: its bytes and their meaning.
 struct FrameVector: Sendable, CustomTestStringConvertible {
     var name: String
     var header: [UInt8] = []
     var body: [UInt8] = []
-    /// The header, as JSON.
     var means = ""
-    /// The items of the body, as JSON.
     var values: [String] = []
 
     var testDescription: String { name }
 
-    /// The frame's bytes.
     var bytes: [UInt8] { header + body }
 
-    /// All vectors, in the order of the file.
     static let all: [FrameVector] = {
         guard
             let url = Bundle.module.url(
@@ -55,7 +51,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
 }
 
 extension FrameVector {
-    /// The header that ``means`` spells out, for a body of this length.
+    /// The header described by ``means``, for a body of this length.
     func expectedHeader() throws -> FrameHeader {
         guard case .map(let fields) = try WireValue(json: means),
             case .text(let kindName)? = fields["kind"], case .array(let flags)? = fields["flags"],
@@ -76,7 +72,7 @@ extension FrameVector {
         return flag
     }
 
-    /// The frame's body together with the parts before it, which say that more follows.
+    /// The body joined with the preceding parts that have the flag `more`.
     func joinedBody() throws -> [UInt8] {
         let index = try #require(Self.all.firstIndex { $0.name == name })
         guard index > 0 else { return body }
@@ -87,14 +83,13 @@ extension FrameVector {
 }
 
 extension FrameFlags {
-    /// Every flag by its name.
     static let byName: [String: FrameFlags] = [
         "more": .more, "fresh": .fresh, "absent": .absent, "options": .options,
         "structural": .structural, "patch": .patch, "awaited": .awaited,
     ]
 }
 
-/// A golden file that is not what it should be.
+/// An error in the golden file.
 struct VectorProblem: Error {
     var text: String
 }

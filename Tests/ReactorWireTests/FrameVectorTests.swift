@@ -1,10 +1,12 @@
 import ReactorWire
 import Testing
 
-/// The golden file pins the bytes of every kind of frame; an encoder that is not ours wrote it.
+/// The golden file pins the bytes of every kind of frame; an independent encoder wrote it.
 @Suite("The golden frames")
 struct FrameVectorTests {
-    @Test("a header is read as what it means, and written as it stands", arguments: FrameVector.all)
+    @Test(
+        "a header decodes to its meaning, and encodes to the same bytes", arguments: FrameVector.all
+    )
     func header(vector: FrameVector) throws {
         let expected = try vector.expectedHeader()
         let header = try FrameHeader.decode(
@@ -19,7 +21,7 @@ struct FrameVectorTests {
         #expect(writer.bytes.hex == vector.bytes.hex)
     }
 
-    @Test("a body holds the values beside it, in deterministic form", arguments: FrameVector.all)
+    @Test("a body contains the given values in deterministic form", arguments: FrameVector.all)
     func values(vector: FrameVector) throws {
         if try vector.expectedHeader().flags.contains(.more) {
             #expect(vector.values.isEmpty)
@@ -44,7 +46,7 @@ struct FrameVectorTests {
         try body.checkDecoding(of: golden)
     }
 
-    @Test("every kind and every flag has its vector, and every body its message")
+    @Test("every kind and every flag has a vector, and every body a message")
     func isComplete() throws {
         let headers = try FrameVector.all.map { try $0.expectedHeader() }
         #expect(Set(headers.map(\.kind)) == Set(FrameKind.allCases.map(\.rawValue)))
@@ -57,7 +59,7 @@ struct FrameVectorTests {
         #expect(names.filter { !isTyped.contains($0) } == FrameBody.untyped)
     }
 
-    @Test("W5: no prefix of a frame is taken for the whole", arguments: FrameVector.all)
+    @Test("W5: a prefix of a frame is not accepted as a frame", arguments: FrameVector.all)
     func prefixes(vector: FrameVector) throws {
         let bytes = vector.bytes
         for count in 0..<bytes.count {
@@ -71,7 +73,7 @@ struct FrameVectorTests {
         }
     }
 
-    @Test("W1: no proper prefix of a message is a message", arguments: FrameBody.all)
+    @Test("W1: a proper prefix of a message is not accepted as a message", arguments: FrameBody.all)
     func bodyPrefixes(body: FrameBody) throws {
         let golden = try FrameVector.named(body.vector).joinedBody()
         for count in 0..<golden.count {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Half floats")
 struct HalfFloatTests {
-    @Test("every half is the same after a single there and back, NaNs aside")
+    @Test("every half survives a round trip through a single, except NaNs")
     func roundTrip() {
         for bits in UInt16.min...UInt16.max {
             let value = HalfFloat.value(bits)
@@ -28,7 +28,7 @@ struct HalfFloatTests {
     }
 
     @Test(
-        "a single between two halves, or beyond them, has none",
+        "a single between two halves, or beyond them, has no half",
         arguments: [
             0x1p-25, 0x1.8p-24, 0x1.002p-14, 65505, 65536, 0.1, .leastNonzeroMagnitude, 1 + 0x1p-11,
         ] as [Float])

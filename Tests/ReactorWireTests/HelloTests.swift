@@ -3,13 +3,13 @@ import Testing
 
 @Suite("The handshake's messages")
 struct HelloTests {
-    @Test("the magic number is the daemon's name in the stream")
+    @Test("the magic number spells the daemon's name in the stream")
     func magic() throws {
         let bytes = try FrameVector.named("hello").bytes
         #expect(String(decoding: bytes[12..<20], as: UTF8.self) == "REACTORD")
     }
 
-    @Test("an empty hello is one of version 1 without a session")
+    @Test("an empty hello means version 1 without a session")
     func defaults() throws {
         #expect(try Hello(wireBytes: [0xa0]) == Hello())
         #expect(Hello().versionMin == 1)
@@ -22,18 +22,18 @@ struct HelloTests {
         #expect(try Hello(wireBytes: hello.wireBytes()) == Hello(program: "x"))
     }
 
-    @Test("W19: bytes behind a message are refused")
+    @Test("W19: bytes after a message are refused")
     func trailing() {
         #expect(throws: WireError.self) { try Hello(wireBytes: [0xa0, 0x00]) }
     }
 
-    @Test("a session is read from an array of numbers as well")
+    @Test("a session is also read from an array of numbers")
     func sessionAsArray() throws {
         let hello: WireValue = ["session": [1, 2, 3]]
         #expect(try Hello(wireBytes: hello.wireBytes()).session == [1, 2, 3])
     }
 
-    @Test("a welcome without its session is refused by the field's name")
+    @Test("a welcome without its session is refused with the field's name")
     func missing() throws {
         let body = try FrameVector.named("welcome").body
         guard case .map(let fields) = try WireValue(wireBytes: body) else {

@@ -1,12 +1,12 @@
 import ReactorWire
 import Testing
 
-/// What `log` tells of bytes that a client chose.
-@Suite("Answers about the past")
+/// The answers of `log` for bytes chosen by a client.
+@Suite("Answers to history queries")
 struct HistoryAnswersTests {
     // [WIRE-3-1]
     @Test(
-        "an action is told in the form that the daemon writes, however its client wrote it",
+        "an action is reported in the daemon's form, however its client encoded it",
         arguments: [
             // a tag around a text, an indefinite map, a text in chunks, a long head, a wide float
             ("c160", "60"), ("bf616101ff", "a1616101"),
@@ -22,7 +22,7 @@ struct HistoryAnswersTests {
 
     // [WIRE-11-3]
     @Test(
-        "what is no value of the wire is told as a byte string, and flagged",
+        "bytes that are not a wire value are reported as a flagged byte string",
         arguments: ["", "c24101", "a10102", "a161ff00", "ff", "0000", "a2616101616102", "f0"])
     func raw(came: String) throws {
         let bytes = [UInt8](hex: came)
@@ -33,7 +33,7 @@ struct HistoryAnswersTests {
         #expect(try page.init(wireBytes: action.wireBytes()) == action)
     }
 
-    @Test("an action that is nested deeper than one may be is told as a byte string")
+    @Test("an action nested too deeply is reported as a byte string")
     func deep() {
         let allowed = [UInt8](repeating: 0x81, count: WireLimits.actionDepthMax) + [0x00]
         #expect(!LogAction(path: "/", bytes: allowed.span).isRaw)

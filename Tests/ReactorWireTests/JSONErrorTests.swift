@@ -4,7 +4,7 @@ import Testing
 @Suite("Errors of JSON")
 struct JSONErrorTests {
     @Test(
-        "an error is one line with the place, what was expected and the remedy",
+        "an error is one line with the place, the expected value and the remedy",
         arguments: [
             (.tooDeep, "nested deeper than 128"),
             (.invalidText, "text is not valid UTF-8"),

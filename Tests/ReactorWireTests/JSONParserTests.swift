@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Reading JSON")
 struct JSONParserTests {
-    /// The error with which `json` is refused, as people see it.
+    /// Returns the error text for `json`.
     private func refusal(_ json: String) -> String? {
         do throws(JSONError) {
             _ = try WireValue(json: json)
@@ -30,7 +30,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "a text that is no JSON is refused at its line and column",
+        "invalid JSON is refused with its line and column",
         arguments: [
             ("", "line 1, column 1: expected a value, got the end of the text"),
             ("[1,\n 2,]", "line 2, column 4: expected a value, got \"]\""),
@@ -75,14 +75,14 @@ struct JSONParserTests {
         }
     }
 
-    @Test("W15: keys in the two Unicode forms are two keys")
+    @Test("W15: the two Unicode forms of a key are two keys")
     func unicodeKeys() throws {
         let value = try WireValue(json: #"{"\u00e9":1,"e\u0301":2}"#)
         #expect(value.mapValue?.count == 2)
         #expect(value["\u{e9}"] == 1)
     }
 
-    @Test("a wrapper with a value that it does not take is refused, with the way out")
+    @Test("a wrapper with an unexpected value is refused, with the remedy")
     func wrappers() throws {
         for json in [
             #"{"$bytes":"A"}"#, #"{"$bytes":"AB=="}"#, #"{"$bytes":"A-=="}"#, #"{"$bytes":1}"#,
@@ -100,7 +100,7 @@ struct JSONParserTests {
         #expect(try WireValue(json: #"{"$float":"NaN:7ff8000000000000"}"#) == .float(.nan))
     }
 
-    @Test("W11: 128 levels are read, wrapped or not; 129, 10,000 and 1,000,000 are refused")
+    @Test("W11: 128 levels are accepted, wrapped or not; 129, 10,000 and 1,000,000 are refused")
     func depth() throws {
         var plain = WireValue.bytes([1])
         var wrapped = plain

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Printing JSON")
 struct JSONPrinterTests {
-    @Test("values print as people expect them")
+    @Test("values print in the usual form")
     func printing() {
         let printed: KeyValuePairs<WireValue, String> = [
             .null: "null", true: "true", 5: "5", 5.0: "5.0", -0.0: "-0.0", 1e16: "1e+16",
@@ -26,7 +26,7 @@ struct JSONPrinterTests {
         #expect(WireValue("水𐅑").json(ascii: true) == #""\u6c34\ud800\udd51""#)
     }
 
-    @Test("pretty JSON has a line an element and keeps what is empty or wrapped on one")
+    @Test("pretty JSON has one element a line, and keeps empty and wrapped values on one line")
     func pretty() {
         let value: WireValue = ["a": [1, .bytes([1])], "b": [:], "c": []]
         #expect(

@@ -19,7 +19,7 @@ struct PatchWriterTests {
         return patch.bytes
     }
 
-    @Test("changes are made one after the other, at any depth")
+    @Test("changes are applied one after another, at any depth")
     func applied() throws {
         let bytes = patch([
             (["count"], 2), (["entries", "a"], nil), (["entries", "c"], [1]),
@@ -35,7 +35,7 @@ struct PatchWriterTests {
             ])
     }
 
-    @Test("a patch that says what is so already makes no difference")
+    @Test("a patch to the current value changes nothing")
     func same() throws {
         var patched = value
         let bytes = patch([(["count"], 1), (["entries", "b"], ["x": 2]), (["entries", "z"], nil)])
@@ -43,7 +43,7 @@ struct PatchWriterTests {
         #expect(try !patched.apply(patch: [UInt8]().span))
     }
 
-    @Test("what can never be at a path is no change")
+    @Test("an impossible path gives no change")
     func impossible() {
         var patch = PatchWriter()
         patch.append(["cache"]) { writer in
@@ -53,7 +53,7 @@ struct PatchWriterTests {
         #expect(patch.isEmpty && patch.bytes.isEmpty)
     }
 
-    @Test("C94: a patch of what is not there, or that is none, is refused by its place")
+    @Test("C94: a patch of a missing value, or an invalid patch, is refused with its place")
     func refused() {
         for changes: [(path: [WireKey], value: WireValue?)] in [
             [(["missing", "a"], 1)], [(["count", "a"], 1)], [([], 1)],
@@ -72,7 +72,7 @@ struct PatchWriterTests {
         }
     }
 
-    @Test("W1: no prefix of a patch is taken for the whole, but where a change ends")
+    @Test("W1: a prefix of a patch is refused, unless it ends between two changes")
     func prefixes() {
         let first = patch([(["entries", "a"], "long enough")])
         let bytes = first + patch([(["count"], 3)])

@@ -1,7 +1,7 @@
 import ReactorWire
 import Testing
 
-@Suite("a plain frame")
+@Suite("A plain frame")
 struct PlainFrameTests {
     private func frame(_ flags: FrameFlags = [], body: Int = 3) -> [UInt8] {
         var writer = WireWriter()
@@ -11,7 +11,7 @@ struct PlainFrameTests {
         return writer.bytes
     }
 
-    @Test("it is what the general way reads, at any place")
+    @Test("it decodes like the general decoder, at any offset")
     func reads() throws {
         let bytes = [0, 0, 0] + frame()
         let plain = PlainFrame(.delta, in: bytes.span, at: 3, frameBytesMax: 100)
@@ -21,7 +21,7 @@ struct PlainFrameTests {
         #expect(plain?.range == 23..<26)
     }
 
-    @Test("another kind, flags, reserved bits, a cut or a long frame are not plain")
+    @Test("another kind, flags, reserved bits, a truncated and a long frame are not plain")
     func refuses() {
         func isPlain(_ bytes: [UInt8], _ kind: FrameKind = .delta, max: Int = 100) -> Bool {
             PlainFrame(kind, in: bytes.span, at: 0, frameBytesMax: max) != nil

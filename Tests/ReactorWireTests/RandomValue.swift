@@ -6,7 +6,7 @@ struct RandomValue {
 
     init(_ start: UInt64) { seed = Seed(start) }
 
-    /// A value at most `depth` levels high.
+    /// A value with at most `depth` levels.
     mutating func value(depth: Int) -> WireValue {
         switch seed.below(depth > 0 ? 10 : 7) {
         case 0: .null
@@ -21,7 +21,7 @@ struct RandomValue {
     }
 
     mutating func integer() -> WireInteger {
-        // because the edges between the forms are where mistakes live: any number of bits
+        // Any number of bits, since mistakes occur at the edges between the encodings.
         let bits = seed.next() >> UInt64(seed.below(64))
         return WireInteger(isNegative: seed.oneIn(2), magnitude: seed.oneIn(8) ? .max : bits)
     }
@@ -59,7 +59,7 @@ struct RandomValue {
 
 // MARK: - Encodings
 extension RandomValue {
-    /// Bytes that decode to `value`, in forms that only other encoders choose: longer heads,
+    /// Bytes that decode to `value`, in forms that only other encoders use: longer heads,
     /// indefinite lengths, wider floats, tags, keys in any order.
     mutating func bytes(of value: WireValue) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -111,7 +111,7 @@ extension RandomValue {
         if isIndefinite { bytes.append(0xff) }
     }
 
-    /// A string whose chunks end between `pieces` only.
+    /// A string whose chunks end only between `pieces`.
     private mutating func string(_ major: UInt8, _ pieces: [[UInt8]], _ bytes: inout [UInt8]) {
         guard seed.oneIn(3) else {
             let whole = Array(pieces.joined())
@@ -127,7 +127,7 @@ extension RandomValue {
         bytes.append(0xff)
     }
 
-    /// A head in one of the forms that hold `argument`.
+    /// A head in one of the forms that can hold `argument`.
     private mutating func head(_ major: UInt8, _ argument: UInt64, _ bytes: inout [UInt8]) {
         let widths: [(info: UInt8, byteCount: Int, max: UInt64)] = [
             (24, 1, 0xff), (25, 2, 0xffff), (26, 4, 0xffff_ffff), (27, 8, .max),

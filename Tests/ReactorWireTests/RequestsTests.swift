@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Requests and their answers")
 struct RequestsTests {
-    @Test("what a subscription leaves out is a value from now on")
+    @Test("a subscription defaults to the value from now on")
     func subscribeDefaults() throws {
         let request: WireValue = ["path": "/visits"]
         #expect(try Subscribe(wireBytes: request.wireBytes()) == Subscribe(path: "/visits"))
         #expect(Subscribe(path: "/").mode == .value && !Subscribe(path: "/").patches)
     }
 
-    @Test("a mode that this side does not know is refused with the known ones")
+    @Test("an unknown mode is refused with the known ones")
     func unknownMode() {
         let request: WireValue = ["path": "/visits", "mode": "patches"]
         do throws(WireError) {
@@ -22,19 +22,19 @@ struct RequestsTests {
         }
     }
 
-    @Test("options may all be left out")
+    @Test("all options are optional")
     func optionDefaults() throws {
         #expect(try DispatchOptions(wireBytes: [0xa0]) == DispatchOptions())
     }
 
-    @Test("a question without parameters may be its bare name")
+    @Test("a query without parameters may be its bare name")
     func bareQuestions() throws {
         #expect(try Ask(wireBytes: ("tree" as WireValue).wireBytes()) == .tree)
         #expect(try Ask(wireBytes: ("stats" as WireValue).wireBytes()) == .stats)
         #expect(throws: WireError.self) { try Ask(wireBytes: ("get" as WireValue).wireBytes()) }
     }
 
-    @Test("a refusal carries its code even if this side does not know it")
+    @Test("a refusal keeps its code, even an unknown one")
     func unknownCode() throws {
         let refusal: WireValue = ["code": "TOO_LATE", "message": "come earlier"]
         let decoded = try Refusal(wireBytes: refusal.wireBytes())

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A revision")
 struct RevisionTests {
-    @Test("its text reads back, padded and at its ends")
+    @Test("its text decodes to the same revision, with padding and at the extremes")
     func text() {
         let revisions = [
             Revision(epoch: 0, sequence: 0), Revision(epoch: 0xab, sequence: 7),
@@ -18,7 +18,7 @@ struct RevisionTests {
         #expect(Revision("ab:7") == Revision(epoch: 0xab, sequence: 7))
     }
 
-    @Test("what is not hexadecimal, a colon and decimal is none")
+    @Test("other text than hexadecimal, a colon and decimal is not a revision")
     func notText() {
         for text in [
             "", ":", "ab", "ab:", ":7", "ab:7:1", "+ab:7", "ab:+7", "ab:-7", "xy:7", "ab:0x7",
@@ -28,7 +28,7 @@ struct RevisionTests {
         }
     }
 
-    @Test("on the wire it is an array of exactly two")
+    @Test("on the wire it is an array of exactly two elements")
     func wire() throws {
         let revision = Revision(epoch: 1, sequence: 2)
         #expect(revision.wireBytes().hex == "820102")

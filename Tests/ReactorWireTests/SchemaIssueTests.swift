@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Issues")
 struct SchemaIssueTests {
-    @Test("W116: names from a value are printed with their controls escaped")
+    @Test("W116: names from a value are printed with control characters escaped")
     func printing() throws {
         let schema = WireSchema.record(WireSchema.Record(name: "R", fields: []))
         let issue = try #require(schema.check(["a\u{1b}[2J.": 1]).first)
@@ -12,7 +12,7 @@ struct SchemaIssueTests {
                 == #""a\u001b[2J.": expected no fields, got the unknown field "a\u001b[2J.""#)
     }
 
-    @Test("an issue names place, expected, got and the nearest name, each where it has one")
+    @Test("an issue names place, expected and actual value, and the nearest name, if known")
     func forms() {
         let bare = SchemaIssue(path: [], expected: "a bool", got: "text")
         #expect(bare.description == "value: expected a bool, got text")

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A small generator of random numbers (SplitMix64), the same for the same seed.
+/// A random number generator (SplitMix64) that returns the same sequence for the same seed.
 ///
-/// A random test prints its seed in every failure, and takes one back from the environment:
+/// A random test prints its seed in every failure, and accepts one from the environment:
 /// `REACTOR_SEED=7 swift test`.
 struct Seed: RandomNumberGenerator {
-    /// What the run started from.
+    /// The seed of the sequence.
     let start: UInt64
 
-    /// Whether the environment says which seed to run.
+    /// Whether the environment gives the seed.
     static var isGiven: Bool { given != nil }
 
     private static let given = ProcessInfo.processInfo.environment["REACTOR_SEED"].flatMap {
         UInt64($0)
     }
 
-    /// The seeds of a test that runs `count` of them, or the one from the environment.
+    /// The seeds of a test with `count` runs, or the seed from the environment.
     static func starts(_ count: UInt64) -> ClosedRange<UInt64> {
         given.map { $0...$0 } ?? 1...count
     }
@@ -35,9 +35,9 @@ struct Seed: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number of 0 to `count - 1`.
+    /// A number from 0 to `count - 1`.
     mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 
-    /// True once in `count` times.
+    /// True with a probability of one in `count`.
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }

@@ -12,7 +12,7 @@ struct SlicePathTests {
         }
     }
 
-    @Test("a path is its components, and / alone is the root")
+    @Test("a path consists of its components, and / alone is the root")
     func components() throws {
         #expect(try SlicePath("/") == .root)
         #expect(try SlicePath("/inventory/items/42").components == ["inventory", "items", "42"])
@@ -21,7 +21,7 @@ struct SlicePathTests {
     }
 
     // [WIRE-5-1]
-    @Test("any key can be named with percent-encoding, and is written back so")
+    @Test("any key can be written with percent-encoding, and is printed that way")
     func encoding() throws {
         #expect(try SlicePath("/a%2Fb/50%25/%c3%A9").components == ["a/b", "50%", "\u{e9}"])
         let path = SlicePath(["a/b", "50%", "\u{e9}", "x y"])
@@ -29,7 +29,7 @@ struct SlicePathTests {
         #expect(try SlicePath(path.description) == path)
     }
 
-    @Test("W14: NUL, dots alone, empty components and what is no UTF-8 are refused")
+    @Test("W14: NUL, only dots, empty components and invalid UTF-8 are refused")
     func refused() {
         #expect(condition("/a/%00") == .forbiddenComponent)
         #expect(condition("/a/../b") == .forbiddenComponent)
@@ -50,13 +50,13 @@ struct SlicePathTests {
         #expect(condition("/.hidden") == nil)
     }
 
-    @Test("W15: twins of Unicode are two components")
+    @Test("W15: two Unicode forms of a text are two components")
     func twins() throws {
         #expect(try SlicePath("/caf\u{e9}") != SlicePath("/cafe\u{301}"))
     }
 
     // [WIRE-5-2]
-    @Test("the longest path is accepted, and one byte or component more is not")
+    @Test("the longest path is accepted, and one more byte or component is refused")
     func limits() {
         let bytes = String(repeating: "a", count: WireLimits.pathBytesMax - 1)
         #expect(condition("/" + bytes) == nil)
@@ -66,7 +66,7 @@ struct SlicePathTests {
         #expect(condition(deep + "/a") == .tooLong)
     }
 
-    @Test("an error says which path, and what to write instead")
+    @Test("an error names the path and the remedy")
     func description() {
         let error = SlicePathError.Condition.relative
         do throws(SlicePathError) {

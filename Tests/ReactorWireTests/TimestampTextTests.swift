@@ -1,10 +1,10 @@
 import ReactorWire
 import Testing
 
-@Suite("timestamps as text")
+@Suite("Timestamps as text")
 struct TimestampTextTests {
     @Test(
-        "a time is a date of the calendar, to the millisecond, in UTC",
+        "a time is formatted as a calendar date with milliseconds, in UTC",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
@@ -19,7 +19,7 @@ struct TimestampTextTests {
         #expect(TimestampText.format(milliseconds: milliseconds) == text)
     }
 
-    @Test("a clock that stands anywhere has a text", arguments: [Int64.min, .max])
+    @Test("any clock value has a text", arguments: [Int64.min, .max])
     func extremes(milliseconds: Int64) {
         #expect(TimestampText.format(milliseconds: milliseconds).hasSuffix("Z"))
     }

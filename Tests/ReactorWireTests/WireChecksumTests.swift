@@ -4,7 +4,7 @@ import Testing
 struct WireChecksumTests {
     // [WIRE-11-4]
     @Test(
-        "W31: the checksum is FNV-1a with 64 bits, as others compute it",
+        "W31: the checksum is FNV-1a with 64 bits, equal to other implementations",
         arguments: [
             ("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c),
             ("foobar", 0x8594_4171_f739_67e8),
@@ -17,7 +17,7 @@ struct WireChecksumTests {
         #expect(whole == WireChecksum(of: bytes.span))
     }
 
-    @Test("each single bit makes a difference")
+    @Test("every single bit changes the checksum")
     func bits() {
         let bytes = [UInt8](repeating: 0x5a, count: 40)
         var sums: Set = [WireChecksum(of: bytes.span)]

@@ -1,15 +1,15 @@
 import ReactorWire
 
-/// CBOR as a test writes it down, keys in the order and number in which they stand.
+/// CBOR items for tests, with keys in the written order and number.
 indirect enum CBORItem: Sendable {
     case integer(Int)
     case text(String)
     case null
     case array([CBORItem])
     case map([(String, CBORItem)])
-    /// A map that a break ends.
+    /// A map of indefinite length.
     case openMap([(String, CBORItem)])
-    /// An array that a break ends.
+    /// An array of indefinite length.
     case openArray([CBORItem])
     case tagged(UInt64, CBORItem)
 
@@ -61,11 +61,11 @@ extension CBORItem: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
 }
 
 extension WireCodable {
-    /// Reads one value from what `item` spells.
+    /// Decodes one value from the bytes of `item`.
     init(_ item: CBORItem) throws(WireError) { try self.init(wireBytes: item.bytes) }
 }
 
-/// The error that reading `type` from `item` fails with.
+/// The error of decoding `type` from `item`.
 func failure<Value: WireCodable>(_ type: Value.Type, _ item: CBORItem) -> WireError? {
     do {
         _ = try Value(item)

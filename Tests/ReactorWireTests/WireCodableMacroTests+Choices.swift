@@ -30,7 +30,7 @@ enum Thing: Equatable {
 
 @Suite("The cases of an enum")
 struct WireCodableChoiceTests {
-    @Test("a case without payload is also read from its bare name")
+    @Test("a case without payload is also decoded from its bare name")
     func bareName() throws {
         #expect(try Desk.Action("reset") == .reset)
         #expect(try Desk.Action("default") == .default)
@@ -38,7 +38,7 @@ struct WireCodableChoiceTests {
         #expect(try Desk.Action(.tagged(55799, ["reset": .openMap([])])) == .reset)
     }
 
-    @Test("a case without payload skips the values that a newer one has")
+    @Test("a case without payload skips values of a newer version")
     func emptyPayload() throws {
         #expect(try Desk.Action(["reset": ["hard": 1]]) == .reset)
         #expect(
@@ -95,7 +95,7 @@ struct WireCodableChoiceTests {
         }
     }
 
-    @Test("a map with no key or with two is no choice")
+    @Test("a map without a key or with two is not a choice")
     func keyCount() {
         let items: [CBORItem] = [
             [:], ["reset": [:], "add": 1], ["reset": [:], "reset": [:]], .openMap([]),
@@ -109,13 +109,13 @@ struct WireCodableChoiceTests {
         }
     }
 
-    @Test("an alias of a case is read and never written")
+    @Test("an alias of a case is decoded and never encoded")
     func alias() throws {
         #expect(try Desk.Action("clear") == .reset)
         #expect(Desk.Action.reset.wireBytes() == CBORItem.map([("reset", [:])]).bytes)
     }
 
-    @Test("names that need backticks and names beyond ASCII are their UTF-8 bytes")
+    @Test("names in backticks and names beyond ASCII are encoded as their UTF-8 bytes")
     func unusualNames() throws {
         for thing: Thing in [
             .`self value`(3), .naïve, .decode(bytes: 1, cursor: 2, choice: 3, value: 4),
@@ -129,14 +129,14 @@ struct WireCodableChoiceTests {
         #expect(try Thing(["wrapped": [:]]) == .wrapped(value: 3))
     }
 
-    @Test("an enum with a raw value travels as that value")
+    @Test("an enum with a raw value is encoded as that value")
     func rawValue() throws {
         #expect(Mood.busy.wireBytes() == "busy".wireBytes())
         #expect(try Mood("calm") == .calm)
         #expect(failure(Mood.self, "angry") != nil)
     }
 
-    @Test("a recursive enum is read back, and refused beyond the depth limit")
+    @Test("a recursive enum is decoded, and refused beyond the depth limit")
     func recursive() throws {
         let formula = Formula.list(
             items: [.sum(.number(1), .number(2))], named: ["x": .number(3)])
@@ -148,7 +148,7 @@ struct WireCodableChoiceTests {
 
     @Test("a nested choice may be as deep as the limit, and no deeper")
     func depthLimit() throws {
-        // because a sum takes two levels, its map and its array, and a number one
+        // A sum takes two levels, its map and its array; a number takes one.
         for (sums, fits) in [(63, true), (64, false)] {
             var formula = CBORItem.map([("number", 1)])
             for _ in 0..<sums { formula = ["sum": [["number": 2], formula]] }
@@ -157,7 +157,7 @@ struct WireCodableChoiceTests {
         }
     }
 
-    @Test("an error in a payload names the way to it")
+    @Test("an error in a payload names its path")
     func errorPaths() {
         #expect(failure(Desk.Action.self, ["increment": ["by": "x"]])?.path == ["increment", "by"])
         #expect(failure(Desk.Action.self, ["add": "x"])?.path == ["add"])
@@ -166,7 +166,7 @@ struct WireCodableChoiceTests {
         #expect(failure(Desk.Action.self, open)?.path == ["increment", "by"])
     }
 
-    @Test("the depth that a choice takes is given back")
+    @Test("the levels of a choice are released after it")
     func depthIsBalanced() throws {
         let many = CBORItem.array(Array(repeating: ["increment": ["by": 1]], count: 200))
         #expect(try [Desk.Action](many).count == 200)
@@ -174,7 +174,7 @@ struct WireCodableChoiceTests {
         #expect(try [Desk.Action](open).count == 200)
     }
 
-    @Test("a generic enum is codable where its parameters are")
+    @Test("a generic enum is codable if its parameters are")
     func generic() throws {
         let values: [Either<Int, String>] = [.left(1), .right(value: "r"), .both(2, "b")]
         for value in values {

@@ -14,7 +14,7 @@ public struct Person: Equatable, Sendable {
     }
 }
 
-/// Stands inside ``Person`` and holds it in turn.
+/// Contains ``Person``, which contains it.
 @WireCodable
 public struct Pet: Equatable, Sendable {
     public var owners: [Person]
@@ -61,7 +61,7 @@ struct WireCodablePathTests {
         #expect(reach(Lone.only(4), ["only"]) == (.found, [4]))
     }
 
-    @Test("a field is found by its bytes, not by what Unicode regards as equal")
+    @Test("a field is found by its bytes, not by Unicode equivalence")
     func byteExact() {
         let transfer = Desk.Action.transfer(amount: 7, from: "x", to: "y", über: 1)
         #expect(reach(transfer, ["transfer", "u\u{308}ber"]) == (.impossible, []))
@@ -105,7 +105,7 @@ struct WireCodablePathTests {
         #expect(choice.cases[3].aliases == ["clear"])
     }
 
-    @Test("a type inside itself is a reference, also by way of another type")
+    @Test("a recursive type is a reference in its schema, also through another type")
     func recursiveSchema() {
         guard case .choice(let formula) = Formula.wireSchema else {
             Issue.record("\(Formula.wireSchema)")
@@ -124,13 +124,13 @@ struct WireCodablePathTests {
         #expect(pet.fields[0].schema == .array(.reference("Person")))
     }
 
-    @Test("the schema of a generic type is that of its parameter")
+    @Test("the schema of a generic type contains its parameter's")
     func genericSchema() {
         guard case .record(let box) = Box<Int>.wireSchema else {
             Issue.record("\(Box<Int>.wireSchema)")
             return
         }
-        #expect(box.doc == "A value in a box, whatever the value.")
+        #expect(box.doc == "A generic record.")
         #expect(box.fields.map(\.schema) == [Int.wireSchema, .array(Int.wireSchema)])
     }
 }

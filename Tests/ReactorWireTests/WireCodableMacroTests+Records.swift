@@ -14,7 +14,7 @@ struct Order: Equatable {
     }
 }
 
-/// A record that had more fields once.
+/// A record with a removed field.
 @WireRemoved("older")
 @WireCodable
 struct Shrunk: Equatable {
@@ -24,11 +24,11 @@ struct Shrunk: Equatable {
     struct Item: Equatable { var a = 0 }
 }
 
-/// A record that has no field any more.
+/// A record whose only field was removed.
 @WireCodable @WireRemoved("gone")
 struct Emptied: Equatable {}
 
-/// A value in a box, whatever the value.
+/// A generic record.
 @WireCodable
 struct Box<Value> {
     var value: Value
@@ -50,7 +50,7 @@ struct Pair<Left: WireCodable, Right> where Right: WireCodable {
 
 @WireCodable
 struct Defaults: Equatable {
-    // because the generated code has locals of these names
+    // The generated code has local variables of these names.
     static let start = 11
     var start: Int = Self.start
     var map: Int = Defaults.start + 1
@@ -66,7 +66,7 @@ struct Defaults: Equatable {
 
 @Suite("The fields of a struct")
 struct WireCodableRecordTests {
-    @Test("what was kept is read strictly at every depth, but for what was declared removed")
+    @Test("recovered data is decoded strictly at every depth, except for removed fields")
     func kept() throws {
         let known = CBORItem.map([("items", .array([.map([("old", 1), ("a", 2)])])), ("older", 3)])
         #expect(try Shrunk(keptBytes: known.bytes.span).items == [Shrunk.Item(a: 2)])
@@ -109,7 +109,7 @@ struct WireCodableRecordTests {
                     writer: "w", path: 1, key: nil))
     }
 
-    @Test("a null is the nil of an optional that has another default")
+    @Test("null decodes to nil for an optional with another default")
     func explicitNull() throws {
         #expect(try Defaults(["name": .null]).name == nil)
     }
@@ -122,7 +122,7 @@ struct WireCodableRecordTests {
         #expect(error?.path == ["lines", "1", "quantity"])
     }
 
-    @Test("W17: the same field twice is refused, also under an alias")
+    @Test("W17: a duplicate field is refused, also under an alias")
     func duplicate() {
         #expect(failure(Order.self, ["count": 1, "count": 1])?.condition == .duplicateKey("count"))
         #expect(failure(Order.self, ["count": 1, "sum": 1])?.condition == .duplicateKey("sum"))
@@ -139,13 +139,13 @@ struct WireCodableRecordTests {
         }
     }
 
-    @Test("W17: an unknown field twice is refused")
+    @Test("W17: a duplicate unknown field is refused")
     func duplicateStranger() {
         let item: CBORItem = ["later": 1, "count": 3, "later": 2]
         #expect(failure(Order.self, item)?.condition == .duplicateKey("later"))
     }
 
-    @Test("an alias is read and never written")
+    @Test("an alias is decoded and never encoded")
     func alias() throws {
         #expect(try Order(["total": 7]) == Order(count: 7))
         #expect(try Order(["sum": 8]) == Order(count: 8))
@@ -156,20 +156,20 @@ struct WireCodableRecordTests {
         #expect(!String(decoding: Order(count: 7).wireBytes(), as: UTF8.self).contains("total"))
     }
 
-    @Test("a name that only begins like a field is a stranger")
+    @Test("a name that only begins like a field is unknown")
     func nearNames() throws {
         let item: CBORItem = ["coun": "no", "counts": "no", "Count": "no", "count": 1]
         #expect(try Order(item) == Order(count: 1))
     }
 
-    @Test("an error in a field names the way to it")
+    @Test("an error in a field names its path")
     func errorPath() {
         let error = failure(Order.self, ["count": 1, "lines": [["quantity": "many"]]])
         #expect(error?.path == ["lines", "0", "quantity"])
         #expect(error?.condition == .mismatch(expected: "an integer", got: "text"))
     }
 
-    @Test("a generic struct is codable where its parameter is")
+    @Test("a generic struct is codable if its parameter is")
     func generic() throws {
         let box = Box(value: "a", others: ["b"])
         #expect(try Box<String>(wireBytes: box.wireBytes()) == box)
@@ -181,7 +181,7 @@ struct WireCodableRecordTests {
         #expect(writer.bytes == "b".wireBytes())
     }
 
-    @Test("the memberwise initialiser stays")
+    @Test("the memberwise initializer stays available")
     func memberwise() {
         #expect(Order.Line(quantity: 1).quantity == 1)
     }

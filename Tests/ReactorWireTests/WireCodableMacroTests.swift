@@ -57,7 +57,7 @@ struct Empty: Equatable {}
 @WireCodable
 enum Lone: Equatable { case only(Int) }
 
-@Suite("What @WireCodable writes and reads back")
+@Suite("Encoding and decoding with @WireCodable")
 struct WireCodableMacroTests {
     static let actions: [(Desk.Action, CBORItem)] = [
         (.increment(by: 5), ["increment": ["by": 5]]),
@@ -75,7 +75,7 @@ struct WireCodableMacroTests {
         ),
     ]
 
-    @Test("each case is written in its one form, keys in the order of their encoding")
+    @Test("each case has one encoded form, with keys in the order of their encoding")
     func choiceBytes() throws {
         for (action, item) in Self.actions.dropLast() {
             #expect(action.wireBytes().hex == item.bytes.hex)
@@ -83,7 +83,7 @@ struct WireCodableMacroTests {
         }
     }
 
-    @Test("a name longer than 23 bytes takes a head of two bytes and is read back")
+    @Test("a name longer than 23 bytes has a head of two bytes and decodes")
     func longName() throws {
         let action = Desk.Action.supercalifragilisticexpialidocious(x: true)
         let name = "supercalifragilisticexpialidocious"
@@ -92,28 +92,28 @@ struct WireCodableMacroTests {
         #expect(try Desk.Action(wireBytes: action.wireBytes()) == action)
     }
 
-    @Test("a struct is a map from its stored properties, shorter names first")
+    @Test("a struct is a map of its stored properties, shorter names first")
     func recordBytes() throws {
         let item: CBORItem = [
             "a": 1, "b": 2, "kind": -1, "name": "tea", "note": .null, "rate": .integer(0),
             "place": ["street": [:]], "observed": .integer(0), "quantity": 3,
         ]
         var expected = item.bytes.hex
-        // because the items of this test have no floats and bools
+        // CBORItem has no floats and bools.
         expected.replace("647261746500", with: "6472617465f93e00")
         expected.replace("6f6273657276656400", with: "6f62736572766564f5")
         #expect(Sale.sample.wireBytes().hex == expected)
         #expect(try Sale(wireBytes: Sale.sample.wireBytes()) == Sale.sample)
     }
 
-    @Test("a struct without fields is an empty map, and skips what a newer one has")
+    @Test("a struct without fields is an empty map, and skips fields of a newer version")
     func empty() throws {
         #expect(Empty().wireBytes() == [0xa0])
         #expect(try Empty(["later": [1, 2]]) == Empty())
         #expect(failure(Empty.self, ["later": 1, "later": 2])?.condition == .duplicateKey("later"))
     }
 
-    @Test("every truncation of a value is refused, never read as another value")
+    @Test("every truncation of a value is refused, never decoded as another value")
     func truncations() {
         for action in Self.actions.map(\.0) {
             let bytes = action.wireBytes()
@@ -131,7 +131,7 @@ struct WireCodableMacroTests {
         }
     }
 
-    @Test("no changed byte traps: each is read as a value or refused")
+    @Test("no changed byte traps: it decodes or is refused")
     func changedBytes() {
         let samples = [Sale.sample.wireBytes(), Self.actions[5].0.wireBytes()]
         var refused = 0

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The standard library's types")
 struct WireCodableTests {
-    /// Whether `value` comes back equal from its bytes, which are `hex`.
+    /// Checks that `value` encodes to `hex` and decodes from it.
     private func check<Value: WireCodable & Equatable>(
         _ value: Value, _ hex: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -27,7 +27,7 @@ struct WireCodableTests {
         try check(UInt.max, "1bffffffffffffffff")
     }
 
-    @Test("an integer that the type cannot hold is refused with the type's bounds")
+    @Test("an integer beyond the type is refused with the type's bounds")
     func integerRange() {
         #expect(throws: WireError(.outOfRange(expected: "an integer from -128 to 127"), at: 0)) {
             try Int8(wireBytes: [0x18, 0x80])
@@ -54,7 +54,7 @@ struct WireCodableTests {
         try check(Duration.milliseconds(-1500), "82203b06f05b59d3b1ffff")
     }
 
-    @Test("what stands for nothing is null, and a missing value of an optional is nil")
+    @Test("nil is encoded as null, and a missing optional decodes to nil")
     func absence() throws {
         #expect(Int.wireAbsentValue == nil)
         #expect(Int?.wireAbsentValue == .some(nil))
@@ -64,7 +64,7 @@ struct WireCodableTests {
         #expect(Int??.some(nil).wireBytes() == [0xf6])
     }
 
-    @Test("dictionaries and sets have one form, whatever the order of their making")
+    @Test("dictionaries and sets have one form, whatever the order of insertion")
     func order() throws {
         for start in Seed.starts(100) {
             var random = RandomValue(start)
@@ -80,7 +80,7 @@ struct WireCodableTests {
         }
     }
 
-    @Test("durations are exact; floats are read to the nearest attosecond, both signs alike")
+    @Test("durations are exact; floats decode to the nearest attosecond, with both signs alike")
     func durations() throws {
         for start in Seed.starts(500) {
             var seed = Seed(start)
@@ -103,7 +103,7 @@ struct WireCodableTests {
         }
     }
 
-    @Test("a raw value that is no case is refused by its name, with the known ones")
+    @Test("an unknown raw value is refused with its type's name and the known ones")
     func rawValues() throws {
         try check(Mood.busy, "6462757379")
         try check([Mood.calm], "816463616c6d")
@@ -131,7 +131,7 @@ struct WireCodableTests {
         }
     }
 
-    @Test("an array of small integers is read as bytes")
+    @Test("an array of small integers decodes as bytes")
     func smallIntegers() throws {
         #expect(try [UInt8](wireBytes: [0x82, 0x01, 0x18, 0xff]) == [1, 255])
         #expect(throws: WireError.self) { try [UInt8](wireBytes: [0x81, 0x19, 0x01, 0x00]) }
@@ -139,7 +139,7 @@ struct WireCodableTests {
 }
 
 extension [UInt8] {
-    /// The bytes that `hex` spells, two digits each.
+    /// Decodes hexadecimal text, two digits a byte.
     init(hex: String) {
         var nibbles = hex.compactMap(\.hexDigitValue)[...]
         self = []
@@ -148,7 +148,7 @@ extension [UInt8] {
         }
     }
 
-    /// Two digits a byte, lower case.
+    /// The bytes in lower-case hexadecimal, two digits each.
     var hex: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

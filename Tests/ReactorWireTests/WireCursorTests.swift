@@ -1,9 +1,9 @@
 import ReactorWire
 import Testing
 
-@Suite("Reading")
+@Suite("Decoding")
 struct WireCursorTests {
-    @Test("looking at the next item does not move the cursor")
+    @Test("peeking at the next item does not move the cursor")
     func peeking() throws {
         let bytes: [UInt8] = [0xc0, 0x18, 0x64]
         let cursor = WireCursor()
@@ -12,7 +12,7 @@ struct WireCursorTests {
         #expect(cursor.offset == 0)
     }
 
-    @Test("null is taken where it stands, and nothing where it does not")
+    @Test("null is consumed only where it is the next item")
     func null() throws {
         for (hex, isNull, offset) in [
             ("f6", true, 1), ("c1f7", true, 2), ("c105", false, 0), ("05", false, 0),
@@ -25,7 +25,7 @@ struct WireCursorTests {
     }
 
     @Test(
-        "containers give their elements and the depth back, counted or ended by a break",
+        "containers yield their elements and release their level, with a count or a break",
         arguments: [
             "83010203", "9f010203ff",
         ])
@@ -43,7 +43,7 @@ struct WireCursorTests {
         #expect(cursor.offset == bytes.count && cursor.depthLeft == WireLimits.depthMax)
     }
 
-    @Test("names are places in the bytes, of definite length only")
+    @Test("names are ranges of the bytes, of definite length only")
     func names() throws {
         let bytes = [UInt8](hex: "a261610162626202")
         var cursor = WireCursor()
@@ -74,7 +74,7 @@ struct WireCursorTests {
         }
     }
 
-    @Test("W12: skipping counts nested containers without recursion or trust in their counts")
+    @Test("W12: nested containers are skipped without recursion, and their counts are not trusted")
     func skipping() throws {
         let items = [
             "80", "a0", "9fff", "bfff", "8100", "a16000", "9f8100ff", "5fff", "7fff", "c100",

@@ -1,11 +1,11 @@
 import ReactorWire
 import Testing
 
-/// Two readers of the same bytes: `skip` passes over a value, `WireValue` keeps it. What one refuses
-/// the other refuses.
+/// Compares two readers of the same bytes: `skip` and `WireValue` must accept and refuse the
+/// same.
 @Suite("Random bytes")
 struct WireDifferentialTests {
-    /// The error of a reader, or where it ended.
+    /// A reader's error, or its final offset.
     private func end(
         _ read: (inout WireCursor) throws(WireError) -> Void
     ) -> Result<Int, WireError> {
@@ -27,7 +27,7 @@ struct WireDifferentialTests {
     }
 
     // [WIRE-3-2]
-    @Test("W2, W10: any well-formed encoding of a value decodes to it, and skips to the same end")
+    @Test("W2, W10: any well-formed encoding decodes to its value, and skips to the same end")
     func wellFormed() throws {
         for start in Seed.starts(2_000) {
             var random = RandomValue(start)
@@ -40,7 +40,7 @@ struct WireDifferentialTests {
         }
     }
 
-    @Test("W1: a value cut at any byte is refused by both, at the same offset or earlier")
+    @Test("W1: a truncated value is refused by both, at the same offset or earlier")
     func truncations() {
         for start in Seed.starts(150) {
             var random = RandomValue(start)
@@ -82,15 +82,15 @@ struct WireDifferentialTests {
                 Issue.record("\(context): decoded, and not skipped: \(error)")
             }
         }
-        // because a run that only refuses, or only accepts, has compared nothing
+        // A run that only refuses, or only accepts, compares nothing.
         #expect(Seed.isGiven || counts.accepted > 1_000 && counts.refused > 1_000)
     }
 
-    @Test("random garbage never traps, in any decoder")
+    @Test("random bytes trap in no decoder")
     func garbage() {
         for start in Seed.starts(100_000) {
             var seed = Seed(start)
-            // because small numbers are heads of small things: half the inputs go deeper that way
+            // Small numbers are heads of small items, so half of the inputs nest deeper.
             let mask: UInt8 = seed.oneIn(2) ? 0xe3 : 0xff
             let bytes = (0..<seed.below(40)).map { _ in
                 UInt8(truncatingIfNeeded: seed.next()) & mask
@@ -112,9 +112,9 @@ struct WireDifferentialTests {
         }
     }
 
-    @Test("W12: an indefinite string in 500,000 chunks of one byte is read whole")
+    @Test("W12: an indefinite string of 500,000 one-byte chunks is decoded completely")
     func chunks() throws {
-        // because a reader that copies the whole for each chunk does not come to an end here
+        // A decoder that copied the whole string for each chunk would take too long.
         let count = 500_000
         let bytes: [UInt8] = [0x5f] + (0..<count).flatMap { _ in [0x41, 0x07] as [UInt8] } + [0xff]
         #expect(try [UInt8](wireBytes: bytes).count == count)

@@ -1,9 +1,9 @@
 import ReactorWire
 import Testing
 
-@Suite("A value that is carried without being understood")
+@Suite("Embedded values")
 struct WireEmbeddedTests {
-    @Test("its bytes are copied as they are, in whatever form they came")
+    @Test("an embedded value's bytes are copied unchanged, in any form")
     func verbatim() throws {
         for hex in ["1800", "9f01ff", "a1616101", "c11a514b67b0", "7f61616162ff"] {
             let embedded = try WireEmbedded(wireBytes: [UInt8](hex: hex))
@@ -13,7 +13,7 @@ struct WireEmbeddedTests {
     }
 
     // [WIRE-3-1]
-    @Test("before it travels on it takes the form that the daemon writes")
+    @Test("before it is sent on, it is converted to the daemon's form")
     func normalized() throws {
         for (hex, told) in [("1800", "00"), ("9f01ff", "8101"), ("c11a514b67b0", "1a514b67b0")] {
             #expect(try WireEmbedded(wireBytes: [UInt8](hex: hex)).normalized.bytes.hex == told)
@@ -22,7 +22,7 @@ struct WireEmbeddedTests {
         #expect(plain.normalized == plain)
     }
 
-    @Test("it ends where the value does")
+    @Test("it ends at the value's end")
     func end() throws {
         let bytes = [UInt8](hex: "83010203f6")
         var cursor = WireCursor()
@@ -30,7 +30,7 @@ struct WireEmbeddedTests {
         #expect(cursor.offset == 4)
     }
 
-    @Test("W10: what is not well-formed is not carried")
+    @Test("W10: malformed bytes are refused")
     func malformed() {
         for hex in ["", "18", "ff", "1c", "9f01", "61ff", "a10101ff"] {
             #expect(throws: WireError.self, "\(hex)") {
@@ -39,7 +39,7 @@ struct WireEmbeddedTests {
         }
     }
 
-    @Test("it is read as the type that it was made of")
+    @Test("it decodes as its original type")
     func decode() throws {
         #expect(try WireEmbedded(["a": 1]).decode(as: [String: Int].self) == ["a": 1])
         #expect(throws: WireError.self) { try WireEmbedded("a").decode(as: Int.self) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Errors")
 struct WireErrorTests {
-    @Test("an error names the path down to the offending value, and its offset")
+    @Test("an error names the path and the offset of the invalid value")
     func errorPaths() {
         let error = #expect(throws: WireError.self) {
             try [String: [Int8]](wireBytes: [UInt8](hex: "a16161820118ff"))

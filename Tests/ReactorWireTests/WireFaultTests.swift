@@ -1,7 +1,7 @@
 import ReactorWire
 import Testing
 
-/// The rows about hostile or foreign values, by their numbers.
+/// The faults of hostile or foreign values, by their numbers.
 @Suite("Hostile values")
 struct WireFaultTests {
     /// The condition with which `bytes` are refused as a `Value`.
@@ -27,7 +27,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-4]
-    @Test("W10: integers beyond the type are refused with its bounds, bignums by their tag")
+    @Test("W10: integers beyond the type are refused with its bounds, bignums with their tag")
     func integers() throws {
         #expect(
             refusal(Int64.self, [UInt8](hex: "1b8000000000000000"))
@@ -40,7 +40,7 @@ struct WireFaultTests {
         #expect(refusal(Int.self, [UInt8](hex: "c349010000000000000000")) == .unsupportedTag(3))
     }
 
-    @Test("W10: longer heads than needed and unsorted keys are read, and written in the one form")
+    @Test("W10: overlong heads and unsorted keys are decoded, and encoded in the one form")
     func foreignForms() throws {
         #expect(try Int(wireBytes: [UInt8](hex: "1b0000000000000005")) == 5)
         let unsorted = [UInt8](hex: "a262626203616102")
@@ -51,7 +51,7 @@ struct WireFaultTests {
     }
 
     @Test(
-        "W11: nesting of 65, 10,000 and 1,000,000 levels is refused, 64 are read",
+        "W11: nesting of 65, 10,000 and 1,000,000 levels is refused, of 64 accepted",
         arguments: [
             [UInt8]([0x81]), [0x9f], [0xa1, 0x60], [0xbf, 0x60], [0xc0], [0x81, 0xc0],
         ])
@@ -60,12 +60,12 @@ struct WireFaultTests {
             var bytes: [UInt8] = []
             for _ in 0..<levels { bytes += level }
             bytes.append(0x00)
-            // because an indefinite length ends with a break, as often as there are levels
+            // An indefinite length needs one break per level.
             if level[0] & 0x1f == 0x1f { bytes += [UInt8](repeating: 0xff, count: levels) }
             return bytes
         }
         let levelsMax = WireLimits.depthMax
-        // because a tag is a level like an array, in whatever order they stand
+        // A tag counts as a level like an array, in any order.
         let allowed = level == [0x81, 0xc0] ? levelsMax / 2 : levelsMax
         #expect(refusal(WireValue.self, nested(allowed)) == nil)
         #expect(skipRefusal(nested(allowed)) == nil)
@@ -75,7 +75,7 @@ struct WireFaultTests {
         }
     }
 
-    @Test("W11: the depth counts from the outermost value, also for what is skipped inside it")
+    @Test("W11: the depth counts from the outermost value, also in skipped values")
     func depthOfStrangers() throws {
         var cursor = WireCursor()
         let bytes = [UInt8](repeating: 0x81, count: WireLimits.depthMax) + [0x00]
@@ -93,7 +93,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-3]
-    @Test("W11: tags count with the arrays that they stand before, read or skipped")
+    @Test("W11: tags count together with their arrays, decoded or skipped")
     func depthOfTags() throws {
         func isRefused(_ tags: Int, _ read: (Span<UInt8>, inout WireCursor) throws -> Void) -> Bool
         {
@@ -115,7 +115,7 @@ struct WireFaultTests {
             #expect(isRefused(tags) { _ = try WireValue.decode($0, &$1) })
         }
         var cursor = WireCursor(action: 0)
-        // because levels are given back when what they are of has ended
+        // Levels are released after their container has ended.
         var flat: [UInt8] = [0x98, 200]
         for _ in 0..<200 { flat += [0xc1, 0x80] }
         try cursor.skip(in: flat.span)
@@ -127,7 +127,7 @@ struct WireFaultTests {
 
     // [WIRE-3-8]
     @Test(
-        "W18: a value that is skipped keeps to the bounds of one that is read",
+        "W18: a skipped value has the same bounds as a decoded one",
         arguments: [
             "a10102", "a2616101616102", "bf616101616200616102ff", "a27f6161ff01616102", "a161ff00",
             "f0", "81f8ff", "c24101", "81a2616200616200",
@@ -137,18 +137,18 @@ struct WireFaultTests {
         let found = skipRefusal(value)
         #expect(found != nil)
         #expect(found == refusal(WireValue.self, value))
-        // an unknown field with that value
+        // An unknown field with that value.
         let record = [0xa1, 0x61, 0x7a] + value
         #expect(throws: WireError.self) { try DispatchOptions(wireBytes: record) }
     }
 
     // [WIRE-3-8]
-    @Test("W14, W18: the name of an unknown field is text as well")
+    @Test("W14, W18: the name of an unknown field must be valid text too")
     func strangersName() {
         #expect(refusal(DispatchOptions.self, [UInt8](hex: "a161ff00")) == .invalidText)
     }
 
-    @Test("W12: a count of 2^40 in 20 bytes is refused from the head")
+    @Test("W12: a count of 2^40 in 20 bytes is refused from its head")
     func hugeCounts() {
         let tail = [UInt8](hex: "0000010000000000") + [UInt8](repeating: 0x60, count: 11)
         let array = [0x9b] + tail
@@ -173,7 +173,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-4]
-    @Test("W13: tags are skipped before every kind of value, the shared-reference tags too")
+    @Test("W13: tags are skipped before every kind of value, including shared references")
     func tags() throws {
         #expect(try Int(wireBytes: [UInt8](hex: "d81c05")) == 5)
         #expect(try String(wireBytes: [UInt8](hex: "d9d9f76161")) == "a")
@@ -181,13 +181,13 @@ struct WireFaultTests {
         #expect(try Bool(wireBytes: [UInt8](hex: "c0c1f5")) == true)
         #expect(try Int?(wireBytes: [UInt8](hex: "c1f6")) == nil)
         #expect(try [String: Int](wireBytes: [UInt8](hex: "c0a1c06161c001")) == ["a": 1])
-        // because a reference (tag 29) is never followed: what is left is its number
+        // A shared reference (tag 29) is never resolved: its number remains.
         #expect(try WireValue(wireBytes: [UInt8](hex: "82d81c80d81d00")) == [[], 0])
     }
 
     // [WIRE-3-5]
     @Test(
-        "W14: text that is not UTF-8 is refused; the same bytes pass as bytes",
+        "W14: invalid UTF-8 is refused as text, and accepted as bytes",
         arguments: [
             "ff", "c080", "e08080", "eda080", "edb080", "f4908080", "c3", "80", "f8888080",
         ])
@@ -203,7 +203,7 @@ struct WireFaultTests {
         #expect(try [UInt8](wireBytes: [0x40 | UInt8(body.count)] + body) == body)
     }
 
-    @Test("W14: each chunk of text is whole UTF-8; a NUL is text like any other")
+    @Test("W14: each chunk of text is valid UTF-8 by itself; a NUL is ordinary text")
     func chunks() throws {
         #expect(refusal(String.self, [UInt8](hex: "7f61c361a9ff")) == .invalidText)
         #expect(skipRefusal([UInt8](hex: "7f61c361a9ff")) == .invalidText)
@@ -211,7 +211,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-5]
-    @Test("W15: keys in the two Unicode forms stay distinct, or are refused where they cannot")
+    @Test("W15: the two Unicode forms of a key stay distinct, or are refused where they cannot")
     func unicodeKeys() throws {
         let composed = WireKey("\u{e9}")
         let decomposed = WireKey("e\u{301}")
@@ -232,7 +232,7 @@ struct WireFaultTests {
         #expect(try String(wireBytes: Array(bytes[5...8])).utf8.elementsEqual([0x65, 0xcc, 0x81]))
     }
 
-    @Test("W15: a path's component finds a key of a String dictionary by its bytes only")
+    @Test("W15: a path's component matches a key of a String dictionary only by its bytes")
     func unicodePaths() {
         var writer = WireWriter()
         let state = ["\u{e9}": 1]
@@ -265,7 +265,7 @@ struct WireFaultTests {
         #expect(WireValue.float(1.0) != WireValue.integer(1))
     }
 
-    @Test("W16: every half, and singles and doubles around their limits, read as what they are")
+    @Test("W16: halves, and singles and doubles around their limits, decode exactly")
     func widths() throws {
         for bits in UInt16.min...UInt16.max {
             let bytes = [0xf9, UInt8(bits >> 8), UInt8(bits & 0xff)]
@@ -283,14 +283,14 @@ struct WireFaultTests {
         #expect(refusal(Double.self, [UInt8](hex: "1b0020000000000001")) != nil)
     }
 
-    @Test("W16: a set of numbers that do not equal themselves is refused")
+    @Test("W16: a set with NaN is refused")
     func nanSets() {
         #expect(refusal(Set<Double>.self, [UInt8](hex: "81f97e00")) != nil)
         #expect(refusal(Set<Double>.self, [UInt8](hex: "81f93c00")) == nil)
     }
 
     // [WIRE-3-5]
-    @Test("W17: a key that stands twice is refused at its second place")
+    @Test("W17: a duplicate key is refused at its second occurrence")
     func duplicates() {
         let bytes = [UInt8](hex: "a3616101616202616103")
         for error in [
@@ -305,7 +305,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-9]
-    @Test("W18: of unknown names the second one is refused, and more than 256 are")
+    @Test("W18: a duplicate unknown name is refused, and so are more than 256")
     func strangers() throws {
         func read(_ bytes: [UInt8]) throws(WireError) -> Int {
             var cursor = WireCursor()
@@ -328,7 +328,7 @@ struct WireFaultTests {
     }
 
     // [WIRE-3-7]
-    @Test("W19: bytes after the value are an error that says how many")
+    @Test("W19: bytes after the value are an error with their number")
     func trailing() {
         #expect(throws: WireError(.trailingBytes(2), at: 1)) {
             try Int(wireBytes: [0x05, 0x00, 0x00])

@@ -2,7 +2,7 @@ import Foundation
 import ReactorWire
 import Testing
 
-/// The article on the format says what the code does, as far as a test can read it.
+/// Checks the parts of the wire format's article that a test can read.
 @Suite("The article on the wire format")
 struct WireFormatArticleTests {
     static let article: String = {
@@ -15,7 +15,7 @@ struct WireFormatArticleTests {
         return text
     }()
 
-    /// The frames in the article's examples: the vector's name, and its bytes.
+    /// The frames in the article's examples: the vector's name and the bytes.
     static var examples: [(name: String, hex: String)] {
         var found: [(name: String, hex: String)] = []
         var isExample = false
@@ -31,7 +31,7 @@ struct WireFormatArticleTests {
         return found
     }
 
-    @Test("every example has the bytes of the golden vector that it names")
+    @Test("every example has the bytes of its golden vector")
     func examples() throws {
         let examples = Self.examples
         #expect(examples.count >= 10)
@@ -41,7 +41,7 @@ struct WireFormatArticleTests {
         }
     }
 
-    /// The table's rows whose first cell is `0x` and two digits, by their second cell's word.
+    /// The numbers in the tables' first cells, by the name in the second cell.
     private static var numbers: [String: UInt8] {
         var numbers: [String: UInt8] = [:]
         for line in article.split(separator: "\n") where line.hasPrefix("| 0x") {
@@ -53,7 +53,7 @@ struct WireFormatArticleTests {
         return numbers
     }
 
-    @Test("it names every kind and every flag with its number, and no other")
+    @Test("it lists every kind and every flag with its number, and no other")
     func kindsAndFlags() {
         var expected: [String: UInt8] = [:]
         for kind in FrameKind.allCases { expected["\(kind)"] = kind.rawValue }
@@ -61,7 +61,7 @@ struct WireFormatArticleTests {
         #expect(Self.numbers == expected)
     }
 
-    @Test("a kind is listed with those who send it")
+    @Test("each kind is listed under its sender")
     func directions() throws {
         let parts = Self.article.components(separatedBy: "\nFrom the ")
         #expect(parts.count == 3)
@@ -71,7 +71,7 @@ struct WireFormatArticleTests {
         }
     }
 
-    @Test("it names every code of the system")
+    @Test("it lists every code of the system")
     func codes() {
         let codes: [FaultCode] = [
             .framing, .state, .version, .timeout, .busy, .draining, .sessionBusy, .decode,
@@ -81,7 +81,7 @@ struct WireFormatArticleTests {
         for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }
     }
 
-    @Test("its limits are the code's")
+    @Test("its limits equal the code's")
     func limits() {
         let article = Self.article.split { " \n".contains($0) }.joined(separator: " ")
         #expect(article.contains("at most \(WireLimits.actionDepthMax) deep in an action"))

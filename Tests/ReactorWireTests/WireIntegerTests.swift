@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Integers of 65 bits")
 struct WireIntegerTests {
-    @Test("integers hold 65 bits, compare as numbers and print as such")
+    @Test("integers have 65 bits, compare as numbers and print as such")
     func integers() {
         let edges: [Int128] = [
             -18_446_744_073_709_551_616, -18_446_744_073_709_551_615, -9_223_372_036_854_775_809,

@@ -23,7 +23,7 @@ struct WireKeyTests {
                 if same { #expect(left.hashValue == right.hashValue) }
             }
         }
-        // because bytes that differ anywhere must differ in the hash, save for a chance of 2^-64
+        // Different bytes must have different hashes, except with a probability of 2^-64.
         #expect(Set(texts.map { WireKey($0).hashValue }).count == texts.count)
         #expect(Set(texts.map { WireKey($0) }).count == texts.count)
     }

@@ -1,7 +1,7 @@
 import ReactorWire
 import Testing
 
-@Suite("Types whose values are keys")
+@Suite("Types for map keys")
 struct WireMapKeyTests {
     private struct JobID: RawRepresentable, Hashable, WireMapKey {
         var rawValue: Int
@@ -12,7 +12,7 @@ struct WireMapKeyTests {
         case busy
     }
 
-    @Test("keys of a dictionary are text in one form each")
+    @Test("keys of a dictionary are text with one form each")
     func forms() throws {
         #expect([JobID(rawValue: 7): true].wireBytes().hex == "a16137f5")
         #expect(
@@ -24,7 +24,7 @@ struct WireMapKeyTests {
         #expect(try [Int8: Bool](wireBytes: [UInt8](hex: "a1642d313238f5")) == [-128: true])
     }
 
-    @Test("text that is no key, or another form of one, is refused with what was expected")
+    @Test("text that is not a canonical key is refused with the expected form")
     func refused() {
         for hex in ["a1623037f5", "a1622b37f5", "a1622d30f5", "a1613af5", "a160f5", "a107f5"] {
             #expect(throws: WireError.self, "\(hex)") {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Maps")
 struct WireMapTests {
-    @Test("a map behaves as a dictionary by bytes does, over random changes")
+    @Test("a map equals a dictionary keyed by bytes, after random changes")
     func changes() {
         for start in Seed.starts(200) {
             var random = RandomValue(start)
@@ -28,7 +28,7 @@ struct WireMapTests {
         }
     }
 
-    @Test("a map of many keys behaves as a sorted list does, over random changes and copies")
+    @Test("a large map equals a sorted list, after random changes and copies")
     func many() throws {
         for start in Seed.starts(4) {
             var seed = RandomValue(start).seed
@@ -59,7 +59,7 @@ struct WireMapTests {
         }
     }
 
-    @Test("W17: a map is not made of pairs with the same key")
+    @Test("W17: a map cannot be created from pairs with the same key")
     func duplicates() {
         #expect(throws: WireMap.DuplicateKey(key: "a")) {
             try WireMap([

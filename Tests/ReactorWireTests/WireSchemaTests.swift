@@ -36,12 +36,12 @@ struct WireSchemaTests {
 
     private static let oneOf = "one of increment, reset, add, move, batch, merge, place"
 
-    /// The issues of `json` against the action above, as people see them.
+    /// The issues of `json` against the action's schema, as text.
     private func issues(_ json: String) throws -> [String] {
         Self.action.check(try WireValue(json: json)).map(\.description)
     }
 
-    @Test("a schema is the same after its bytes, which any tool can read")
+    @Test("a schema survives a round trip through bytes, which any tool can read")
     func coding() throws {
         #expect(try WireSchema(wireBytes: Self.action.wireBytes()) == Self.action)
         let value = try WireValue(encoding: WireSchema.array(.integer(min: -1, max: 9)))
@@ -49,12 +49,12 @@ struct WireSchemaTests {
         for plain: WireSchema in [.bool, .float, .text, .bytes, .any, .duration] {
             let bytes = plain.wireBytes()
             #expect(try WireSchema(wireBytes: bytes) == plain)
-            // because a case without payload may stand as its name alone
+            // A case without payload may be its bare name.
             #expect(try WireSchema(wireBytes: "\(plain)".wireBytes()) == plain)
         }
     }
 
-    @Test("W18: of a newer schema unknown fields are skipped and unknown cases refused")
+    @Test("W18: in a newer schema unknown fields are skipped and unknown cases refused")
     func newer() throws {
         let newer: WireValue = ["record": ["name": "A", "fields": [], "since": ["x": 1]]]
         #expect(
@@ -72,7 +72,7 @@ struct WireSchemaTests {
 
     @Test("W11: a schema nested beyond the depth is refused")
     func depth() {
-        // because the innermost schema is two levels itself: its case and an empty payload
+        // The innermost schema has two levels itself: its case and an empty payload.
         var schema = WireSchema.text
         for _ in 0..<WireLimits.depthMax - 2 { schema = .optional(schema) }
         #expect(throws: Never.self) { try WireSchema(wireBytes: schema.wireBytes()) }
@@ -80,7 +80,9 @@ struct WireSchemaTests {
         #expect(throws: WireError.self) { try WireSchema(wireBytes: schema.wireBytes()) }
     }
 
-    @Test("the fingerprint is pinned, ignores words and order, and follows names and types")
+    @Test(
+        "the fingerprint is pinned, ignores documentation and order, and depends on names and types"
+    )
     func fingerprint() {
         #expect(WireSchema.text.fingerprint == 0x42bd_5e19_de62_a9ed)
         func record(_ fields: WireSchema.Field..., doc: String = "") -> UInt64 {
@@ -106,7 +108,7 @@ struct WireSchemaTests {
     }
 
     @Test(
-        "what decodes has no issue",
+        "a decodable value has no issues",
         arguments: [
             #"{"increment":{"by":5}}"#, #"{"increment":{"amount":5,"note":null}}"#,
             #"{"reset":{}}"#,
@@ -121,7 +123,7 @@ struct WireSchemaTests {
     }
 
     @Test(
-        "what does not fit is named with its place, what was expected, and the nearest name",
+        "an issue names its place, the expected value, and the nearest name",
         arguments: [
             (
                 #"{"incremnt":{"by":5}}"#,
@@ -194,7 +196,7 @@ struct WireSchemaTests {
     }
 
     @Test(
-        "a name is near if at most a third of it changes",
+        "a name is near if at most a third of it differs",
         arguments: [
             ("incremnt", "increment"), ("INCREMENT", "increment"), ("icnrement", "increment"),
             ("vists", "visits"), ("by", nil), ("completely", nil), ("", nil),
@@ -231,7 +233,7 @@ struct WireSchemaTests {
         #expect(!allowed(Duration.seconds(1), ["0"]))
     }
 
-    @Test("a schema allows paths through a type that stands inside itself")
+    @Test("a schema allows paths through a recursive type")
     func allowsRecursion() {
         let schema = Person.wireSchema
         #expect(schema.allows(["friends", "3", "friends", "0", "name"]))
@@ -239,7 +241,7 @@ struct WireSchemaTests {
         #expect(!schema.allows(["friends", "3", "friends", "0", "owners"]))
     }
 
-    @Test("what only a type knows, its schema allows")
+    @Test("where only the type can decide, the schema allows a path")
     func allowsMore() {
         #expect(Set<Int>.wireSchema.allows(["0"]))
         #expect([Int: Bool].wireSchema.allows(["07"]))

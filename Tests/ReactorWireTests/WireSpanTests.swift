@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReactorWire
 
-@Suite("Looking into spans")
+@Suite("Access to spans")
 struct WireSpanTests {
-    @Test("words are read lowest byte first, of 0 to 8 bytes")
+    @Test("words are read lowest byte first, from 0 to 8 bytes")
     func words() {
         let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
         #expect(bytes.span.word(at: 0, byteCount: 0) == 0)
@@ -17,12 +17,12 @@ struct WireSpanTests {
         #expect(bytes.span.leadingWord == 0x0102_0304_0506_0708)
     }
 
-    @Test("equality, order and hash are those of the bytes, whatever their number")
+    @Test("equality, order and hash are by bytes, whatever their number")
     func comparisons() {
         for start in Seed.starts(2_000) {
             var seed = Seed(start)
             let count = seed.below(20)
-            // because few letters make long common beginnings
+            // A small alphabet gives long common prefixes.
             let left = (0..<count).map { _ in UInt8(seed.below(2)) * 0xff }
             var right = left
             if count > 0, !seed.oneIn(4) { right[seed.below(count)] ^= UInt8(seed.below(256)) }
@@ -33,12 +33,12 @@ struct WireSpanTests {
             let hashes = [left, right].map { $0.span.hash(of: 0..<count) }
             #expect((hashes[0] == hashes[1]) == (left == right), "seed \(start)")
         }
-        // because zeros at the end must count as bytes
+        // Zeros at the end must count as bytes.
         #expect([UInt8]([0]).span.hash(of: 0..<1) != [UInt8]([0, 0]).span.hash(of: 0..<2))
         #expect([UInt8]([0]).span.isEqual(to: [UInt8]([0, 0]).span) == false)
     }
 
-    @Test("bytes are appended to what an array holds")
+    @Test("bytes are appended to an array's content")
     func appending() {
         let source: [UInt8] = [1, 2, 3, 4]
         var target: [UInt8] = [9]
@@ -48,7 +48,7 @@ struct WireSpanTests {
         #expect(target == [9, 2, 3, 1, 2, 3, 4])
     }
 
-    @Test("a name that is no text is shown with replacement characters")
+    @Test("a name that is not text is shown with replacement characters")
     func names() {
         let bytes: [UInt8] = [0x62, 0x61, 0xff]
         #expect(bytes.span.text(WireName(start: 1, count: 2)) == "a\u{fffd}")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Paths into the standard library's types")
 struct WireStandardPathTests {
-    /// What stands at `path` in `value`, in hexadecimal, or how far the path leads.
+    /// The value at `path` in hexadecimal, or how far the path leads.
     private func at(_ path: [WireKey], _ value: some WireCodable) -> String {
         var writer = WireWriter()
         let reach = value.encode(at: path[...], into: &writer)
@@ -20,7 +20,7 @@ struct WireStandardPathTests {
         #expect(at([], ["a": 5] as WireValue) == "a1616105")
     }
 
-    @Test("below a scalar or a set nothing is possible")
+    @Test("no path leads below a scalar or a set")
     func scalars() {
         #expect(at(["a"], 5) == "impossible")
         #expect(at(["0"], "text") == "impossible")
@@ -28,7 +28,7 @@ struct WireStandardPathTests {
     }
 
     @Test(
-        "an array has decimal indices: past the end absent, in another form impossible",
+        "an array has decimal indices: beyond the end is absent, another form impossible",
         arguments: [
             ("0", "05"), ("2", "07"), ("3", "absent"), ("99999999999999999999", "absent"),
             ("00", "impossible"), ("-1", "impossible"), ("+1", "impossible"), ("", "impossible"),
@@ -37,11 +37,11 @@ struct WireStandardPathTests {
     func indices(component: String, expected: String) {
         #expect(at([WireKey(component)], [5, 6, 7]) == expected)
         let value = at([WireKey(component)], [5, 6, 7] as WireValue)
-        // because a value of any shape may become a map, nothing is impossible in it
+        // A value of any shape may become a map, so no path is impossible.
         #expect(value == (expected == "impossible" ? "absent" : expected))
     }
 
-    @Test("a dictionary has its keys; what is no key of its type is impossible")
+    @Test("a dictionary has its keys; text that is not a key of its type is impossible")
     func keys() {
         #expect(at(["b"], ["a": 1, "b": 2]) == "02")
         #expect(at(["c"], ["a": 1, "b": 2]) == "absent")
@@ -52,7 +52,7 @@ struct WireStandardPathTests {
         #expect(at(["x"], [WireKey("x"): 1]) == "01")
     }
 
-    @Test("paths lead on through containers and optionals, and end at nil")
+    @Test("paths continue through containers and optionals, and end at nil")
     func nested() {
         let state: [String: [[Int: String?]]?] = ["a": [[1: "x", 2: nil]], "b": nil]
         #expect(at(["a", "0", "1"], state) == "6178")

@@ -10,7 +10,6 @@ struct WireValueGoldenTests {
         var json: String
     }
 
-    /// The examples by name.
     private static func examples() throws -> [String: Example] {
         let url = try #require(
             Bundle.module.url(forResource: "values", withExtension: "txt", subdirectory: "Golden"))
@@ -23,7 +22,7 @@ struct WireValueGoldenTests {
             })
     }
 
-    @Test("the article's examples are written as they stand there, and read back")
+    @Test("the article's examples are encoded as shown, and decode")
     func values() throws {
         let examples = try Self.examples()
         #expect(examples.count == 18)
@@ -34,7 +33,7 @@ struct WireValueGoldenTests {
         }
     }
 
-    @Test("types are written in the article's forms")
+    @Test("types are encoded in the article's forms")
     func types() throws {
         let examples = try Self.examples()
         func check(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON")
 struct WireValueJSONTests {
-    @Test("every value is the same after JSON there and back, on one line, pretty and in ASCII")
+    @Test("every value survives a round trip through JSON, on one line, pretty and in ASCII")
     func roundTrip() throws {
         for start in Seed.starts(5_000) {
             var random = RandomValue(start)
@@ -16,7 +16,7 @@ struct WireValueJSONTests {
         }
     }
 
-    @Test("doubles are exact there and back")
+    @Test("doubles survive a round trip exactly")
     func doubles() throws {
         for start in Seed.starts(5_000) {
             var seed = Seed(start)
@@ -25,7 +25,7 @@ struct WireValueJSONTests {
         }
     }
 
-    @Test("random texts never trap, and what is read prints and reads back")
+    @Test("random texts never trap, and accepted ones survive a round trip")
     func garbage() throws {
         let pieces = [
             "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u", "d83d", "\"a\"", "\"$map\"",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Values of any shape")
 struct WireValueTests {
-    @Test("values convert to and from types by their bytes")
+    @Test("values convert to and from types through their bytes")
     func conversions() throws {
         let value = try WireValue(encoding: ["a": [1, 2], "b": nil] as [String: [Int]?])
         #expect(value == ["a": [1, 2], "b": .null])
@@ -19,7 +19,7 @@ struct WireValueTests {
         #expect(error?.description == "a.0 at byte 4: expected an integer, got text")
     }
 
-    @Test("W16: equal values hash alike, other bits of a float do not compare equal")
+    @Test("W16: equal values have equal hashes, floats with other bits are not equal")
     func hashing() {
         for start in Seed.starts(500) {
             var random = RandomValue(start)

@@ -27,7 +27,7 @@ struct WireValueVectorTests {
     }
 
     // [WIRE-3-1]
-    @Test("what is written has the deterministic form and reads back")
+    @Test("encoded values have the deterministic form and decode")
     func written() throws {
         for vector in try Self.vectors("=") {
             let value = try WireValue(json: vector.json)
@@ -36,7 +36,7 @@ struct WireValueVectorTests {
         }
     }
 
-    @Test("W10, W13: other well-formed forms are read, their tags skipped")
+    @Test("W10, W13: other well-formed forms decode, with tags skipped")
     func read() throws {
         let vectors = try Self.vectors("~")
         #expect(vectors.count == 24)
@@ -47,7 +47,7 @@ struct WireValueVectorTests {
         }
     }
 
-    @Test("W13: bignums, keys that are no text and unknown simple values are refused")
+    @Test("W13: bignums, keys that are not text and unknown simple values are refused")
     func refused() throws {
         let vectors = try Self.vectors("?")
         #expect(vectors.count == 5)
@@ -58,7 +58,7 @@ struct WireValueVectorTests {
         }
     }
 
-    @Test("W10: what is not well-formed is refused by decoding and by skipping")
+    @Test("W10: malformed bytes are refused by decoding and by skipping")
     func malformed() throws {
         let vectors = try Self.vectors("!")
         #expect(vectors.count > 80)

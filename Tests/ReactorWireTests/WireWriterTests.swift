@@ -1,10 +1,10 @@
 import ReactorWire
 import Testing
 
-@Suite("Writing")
+@Suite("Encoding")
 struct WireWriterTests {
     @Test(
-        "a head takes the shortest of the five forms, on both sides of each limit",
+        "a head has the shortest of the five forms, on both sides of each limit",
         arguments: [
             (0, "00"), (23, "17"), (24, "1818"), (255, "18ff"), (256, "190100"), (65_535, "19ffff"),
             (65_536, "1a00010000"), (0xffff_ffff, "1affffffff"),
@@ -21,7 +21,7 @@ struct WireWriterTests {
         }
     }
 
-    @Test("bytes of any number survive the growth of the buffer")
+    @Test("bytes survive the growth of the buffer")
     func growth() {
         for start in Seed.starts(50) {
             var seed = Seed(start)
@@ -52,7 +52,7 @@ struct WireWriterTests {
         }
     }
 
-    @Test("what was written is forgotten, and the writer starts anew in the same room")
+    @Test("a cleared writer starts again with the same capacity")
     func forgetting() {
         var writer = WireWriter(capacity: 0)
         writer.text("abc")

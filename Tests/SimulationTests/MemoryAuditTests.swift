@@ -2,7 +2,7 @@ import ReactorServer
 import ReactorTesting
 import Testing
 
-/// What a server keeps against what it may.
+/// The comparison of a server's memory with its limits.
 struct MemoryAuditTests {
     private func audit(_ change: (inout ServerLimits) -> Void = { _ in }) -> MemoryAudit {
         var limits = ServerLimits()
@@ -10,7 +10,7 @@ struct MemoryAuditTests {
         return MemoryAudit(limits, stateBytesMax: 100, turnBytesMax: 100)
     }
 
-    @Test("what is within its limits is no finding, what is above is told with both figures")
+    @Test("values within their limits are no findings, larger ones are reported with both numbers")
     func findings() {
         var memory = ServerMemory()
         memory.ringBytes = 1_000
@@ -20,12 +20,12 @@ struct MemoryAuditTests {
         #expect(
             audit { $0.ringBytesMax = 999 }.findings(memory) == ["ring bytes: 1000, at most 999"])
         #expect(audit { $0.sessionsMax = 4 }.findings(memory) == ["sessions: 5, at most 4"])
-        // because sessions of those who are there are not evicted
+        // Sessions of connected clients are not evicted.
         memory.connections = 5
         #expect(audit { $0.sessionsMax = 4 }.findings(memory) == [])
     }
 
-    @Test("each figure has its limit")
+    @Test("each value has its limit")
     func rows() {
         let audit = audit()
         func find(_ words: String, _ change: (inout ServerMemory) -> Void) {
@@ -48,7 +48,7 @@ struct MemoryAuditTests {
     }
 
     @Test(
-        "a server that keeps more than it should is noticed by a simulation",
+        "a simulation notices a server that keeps more than its limits allow",
         arguments: ["ring bytes", "update bytes", "sessions"])
     func planted(_ name: String) throws {
         var audit = MemoryAudit(Crowd.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)

@@ -5,7 +5,7 @@ import ReactorTesting
 import ReactorWire
 import Testing
 
-/// Takes notes; the daemon refuses every fifth, which a preview does not know.
+/// Takes notes; the daemon refuses every fifth, which a preview does not predict.
 @Reactor
 struct Notebook {
     enum Action: Equatable, Sendable { case note(Int) }
@@ -31,7 +31,7 @@ struct Notebook {
     }
 }
 
-/// Clients that preview all they write.
+/// Clients that preview all their actions.
 private final class PreviewCrowd {
     let world: SimulatedWorld
     private var writers: [Writer] = []
@@ -86,7 +86,8 @@ private final class PreviewCrowd {
         let number = lastNote
         writers[index].client.act { machine in
             let action = Notebook.Action.note(number)
-            try? machine.dispatch(action, previewedOn: mirror, to: node) { [unowned self] in
+            try? machine.submit(OutgoingAction(action, previewedOn: mirror, to: node)) {
+                [unowned self] in
                 told($0, number, mirror)
             }
         }
@@ -107,7 +108,7 @@ private final class PreviewCrowd {
             Set(notes).count == notes.count, "writer \(index) is shown a note twice: \(notes)")
     }
 
-    /// Lets everything come to rest, and compares.
+    /// Ends the disturbances, runs until all work is done, and compares.
     func finish() {
         world.run(for: 400_000_000)
         world.heal()
@@ -123,7 +124,7 @@ private final class PreviewCrowd {
 
 struct PreviewStormTests {
     @Test(
-        "F70: through any storm, what is previewed shows once, is rolled back, ends at the state",
+        "F70: in every storm, a preview shows once, is rolled back, and ends at the state",
         arguments: SimulationTests.seeds)
     func storm(_ seed: UInt64) async throws {
         let (violations, shownEarly, rolledBack) = try await Apart.run {

@@ -1,7 +1,7 @@
 import ReactorTesting
 import Testing
 
-/// Random numbers that come again.
+/// Reproducible random numbers.
 struct SeededRandomTests {
     @Test("the same seed gives the same numbers, another seed others")
     func repeatable() {

@@ -6,9 +6,10 @@ import ReactorTesting
 import StockReactors
 import Testing
 
+/// Drives ``StateLedger``.
 struct SimulationTests {
-    /// Seeds of the run: one alone where `REACTORD_SEED` says which; for a long run as many as
-    /// `REACTORD_SEEDS` says.
+    /// The seeds of the run: a single one with `REACTORD_SEED`; as many as `REACTORD_SEEDS` for a
+    /// long run.
     static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["REACTORD_SEED"].flatMap({ UInt64($0) }) { return [seed] }
@@ -16,7 +17,7 @@ struct SimulationTests {
     }()
 
     @Test(
-        "through any storm: mirrors end at the state, no action counts twice, and limits hold",
+        "in every storm mirrors end at the state, no action counts twice, and limits hold",
         arguments: seeds)
     func storm(_ seed: UInt64) async throws {
         let (violations, restarts) = try await Apart.run {
@@ -28,7 +29,7 @@ struct SimulationTests {
         #expect(restarts == (seed % 2 == 0 ? 1 : 0))
     }
 
-    @Test("W22: a client that half-closes is owed its answer until it dies, and holds nothing then")
+    @Test("W22: a half-closed client gets its answer until it dies, and then owns nothing")
     func fades() throws {
         let tree = Tree(Lock(), epoch: 7)
         let world = SimulatedWorld(seed: 1, tree, isCalm: true)
@@ -55,7 +56,7 @@ struct SimulationTests {
         #expect(lock.state.holder != nil && !holder.isGone)
     }
 
-    @Test("the storms are storms: readers fall behind, actions are sent again, clients come back")
+    @Test("the storms are effective: readers fall behind, actions are resent, clients reconnect")
     func strength() throws {
         var stats = ServerStats()
         var resets = 0

@@ -1,9 +1,9 @@
 import ReactorTesting
 import Testing
 
-/// Virtual time.
+/// Tests of virtual time.
 struct TimelineTests {
-    @Test("what is due runs in order of its time, then of its asking, and not before")
+    @Test("events run in the order of their due times, then of their scheduling, and not earlier")
     func order() {
         let timeline = Timeline()
         var ran: [Int] = []
@@ -11,10 +11,10 @@ struct TimelineTests {
             timeline.after(due) { ran.append(index) }
         }
         timeline.after(15) { timeline.after(1) { ran.append(9) } }
-        timeline.run(until: 30)
+        timeline.drain(until: 30)
         #expect(ran == [1, 3, 9, 2, 0])
         #expect(timeline.now == 30)
-        timeline.run(until: 100)
+        timeline.drain(until: 100)
         #expect(ran.last == 4 && timeline.now == 100)
     }
 }

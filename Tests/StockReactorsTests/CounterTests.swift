@@ -25,7 +25,7 @@ struct CounterTests {
         #expect(try rig.state == #"{"count":1}"#)
     }
 
-    @Test("what leaves 64 bits is rejected as overflow and changes nothing")
+    @Test("a result beyond 64 bits is rejected as overflow and changes nothing")
     func overflow() throws {
         let rig = ReactorRig(Counter())
         #expect(try rig.send(#"{"increment":{"by":9223372036854775807}}"#) == "applied")
@@ -33,7 +33,8 @@ struct CounterTests {
         #expect(try rig.send(#"{"decrement":{"by":-1}}"#) == "rejected overflow")
         #expect(try rig.state == #"{"count":9223372036854775807}"#)
         #expect(try rig.send(#"{"reset":{}}"#) == "applied")
-        // because minus the least integer is no 64-bit integer, whatever it is subtracted from
+        // The negation of the least integer does not fit into 64 bits, whatever it is subtracted
+        // from.
         #expect(try rig.send(#"{"decrement":{"by":-9223372036854775808}}"#) == "rejected overflow")
         #expect(try rig.send(#"{"increment":{"by":-9223372036854775808}}"#) == "applied")
         #expect(try rig.send(#"{"decrement":{"by":1}}"#) == "rejected overflow")
@@ -41,7 +42,7 @@ struct CounterTests {
         #expect(rig.tree.revision.sequence == 3)
     }
 
-    @Test("a number that is no integer is no action of a counter")
+    @Test("an action with a non-integer number is invalid")
     func mistyped() throws {
         let rig = ReactorRig(Counter())
         #expect(try rig.send(#"{"increment":{"by":"5"}}"#).hasPrefix("not an action"))

@@ -20,7 +20,7 @@ struct ListTests {
         #expect(try rig.state == #"{"items":[]}"#)
     }
 
-    @Test("one more than the capacity drops the oldest")
+    @Test("an item beyond the capacity drops the oldest")
     func capacity() throws {
         let rig = ReactorRig(List(capacity: 3))
         for number in 1...10 {
@@ -29,7 +29,7 @@ struct ListTests {
         #expect(try rig.state == #"{"items":[8,9,10]}"#)
     }
 
-    @Test("a mirror that was made with another capacity follows all the same")
+    @Test("a mirror created with another capacity follows the list too")
     func otherCapacity() throws {
         var mirror = List.State()
         let daemon = List(capacity: 1)
@@ -45,7 +45,7 @@ struct ListTests {
         #expect(mirror.items.count == 1)
     }
 
-    @Test("an item beyond its limit is rejected")
+    @Test("an item beyond its size limit is rejected")
     func limit() throws {
         let rig = ReactorRig(List())
         let text = String(repeating: "x", count: List.itemBytesMax)

@@ -28,7 +28,7 @@ struct LockTests {
         #expect(try rig.send(#"{"release":{"token":1}}"#) == "rejected wrong_token")
     }
 
-    @Test("those who wait get the lock in the order in which they came")
+    @Test("waiters get the lock in the order of their requests")
     func fairness() throws {
         let rig = ReactorRig(Lock())
         #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":1}"#)
@@ -49,7 +49,9 @@ struct LockTests {
         #expect(try rig.state == #"{"holder":null,"waiters":[],"lastToken":4}"#)
     }
 
-    @Test("the holder's end passes the lock on, skipping its own waits, which are refused")
+    @Test(
+        "when the holder's connection ends, the lock passes on, and the holder's waits are refused"
+    )
     func holderEnds() throws {
         let rig = ReactorRig(Lock())
         #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":1}"#)
@@ -83,7 +85,7 @@ struct LockTests {
         #expect(try rig.slice("holder") == "null")
     }
 
-    @Test("a holder that waits again keeps its place when it releases")
+    @Test("a holder that waits again keeps its place in the queue when it releases")
     func waitsAgain() throws {
         let rig = ReactorRig(Lock())
         #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":1}"#)
@@ -94,7 +96,7 @@ struct LockTests {
         #expect(try rig.slice("holder") == "null")
     }
 
-    @Test("more than may wait are rejected")
+    @Test("waiters beyond the limit are rejected")
     func waitersMax() throws {
         let rig = ReactorRig(Lock())
         #expect(try rig.send(#"{"acquire":{}}"#) == #"replied {"token":1}"#)

@@ -20,7 +20,7 @@ struct MapTests {
         #expect(rig.tree.revision.sequence == 6)
     }
 
-    @Test("a slice shows one entry, or what stands inside it")
+    @Test("a slice shows one entry, or a value inside it")
     func slices() throws {
         let rig = ReactorRig(Map())
         #expect(try rig.send(#"{"set":{"key":"a","value":{"b":[7]}}}"#) == "applied")
@@ -39,7 +39,7 @@ struct MapTests {
         #expect(try rig.slice("entries/e\u{301}") == "2")
     }
 
-    @Test("a full map takes no new key, but new values for those it has")
+    @Test("a full map refuses new keys, but accepts new values for its keys")
     func full() throws {
         let rig = ReactorRig(Map(capacity: 2))
         #expect(try rig.send(#"{"merge":{"entries":{"a":1,"b":2,"c":3}}}"#) == "rejected full")
@@ -66,7 +66,7 @@ struct MapTests {
         #expect(try rig.send(#"{"merge":{"entries":{"a":["\#(value)"]}}}"#) == "rejected too_large")
     }
 
-    @Test("a key that stands twice in a merge is no action")
+    @Test("a duplicate key in a merge makes the action invalid")
     func duplicate() throws {
         let rig = ReactorRig(Map())
         var writer = WireWriter()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("MemberSet")
 struct MemberSetTests {
-    @Test("a set holds each member once, in the order of the alphabet")
+    @Test("a set contains each member once, in alphabetical order")
     func members() throws {
         let rig = ReactorRig(MemberSet())
         for name in ["fig", "apple", "pear", "fig", "b", "apple"] {
@@ -16,7 +16,7 @@ struct MemberSetTests {
         #expect(try rig.state == #"{"members":["apple","fig","pear"]}"#)
     }
 
-    @Test("a full set takes no new member; one beyond its limit fits no set")
+    @Test("a full set takes no new member; a member beyond the size limit fits no set")
     func limits() throws {
         let rig = ReactorRig(MemberSet(capacity: 1))
         let long = String(repeating: "m", count: MemberSet.memberBytesMax)
@@ -26,7 +26,7 @@ struct MemberSetTests {
         #expect(try rig.send(#"{"insert":{"member":"\#(long)"}}"#) == "applied")
     }
 
-    @Test("a thousand random members are those of a sorted model")
+    @Test("after a thousand random changes a set equals a sorted model")
     func model() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Presence")
 struct PresenceTests {
-    @Test("a member has the user and the process that the kernel says, not the client")
+    @Test("a member has the user and process that the kernel reports, whatever the client says")
     func join() throws {
         let rig = ReactorRig(Presence())
         #expect(try rig.send(#"{"join":{"info":{"name":"a","uid":0}}}"#, from: 3) == "applied")
@@ -15,7 +15,7 @@ struct PresenceTests {
         #expect(try rig.slice("members/3/info") == "null")
     }
 
-    @Test("an entry goes when its connection ends, and only that one")
+    @Test("an entry is removed when its connection ends, and only that entry")
     func ends() throws {
         let rig = ReactorRig(Presence())
         for connection: UInt64 in 1...3 {
@@ -29,7 +29,8 @@ struct PresenceTests {
         #expect(rig.tree.revision.sequence == 4)
     }
 
-    @Test("who has left is not there to leave again, and its end changes nothing")
+    @Test(
+        "a member that has left cannot leave again, and the end of its connection changes nothing")
     func leave() throws {
         let rig = ReactorRig(Presence())
         #expect(try rig.send(#"{"leave":{}}"#) == "rejected not_here")

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("Previews of the ready-made reactors")
 struct PreviewTests {
-    @Test("what needs its caller is not previewed; what does not is")
+    @Test("actions that need their caller have no preview; others have one")
     func previews() throws {
         func outcome(_ reactor: some Reactor, _ json: String) throws -> String {
             let rig = ReactorRig(reactor)
-            rig.tree.turn.isPreview = true
+            rig.tree.turn.beginPreviews()
             return try rig.send(json)
         }
         #expect(try outcome(Lock(), #"{"acquire":{}}"#) == "rejected preview")

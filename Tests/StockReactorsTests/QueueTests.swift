@@ -30,7 +30,7 @@ struct QueueTests {
         #expect(try rig.slice("waiting/0/id") == "3")
     }
 
-    @Test("only the claimant ends a job")
+    @Test("only the claimant can finish or fail a job")
     func claimant() throws {
         let rig = try queue(of: 1)
         #expect(try rig.send(#"{"finish":{"id":1}}"#) == "rejected unknown_job")
@@ -66,7 +66,7 @@ struct QueueTests {
         #expect(try rig.send(claim) == "rejected empty")
     }
 
-    @Test("a failed job returns to the back, and is set aside at last")
+    @Test("a failed job returns to the back, and after its last attempt is set aside")
     func fails() throws {
         let rig = try queue(of: 2)
         for attempt in 1...Queue.failuresMax {
@@ -76,14 +76,14 @@ struct QueueTests {
             #expect(try rig.send(claim) == #"replied {"id":2,"job":"b"}"#)
             #expect(try rig.send(claim) == #"replied {"id":1,"job":"a"}"#)
             #expect(try rig.end(1).isEmpty)
-            // because the connection's end is no failure, and both are at the front again
+            // The connection's end is no failure, so both jobs are at the front again.
             #expect(try rig.slice("waiting/0/failures") == "\(attempt)")
         }
         #expect(try rig.slice("failed") == #"[{"id":1,"job":"a","failures":3}]"#)
         #expect(try rig.send(claim) == #"replied {"id":2,"job":"b"}"#)
     }
 
-    @Test("a full queue takes no job until one is ended; a large job fits none")
+    @Test("a full queue takes no job until one ends; a job beyond the size limit fits no queue")
     func limits() throws {
         let rig = try queue(of: 2, capacity: 2)
         #expect(try rig.send(#"{"push":{"job":1}}"#) == "rejected full")

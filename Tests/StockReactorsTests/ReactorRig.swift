@@ -1,7 +1,8 @@
 import ReactorCore
 import Testing
 
-/// A reactor in a tree of its own, spoken to in JSON, with a replica that follows its deltas.
+/// A reactor in its own tree, with actions and states in JSON and a replica that follows the
+/// deltas.
 final class ReactorRig<R: Reactor> {
     let tree: Tree
     private let reactor: R
@@ -17,7 +18,7 @@ final class ReactorRig<R: Reactor> {
         node.isReplicated = true
     }
 
-    /// Dispatches an action, and says what became of it: `applied`, `replied {"token":1}`,
+    /// Dispatches an action and returns the outcome: `applied`, `replied {"token":1}`,
     /// `deferred`, `rejected held`, `not an action: …`.
     func send(
         _ json: String, from connection: UInt64 = 1,
@@ -31,7 +32,7 @@ final class ReactorRig<R: Reactor> {
         return try Self.text(result)
     }
 
-    /// Ends a connection, and says who was answered what by that.
+    /// Ends a connection and returns the deferred replies that this caused.
     func end(
         _ connection: UInt64, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> [String] {
@@ -39,7 +40,7 @@ final class ReactorRig<R: Reactor> {
         return try answers(sourceLocation)
     }
 
-    /// Answers to deferred replies since the last call.
+    /// Returns the deferred replies since the last call.
     func answers(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
         gathered += tree.turn.takeResolutions()
         defer { gathered = [] }
@@ -62,7 +63,7 @@ final class ReactorRig<R: Reactor> {
         get throws { try value(of: { node.encodeState(into: &$0) }) }
     }
 
-    /// What stands at a path such as `entries/theme` in the state, as JSON; `nil` if nothing does.
+    /// The value at a path such as `entries/theme` in the state, as JSON; `nil` if there is none.
     func slice(_ path: String) throws -> String? {
         let field = path.split(separator: "/").map { WireKey(String($0)) }
         var writer = WireWriter()
@@ -97,7 +98,7 @@ final class ReactorRig<R: Reactor> {
         try reply?.decode(as: WireValue.self).json() ?? "nothing"
     }
 
-    /// Reduces the turn's deltas on the replica, and compares the two states by their bytes.
+    /// Applies the turn's deltas to the replica, and compares the two states by their bytes.
     private func follow(_ sourceLocation: SourceLocation) {
         let turn = tree.turn
         gathered += turn.takeResolutions()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Replay of the ready-made reactors")
 struct ReplayTests {
-    // because every rig compares a replica, fed with deltas alone, after each action
+    // Every rig compares the state with a replica that gets only deltas, after each action.
     private func run<R: Reactor>(
         _ reactor: R, steps: Int = 600, _ actions: (inout SeededGenerator) -> String
     ) throws {

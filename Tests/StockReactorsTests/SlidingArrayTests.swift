@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SlidingArray")
 struct SlidingArrayTests {
-    @Test("a sliding array is what an array would be, over random changes at both ends")
+    @Test("a sliding array equals an array after random changes at both ends")
     func model() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -38,7 +38,7 @@ struct SlidingArrayTests {
         #expect(sliding == SlidingArray(model), "seed \(seed)")
     }
 
-    @Test("removing a negative number or more than there are removes none or all")
+    @Test("removing a negative number removes none, removing too many removes all")
     func bounds() {
         var sliding: SlidingArray<Int> = [1, 2]
         sliding.removeFirst(-5)
@@ -47,7 +47,7 @@ struct SlidingArrayTests {
         #expect(sliding.isEmpty)
     }
 
-    @Test("it travels as an array, and a path leads to an index")
+    @Test("it is encoded as an array, and a path leads to an index")
     func coding() throws {
         var sliding: SlidingArray<Int> = [9, 1, 2]
         sliding.removeFirst()

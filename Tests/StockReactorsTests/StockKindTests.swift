@@ -5,7 +5,7 @@ import Testing
 
 @Suite("StockKind")
 struct StockKindTests {
-    @Test("every kind makes a reactor that documents itself, its actions and its state")
+    @Test("every kind makes a reactor with documentation of itself, its actions and its state")
     func documentation() throws {
         for kind in StockKind.allCases {
             let tree = Tree(Group([(WireKey(kind.rawValue), kind.make())]), epoch: 1)
@@ -23,7 +23,7 @@ struct StockKindTests {
     }
 
     // [WIRE-14-1]
-    @Test("the article on the wire names every mutation of every kind, and no other")
+    @Test("the wire format's article names every mutation of every kind, and no other")
     func article() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -44,7 +44,7 @@ struct StockKindTests {
         #expect(Set(told.map { "|\($0)|" }) == expected && told.count == expected.count)
     }
 
-    @Test("a capacity is taken where the kind has one")
+    @Test("a kind with a capacity uses the given one")
     func capacity() {
         for kind in StockKind.allCases {
             guard let capacity = kind.capacity else { continue }
@@ -56,7 +56,7 @@ struct StockKindTests {
         #expect(StockKind.counter.capacity == nil)
     }
 
-    @Test("every kind is mirrored by its type alone")
+    @Test("every kind can be mirrored by its type")
     func mirrorable() throws {
         for kind in StockKind.allCases {
             let made = kind.make()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Value")
 struct ValueTests {
-    @Test("F3: a value is what was set last, of any shape; its actions are its mutations")
+    @Test("F3: a value is the value set last, of any shape; its actions are its mutations")
     func sets() throws {
         let rig = ReactorRig(Value())
         #expect(try rig.state == #"{"value":null}"#)
@@ -18,7 +18,7 @@ struct ValueTests {
         #expect(try rig.state == #"{"value":null}"#)
     }
 
-    @Test("setting nothing is no action of a value")
+    @Test("an action that sets nothing is invalid")
     func missing() throws {
         let rig = ReactorRig(Value())
         #expect(try rig.send(#"{"set":{}}"#).hasPrefix("not an action"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Sizes of values")
 struct WireValueTests {
-    @Test("a value of many small parts counts as all of them")
+    @Test("a value with many small parts counts all of them")
     func parts() throws {
         let values: [WireValue] = [
             .array(Array(repeating: .null, count: 100)), .text(String(repeating: "x", count: 100)),
@@ -15,7 +15,7 @@ struct WireValueTests {
             #expect(throws: Never.self) { try value.check(bytesMax: 101, "it") }
             #expect(throws: Rejection.self) { try value.check(bytesMax: 100, "it") }
         }
-        // because heads count one byte each: a map, "key", an array, a map, "deep" and "x"
+        // Each of these heads counts one byte: a map, "key", an array, a map, "deep" and "x".
         #expect(throws: Never.self) { try values[3].check(bytesMax: 14, "it") }
         #expect(throws: Rejection.self) { try values[3].check(bytesMax: 13, "it") }
     }

@@ -2,24 +2,25 @@ import Glibc
 import ReactorCore
 import ReactorDaemonCommand
 
-/// A daemon for the tests of a daemon's end: some of its effects do not end when they are told to.
+/// A daemon for the tests of the shutdown: some of its effects do not end when they are
+/// cancelled.
 @main
 struct StubbornDaemon: DaemonCommand {
     static let abstract = "Serves effects that do not end."
     static var reactors: DaemonReactors { .root(Stubborn()) }
 }
 
-/// Begins effects by name, each of which says that it has begun.
+/// Starts named effects; each reports its start in the state.
 @Reactor
 struct Stubborn {
     enum Action: Equatable {
-        /// Begins one that ends when it is told to.
+        /// Starts an effect that ends when it is cancelled.
         case obey(String)
-        /// Begins one that does not hear that it is cancelled.
+        /// Starts an effect that ignores its cancellation.
         case ignore(String)
-        /// Begins one that blocks its thread for ever.
+        /// Starts an effect that blocks its thread forever.
         case block(String)
-        /// Has an effect emit many mutations at once.
+        /// Starts an effect that emits many mutations at once.
         case flood(Int)
         /// Ends the process.
         case trap
@@ -40,7 +41,7 @@ struct Stubborn {
         case .obey(let name): begin(name) { clock in try await Self.wait(by: clock) }
         case .ignore(let name):
             begin(name) { clock in
-                // because who waits for a task is not told that it is cancelled
+                // A detached task is not cancelled with the task that awaits it.
                 await Task.detached { while true { try? await Self.wait(by: clock) } }.value
             }
         case .block(let name): begin(name) { _ in while true { _ = pause() } }

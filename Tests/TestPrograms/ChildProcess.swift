@@ -2,28 +2,28 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A process that a test started: a built product, or any other program.
+/// A process started by a test: a built product, or any other program.
 ///
-/// Output goes to files, because a pipe that nobody empties stops its writer, and one that a
-/// sibling inherited never ends.
+/// Its output goes to files: a full pipe would block the writer, and a pipe inherited by a
+/// sibling never ends.
 package final class ChildProcess: Sendable {
     package let pid: Int32
-    /// Resolves when the process has ended; may be awaited any number of times.
+    /// The task that waits for the process's end; several callers may await it.
     private let ending: Task<Ending, Never>
     private let end = End()
     private let directory: TestDirectory
     private let name: String
 
-    /// How a process ended.
+    /// The way a process ended.
     package enum Ending: Equatable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
     }
 
-    /// Starts `executable`; its output is kept in `directory` under `name`.
+    /// Starts `executable`; its output is stored in `directory` under `name`.
     ///
-    /// `environment` is added to that of the tests, without the variables that lead to a daemon of
-    /// the person who runs them.
+    /// `environment` is added to that of the tests, without the variables that lead to a daemon
+    /// of the developer.
     package init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         input: String = "", in directory: TestDirectory, name: String
@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
         self.directory = directory
         self.name = name
         let inputPath = try directory.write(input, to: "\(name).in")
-        // because a second process of the same name adds to what the first one said
+        // A second process with the same name appends to the output of the first.
         pid = try Spawn.run(
             executable, arguments, Self.inherited.merging(environment) { $1 }, input: inputPath,
             output: directory.path("\(name).out"), errors: directory.path("\(name).err"))
@@ -47,46 +47,39 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    // because a test that fails half-way must not leave its processes behind
+    // A test that fails half-way must not leave its processes behind.
     deinit { if isRunning { kill(pid, SIGKILL) } }
 
-    /// What it has written to standard output so far.
+    /// The standard output so far.
     package var output: String { directory.read("\(name).out") }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     package var errors: String { directory.read("\(name).err") }
 
-    /// Whether it has not ended yet.
+    /// Whether the process has not ended.
     package var isRunning: Bool { !end.hasCome.load(ordering: .acquiring) }
 
-    /// Waits for the end.
-    package func ended() async -> Ending { await ending.value }
+    /// Waits for the end; kills a process that does not end within ``patience``, so that a process
+    /// that hangs fails its test in the place of stopping the whole run.
+    package func ended() async -> Ending {
+        let killing = DispatchWorkItem { [weak self] in self?.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience), execute: killing)
+        defer { killing.cancel() }
+        return await ending.value
+    }
 
-    /// Waits until it has written `text` to standard output; false if it does not within a minute.
+    /// Waits until the process has written `text` to standard output; false if that takes longer
+    /// than ``patience``, or if the process ends before.
     package func says(_ text: String) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !output.contains(text) {
-            // because what was written last is read once more when it has ended
-            if !isRunning { return output.contains(text) }
-            if ContinuousClock.now > deadline { return false }
-            await Self.pause()
-        }
-        return true
+        // Reads once more after the end, for the last output.
+        _ = await holds { output.contains(text) || !isRunning }
+        return output.contains(text)
     }
 
-    /// Lets others have the processor for a moment before the next look.
-    static func pause() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
-                continuation.resume()
-            }
-        }
-    }
-
-    /// Sends a signal, unless it has ended.
+    /// Sends a signal, unless the process has ended.
     package func signal(_ signal: Int32) { if isRunning { kill(pid, signal) } }
 
-    // because the number of a process that has ended may be another's by now
+    // The number of a process that has ended may belong to another process by now.
     private final class End: Sendable {
         let hasCome = Atomic<Bool>(false)
     }
@@ -96,9 +89,31 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// Where things are that tests run.
+/// Seconds that a test waits for what must happen; far more than any program needs on a loaded
+/// machine.
+package let patience = 300
+
+/// Waits until `condition` holds; false if it does not within ``patience``.
+///
+/// Looks every few milliseconds: tests that run beside this one need the processors.
+package func holds(
+    isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
+) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while !condition() {
+        if ContinuousClock.now > deadline { return false }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                continuation.resume()
+            }
+        }
+    }
+    return true
+}
+
+/// The locations of the tests' products.
 package enum Built {
-    // because the runner of the tests is a product too, and all of them are in one folder
+    // The test runner is a product too, and all products are in one folder.
     private static let folder = (Bundle.main.executableURL ?? Bundle.main.bundleURL)
         .deletingLastPathComponent()
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that talks to one daemon, which it finds by its `--socket`.
+/// A program that connects to one daemon, through its option `--socket`.
 package struct ClientProgram {
     package let name: String
     package let daemon: DaemonProcess
@@ -10,7 +10,7 @@ package struct ClientProgram {
         self.daemon = daemon
     }
 
-    /// What a run left behind.
+    /// The result of a run.
     package struct Run {
         package var code: Int32
         package var output: String
@@ -20,7 +20,7 @@ package struct ClientProgram {
         package var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     package func callAsFunction(_ arguments: String..., input: String = "") async throws -> Run {
         let process = try start(
             arguments, input: input, name: "\(name)-\(UUID().uuidString)")
@@ -30,11 +30,11 @@ package struct ClientProgram {
         return Run(code: code, output: process.output, errors: process.errors)
     }
 
-    /// Starts it and does not wait for its end.
+    /// Starts the program without waiting for its end.
     package func start(
         _ arguments: [String], input: String = "", name: String
     ) throws -> ChildProcess {
-        // because options belong to a program's commands
+        // The option goes after the command's name, because options belong to commands.
         try ChildProcess(
             Built.product(self.name),
             arguments.prefix(1) + ["--socket", daemon.socketPath] + arguments.dropFirst(),
@@ -42,5 +42,5 @@ package struct ClientProgram {
     }
 }
 
-/// The program that most tests run.
+/// A short name for the program of most tests.
 package typealias Reactorctl = ClientProgram

@@ -1,23 +1,25 @@
 import Foundation
 import Glibc
 
-/// A real `reactord`, or another daemon, started for one test, with a socket in a directory of its own.
+/// A real `reactord`, or another daemon, started for one test, with a socket in its own
+/// directory.
 ///
 ///     let daemon = try await DaemonProcess.start()
 ///     …
 ///     #expect(await daemon.stop() == .exited(0))
 ///
-/// It is killed when nobody refers to it any more. To start a second daemon in the place of a
-/// first, hand ``start(config:arguments:environment:in:)`` the first one's ``directory``.
+/// It is killed when the last reference is released. To start a second daemon in the place of a
+/// first, pass the first one's ``directory`` to ``start(config:arguments:environment:in:)``.
 package final class DaemonProcess: Sendable {
-    /// Holds the configuration, the socket and the log; pass it on to start another daemon there.
+    /// Contains the configuration, the socket and the log; pass it on to start another daemon
+    /// there.
     package let directory: TestDirectory
     package let socketPath: String
     private let process: ChildProcess
 
-    /// Starts a daemon, and returns once its socket accepts.
+    /// Starts a daemon, and returns once its socket accepts connections.
     ///
-    /// *Throws*: ``Failure`` if it ends instead, with its exit code and what it said.
+    /// *Throws*: ``Failure`` if the daemon ends instead, with its exit code and its output.
     package static func start(
         _ program: String = "reactord", config: String? = example, arguments: [String] = [],
         environment: [String: String] = [:], in directory: TestDirectory = TestDirectory()
@@ -27,7 +29,7 @@ package final class DaemonProcess: Sendable {
         return daemon
     }
 
-    /// Runs a daemon that is expected to end by itself: how it ended, and what it said.
+    /// Runs a daemon that is expected to end by itself; returns its end and its output.
     package static func run(
         _ program: String = "reactord", config: String? = example, arguments: [String] = [],
         environment: [String: String] = [:], in directory: TestDirectory = TestDirectory()
@@ -67,7 +69,7 @@ package final class DaemonProcess: Sendable {
                 kind: lock
         """
 
-    /// Why a daemon does not serve.
+    /// The reason why a daemon does not serve.
     package struct Failure: Error, CustomStringConvertible {
         package var reason: String
         package var log: String
@@ -82,48 +84,46 @@ package final class DaemonProcess: Sendable {
 
     package var pid: Int32 { process.pid }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     package var log: String { process.errors }
 
-    /// Ends it in the orderly way, and says how it ended: `.exited(0)` if all went well.
+    /// Sends SIGTERM and returns the daemon's end: `.exited(0)` for a success.
     @discardableResult
     package func stop() async -> ChildProcess.Ending {
         process.signal(SIGTERM)
         return await process.ended()
     }
 
-    /// Ends it as a crash does: no more than the kernel cleans up after it.
+    /// Sends SIGKILL: only the kernel cleans up.
     package func kill9() async {
         process.signal(SIGKILL)
         _ = await process.ended()
     }
 
-    /// Sends a signal and does not wait for what it does.
+    /// Sends a signal without waiting for its effect.
     package func signal(_ signal: Int32) { process.signal(signal) }
 
-    /// Waits until it has ended by itself.
+    /// Waits for the daemon to end by itself.
     package func ended() async -> ChildProcess.Ending { await process.ended() }
 }
 
 // MARK: - Waiting for the socket
 extension DaemonProcess {
-    /// Longest wait for a daemon to serve; far beyond what the slowest machine takes.
-    private static let startMax = Duration.seconds(60)
-
     private func accept() async throws {
-        let deadline = ContinuousClock.now + Self.startMax
-        while !Self.accepts(socketPath) {
-            guard process.isRunning else {
-                throw Failure(reason: "ended with \(await process.ended())", log: log)
-            }
-            guard ContinuousClock.now < deadline else {
-                throw Failure(reason: "does not accept at \(socketPath)", log: log)
-            }
-            await ChildProcess.pause()
+        var isServing = false
+        _ = await holds {
+            isServing = Self.accepts(socketPath)
+            return isServing || !process.isRunning
+        }
+        guard process.isRunning else {
+            throw Failure(reason: "ended with \(await process.ended())", log: log)
+        }
+        guard isServing else {
+            throw Failure(reason: "does not accept at \(socketPath)", log: log)
         }
     }
 
-    /// Whether somebody accepts connections at `path`.
+    /// Whether a process accepts connections at `path`.
     package static func accepts(_ path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

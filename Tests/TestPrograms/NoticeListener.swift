@@ -4,7 +4,7 @@ import Glibc
 package final class NoticeListener {
     private let descriptor: Int32
 
-    /// Nil where the address is taken.
+    /// Binds a socket to an abstract address; nil if the address is in use.
     package init?(abstract name: String) {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
@@ -18,7 +18,7 @@ package final class NoticeListener {
                 unsafe bind(descriptor, $0, socklen_t(byteCount))
             }
         }
-        // because one who is not told is to fail, not to wait
+        // A missing datagram fails the test instead of blocking it.
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit,
@@ -28,7 +28,7 @@ package final class NoticeListener {
 
     deinit { close(descriptor) }
 
-    /// The next datagram, once there is one.
+    /// Waits for the next datagram.
     package func receive() -> String {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe recv(descriptor, &bytes, bytes.count, 0)

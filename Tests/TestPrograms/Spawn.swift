@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// Starts processes, whatever the process of the tests has open.
+/// Starts processes, however many files the test process has open.
 ///
-/// Foundation's own way reads past the end of the list of open files where there are more than a
-/// thousand or so, which the tests of crowds have.
+/// Foundation's `Process` reads beyond its list of open files if there are more than about a
+/// thousand, as in the tests with many connections.
 enum Spawn {
-    /// Starts `executable` with the files at these paths as its standard streams; the output files
-    /// are added to. *C*: `posix_spawn`.
+    /// Starts `executable` with the files at these paths as its standard streams; appends to the
+    /// output files. *C*: `posix_spawn`.
     static func run(
         _ executable: String, _ arguments: [String], _ environment: [String: String],
         input: String, output: String, errors: String
@@ -19,8 +19,8 @@ enum Spawn {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, added, 0o644)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, added, 0o644)
-        // because what others have open meanwhile is none of a child's business; one that is closed by
-        // then is no error
+        // A child must not inherit other open files. Closing a file that is already closed is no
+        // error.
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         for file in 3...max(3, open.compactMap { Int32($0) }.max() ?? 3) {
             unsafe posix_spawn_file_actions_addclose(&actions, file)
@@ -28,8 +28,8 @@ enum Spawn {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // because the threads that tests run on block most signals, and a child inherits that:
-        // SIGTERM would never reach it
+        // The test threads block most signals, and a child inherits the mask: SIGTERM would never
+        // arrive.
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)
@@ -59,7 +59,7 @@ enum Spawn {
         while let text = unsafe rest.popLast() { unsafe free(text) }
     }
 
-    /// Waits for the end of a process, on a thread of its own, and tells it.
+    /// Waits for the end of a process on a thread of its own, then calls `onEnd`.
     static func wait(
         for pid: pid_t, _ onEnd: @escaping @Sendable (ChildProcess.Ending) -> Void
     ) {

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// A directory of one test's own, mode 0700, removed with all that is in it.
+/// A directory for one test, mode 0700; removed with its content.
 package final class TestDirectory: Sendable {
     package let path: String
 
     package init() {
-        // because a socket's path is at most 107 bytes long, it is made where paths are short
+        // In /tmp, because a socket's path has at most 107 bytes.
         var template = Array("/tmp/reactord-test-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             preconditionFailure("mkdtemp: \(errno), expected /tmp to be writable")
@@ -16,17 +16,17 @@ package final class TestDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The path of `name` inside it.
+    /// The path of `name` in the directory.
     package func path(_ name: String) -> String { path + "/" + name }
 
-    /// Writes `text` into the file `name`, and says where that is.
+    /// Writes `text` into the file `name` and returns its path.
     package func write(_ text: String, to name: String) throws -> String {
         let path = path(name)
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
 
-    /// What the file `name` holds; nothing if there is none.
+    /// The content of the file `name`; empty if there is none.
     package func read(_ name: String) -> String {
         (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
     }

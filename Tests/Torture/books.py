@@ -1,11 +1,11 @@
-"""What the state must be, by what the clients were told."""
+"""The expected state, computed from the outcomes that clients received."""
 
 from wire import *
 from worker import Violation, Worker
 
 
 class Books:
-    """Sums up what is settled, so that memory does not grow with every action."""
+    """Totals of the settled actions, so that memory does not grow with every action."""
 
     def __init__(self):
         self.total = 0
@@ -16,7 +16,7 @@ class Books:
         self.epoch = None
 
     def enter(self, worker, action):
-        """Enters an action that was applied, once."""
+        """Adds an applied action, once."""
         if not action.is_applied:
             return
         kind, nonce = action.kind, action.nonce
@@ -54,7 +54,7 @@ class Books:
 
 
 class Ledger:
-    """The books of all workers, and the check of a state against them."""
+    """The books of all workers, and the comparison of a state with them."""
 
     def __init__(self):
         self.books = Books()
@@ -73,7 +73,7 @@ class Ledger:
         return worker
 
     def state(self, path):
-        """All that is checked, read by a client of its own, and the revision."""
+        """Reads all checked state with a client of its own; returns it with the revision."""
         client = Client(path, "checker")
         state = {path: client.get(path) for path in ("/visits", "/kv", "/jobs", "/members", "/lock")}
         client.connection.send(GOODBYE)
@@ -81,7 +81,7 @@ class Ledger:
         return state, client.welcome
 
     def check(self, path, is_drained=False):
-        """Compares the daemon's state with the ledger; nobody may be acting."""
+        """Compares the daemon's state with the ledger; requires that no client acts."""
         state, welcome = self.state(path)
         self.compare(state, welcome, is_drained)
         return state, welcome
@@ -90,7 +90,7 @@ class Ledger:
         settled, self.settled = self.settled, []
         for worker, action in settled:
             self.books.enter(worker, action)
-        # because what is not confirmed is asked for again, it stays with its worker
+        # An action stays with its worker until its outcome is confirmed.
         acked, pending = [], []
         for worker in self.workers:
             acked += [(worker, a) for a in worker.actions.values() if a.is_applied]
@@ -153,7 +153,7 @@ class Ledger:
         }
         for where, (there, (least, most)) in found.items():
             if where == "jobs":
-                # because a job may be finished by one before another is told that it was pushed
+                # One client may finish a job before another learns that it was pushed.
                 finished = books.finished | {a.nonce for _, a in acked if a.kind == "finish"}
                 least, most = least - finished, most - finished
             if least - there:
@@ -163,7 +163,7 @@ class Ledger:
         self.check_tails(found, acked, pending)
 
     def check_tails(self, found, acked, pending):
-        """What has no outcome was applied in the order in which it was sent, and batches whole."""
+        """Actions without an outcome were applied in order of sending, and batches as a whole."""
         adders = {"set": ["kv"], "push": ["jobs"], "insert": ["members"]}
         adders["batch"] = ["kv", "jobs", "members"]
         finishing = {a.nonce for list in pending for a in list if a.kind == "finish"}

@@ -1,4 +1,4 @@
-"""Every call that changes the disk: killed there, or failed, one after the other up to the last."""
+"""Kills the daemon, or fails the call, at every call that changes the disk."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ from worker import Violation
 WRITING = ["create", "pwrite", "write", "ftruncate", "posix_fallocate"]
 SYNCHRONIZING = ["fsync", "fdatasync"]
 NAMING = ["create", "rename", "unlink"]
-# what happens at a call, at which calls, and with which error
+# Plans: what happens at a call, at which calls, and with which error.
 PLANS = {
     "before": ("before", None, None),
     "half": ("half", ["pwrite", "write"], None),
@@ -26,7 +26,7 @@ PLANS = {
     "EIO-read": ("fail", ["pread"], errno.EIO),
     "ENOSPC": ("fail", WRITING, errno.ENOSPC),
     "EDQUOT": ("fail", WRITING, errno.EDQUOT),
-    # because what is open for writing stays so when permissions change, not when a file system does
+    # A permission change does not affect open files; a read-only file system does.
     "EROFS": ("fails", [*WRITING, *NAMING], errno.EROFS),
     "EACCES": ("fails", NAMING, errno.EACCES),
     "EINTR": ("fail", ["pwrite", "write", "ftruncate"], errno.EINTR),
@@ -51,7 +51,7 @@ class CallEpisode(Episode):
         self.disk = Disk(self.daemon.data, self.shim.log)
 
     def drain_by_limit(self):
-        """Ends the life in which the clients came, in an orderly way."""
+        """Ends the daemon's first life, in which the clients connected, in an orderly way."""
         while not all(w.is_idle and w.is_draining for w in self.ledger.workers):
             failure = self.gate.failure(self.clients)
             if failure:
@@ -62,13 +62,13 @@ class CallEpisode(Episode):
         self.gate.gather(self.clients)
 
     def cycle(self, number, plan, calls_of=None):
-        """One life of the daemon, with something at its call `number`.
+        """Runs one life of the daemon, with the plan's event at its call `number`.
 
-        How it ended, where that was, what it said, and whether it was told to end before.
+        Returns its end, the event's call, its log, and whether it was asked to end before.
         """
         do, calls, code = PLANS[plan]
         size = self.daemon.log_size
-        # because what a sync that failed left out is there for everybody until the power is cut
+        # Data that a failed sync left out stays readable until the power is cut.
         is_cut = plan == "EIO"
         if is_cut:
             self.disk.load()
@@ -93,7 +93,7 @@ class CallEpisode(Episode):
         return status, self.shim.hit, said, is_at_end
 
     def follow(self, size):
-        """Waits until all is acted, and a snapshot is taken; where it is read-only, for its end."""
+        """Waits for all actions and a snapshot, or, if read-only, for the daemon's end."""
         deadline, quiet = time.monotonic() + 20, None
         was_full = False
         before = set(self.snapshots_there())
@@ -111,14 +111,14 @@ class CallEpisode(Episode):
                 continue
             is_done = set(self.snapshots_there()) != before or "no snapshot was taken" in said
             if idle and is_done:
-                # because trimming and a checkpoint follow the snapshot
+                # Trimming and a checkpoint follow the snapshot.
                 quiet = quiet or time.monotonic() + 0.15
                 if time.monotonic() > quiet:
                     return
             time.sleep(0.005)
 
     def applied_again(self):
-        """Whether an action was applied since it was asked last; allows one more if not."""
+        """Whether an action was applied since the last call; allows one more if not."""
         worker = self.ledger.workers[0]
         before, worker.limit = worker.applied_count, worker.ordinal + 1
         end = time.monotonic() + 0.3
@@ -140,23 +140,24 @@ class CallEpisode(Episode):
 
 
 def judge(plan, status, hit, said, is_at_end):
-    """Whether a life ended as it must where this was hit."""
+    """Whether a life ended as required after this event."""
     call, name = hit.split()
     expected = {"before": -9, "half": -9, "after": -9, "EINTR": 0, "short": 0}
     if plan in expected:
         return status == expected[plan]
     is_refused = "no snapshot was taken" in said
-    # because the pid there is for people to read: the lock itself holds
+    # The pid in that file is informative only: the lock itself works.
     if name == "journal.lock":
         return status in (0, 74)
-    # because no disk says of a file that gets shorter that it is full: that is as good as broken
+    # A disk does not report that it is full for a file that gets shorter, so this is an error.
     if plan in ("ENOSPC", "EDQUOT") and call == "ftruncate":
         return status in (0, 74)
     if plan == "EIO":
-        # because SQLite does not ask what became of a directory; and at the end all is told already
+        # SQLite ignores errors of a directory's sync; and at the end all outcomes are sent
+        # already.
         return status == 74 or status == 0 and (is_refused or name == "." or is_at_end)
-    # because SQLite says of a file whose reading fails inside of a statement that it is malformed: the
-    # daemon refuses it, passes the snapshot over, or leaves what it wanted to remove
+    # If reading a file fails inside a statement, SQLite reports the file as malformed. The daemon
+    # then refuses it, skips the snapshot, or leaves the rows that it wanted to remove.
     if plan == "EIO-read" and "malformed" in said:
         is_left = "could not be removed" in said or name.startswith("snapshot-")
         return status == 78 or status == 0 and is_left
@@ -165,16 +166,16 @@ def judge(plan, status, hit, said, is_at_end):
         if status == 74 and plan in ("EROFS", "EACCES"):
             return os.strerror(PLANS[plan][2]) in said
         return status == 74 or status == 0 and (is_refused or is_at_end)
-    # because a daemon that cannot even start has nobody to be read-only for
+    # A daemon that cannot even start ends instead of serving read-only.
     if status == 74:
         return "ready" not in said
     is_told = "read-only until" in said or is_refused or "could not be removed" in said
-    # because what is grown beforehand, checkpointed or cleaned up can be done without
+    # Growing, checkpointing and cleaning up are optional.
     return status == 0 and (is_told or is_at_end or not name.startswith("snapshot-"))
 
 
 def sweep(binary, home, plan, seed, durability, first=1, step=1, calls_of=None):
-    """Goes through the calls of a life up to the last; what was met, by call and file."""
+    """Runs lives with the event at each call up to the last; returns counts by call and file."""
     met, number, odd = {}, first, []
     episode = None
     begun = time.monotonic()
@@ -214,7 +215,7 @@ def sweep(binary, home, plan, seed, durability, first=1, step=1, calls_of=None):
 
 
 def births(binary, home, plan, step=1):
-    """The same for the calls by which a data directory is made."""
+    """The same for the calls that create a data directory."""
     do, calls, code = PLANS[plan]
     number, met, odd = 1, {}, []
     while True:
@@ -240,7 +241,7 @@ def births(binary, home, plan, step=1):
 
 
 def ended(daemon, told):
-    """The exit status: its own where it told nothing, else upon a signal."""
+    """The exit status: the process's own if it never served, else after a signal."""
     if told is None:
         try:
             return daemon.process.wait(timeout=2)
@@ -250,7 +251,7 @@ def ended(daemon, told):
 
 
 def count_one(daemon):
-    """The count after one more, or None where that is not told."""
+    """The count after one more increment, or None without an outcome."""
     try:
         client = Client(daemon.socket, "birth")
         outcome = client.dispatch("/visits", {"increment": {"by": 1}})

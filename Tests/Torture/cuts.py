@@ -1,4 +1,4 @@
-"""Power cuts: what was not synchronized is lost in part, and what was told must be there."""
+"""Power cuts: data that was not synchronized is partly lost, acknowledged data must remain."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from worker import Violation, KV, JOBS, MEMBERS, VISITS, TOP
 
 
 class CutEpisode(Episode):
-    """Daemons upon a disk that forgets."""
+    """Daemons on a disk that loses unsynchronized data."""
 
     def __init__(self, binary, home, seed, options, **named):
         super().__init__(binary, home, seed, {**self.small, **options}, **named)
@@ -26,7 +26,7 @@ class CutEpisode(Episode):
     small = {"snapshotInterval": "1s", "keepDuration": "0s", "keepBytes": "0"}
 
     def end_process(self):
-        """The process ends, and mostly the power with it."""
+        """Kills the process, mostly together with a power cut."""
         self.shim.kill(self.daemon, self.random.random() < 0.5)
         if self.random.random() < 0.2:
             self.only_killed += 1
@@ -53,7 +53,7 @@ class CutEpisode(Episode):
 
     def restart(self):
         while self.random.random() < 0.25:
-            # because a start makes calls of its own, and any of them may be the last
+            # A start makes calls of its own, and any of them may be the last.
             at = self.random.randint(1, 40)
             environment = self.shim.environment(at, "before", logs=True)
             self.daemon.start(environment=environment)
@@ -73,7 +73,7 @@ class CutEpisode(Episode):
 
 
 def run(binary, home, count, seed, lies=False):
-    """`count` cuts upon `strict`, half as many upon `relaxed`; what was counted."""
+    """Runs `count` cuts with `strict` and half as many with `relaxed`; returns the counts."""
     random, totals, number, begun = Random(seed), {}, 0, time.monotonic()
     cuts = 0
     while cuts < count:
@@ -98,7 +98,7 @@ def run(binary, home, count, seed, lies=False):
         cuts, number = cuts + episode.cuts, number + 1
         print(f"{cuts} cuts, {time.monotonic() - begun:.0f} s: {totals}", flush=True)
     least, index = count // 2, 0
-    # because a run in which nothing was at stake shows nothing
+    # A run in which no data was at risk proves nothing.
     while index < least or 0 < least and index < least + 12 and idle(totals):
         path, episode_seed = os.path.join(home, f"relaxed-{index}"), seed * 7_000_003 + index
         for key, value in relaxed(binary, path, episode_seed, index % 3 == 0, lies).items():
@@ -111,26 +111,26 @@ def run(binary, home, count, seed, lies=False):
     return totals
 
 
-# The level that may lose a tail
+# Durability `relaxed`: a power cut may lose the last rows
 
 
 STAKES = ["relaxed cuts that took a tail", "relaxed durable", "relaxed slices told of a cut"]
 
 
 def idle(totals):
-    """What did not happen once."""
+    """The names of counts that are zero."""
     return [key for key in STAKES if not totals[key]]
 
 
 def relaxed(binary, home, seed, kills_first, lies=False):
-    """One cut, behind which the first starts may be killed as well; what was counted."""
+    """Runs one cut, after which the first starts may be killed too; returns the counts."""
     episode = CutEpisode(
         binary, home, seed, {"durability": "relaxed", "snapshotBytes": "1MiB"}, workers=1, ballast=0,
         windows=[1, 16, 64])
     episode.disk.lies = lies
     worker, watcher = episode.ledger.workers[0], episode.watchers[0]
     everything = []
-    # because every one that is durable saves those before it
+    # Every durable action also makes the earlier ones durable.
     share = episode.random.choice([0, 0.01, 0.2])
     worker.act = lambda: everything.append(act(worker, share))
     worker.is_lossy = watcher.is_lossy = True
@@ -142,8 +142,8 @@ def relaxed(binary, home, seed, kills_first, lies=False):
         episode.gate.gather(episode.clients)
         episode.cut()
         for _ in range(3 if kills_first else 0):
-            # because who finds out that something is gone may end before its first row tells of it:
-            # that is found out before the sixth sync, and the row written behind the eighth
+            # A daemon may detect a loss and end before its first row records it: it detects the
+            # loss before the sixth sync, and writes the row behind the eighth.
             at, syncs = episode.random.randint(5, 8), ["fsync", "fdatasync"]
             episode.daemon.environment = episode.shim.environment(at, "before", syncs)
             episode.daemon.becomes_ready()
@@ -164,7 +164,7 @@ def relaxed(binary, home, seed, kills_first, lies=False):
 
 
 def settle(episode, worker, watcher, everything):
-    """Compares what was told with what is there, and with what who comes back is told."""
+    """Compares the outcomes with the state, and with the frames that resuming clients receive."""
     state, _ = episode.ledger.state(episode.daemon.socket)
     kept = prefix(everything, state)
     told = sum(action.is_applied for action in everything)
@@ -189,9 +189,9 @@ def settle(episode, worker, watcher, everything):
 
 
 def act(worker, share):
-    """Sends an action whose effect shows, and whose place in the order is its ordinal.
+    """Sends an action with a visible effect, whose ordinal is its place in the order.
 
-    It is to be told when it is durable, in so large a share of cases.
+    In this share of cases, its outcome is requested only when it is durable.
     """
     random, nonce = worker.random, f"0-{worker.ordinal + 1}"
     set, push = {"set": {"key": nonce, "value": {"n": nonce}}}, {"push": {"job": {"n": nonce}}}
@@ -207,12 +207,12 @@ def act(worker, share):
 
 
 def prefix(actions, state):
-    """How many actions are in a state that must be that of the first ones."""
+    """The number of actions in a state that must be the result of a prefix of them."""
     count, keys, jobs, members = 1, set(), [], set()
     found = (
         state["/visits"]["count"], set(state["/kv"]["entries"]),
         [job["job"]["n"] for job in state["/jobs"]["waiting"]], set(state["/members"]["members"]))
-    # because the count is 1 before the first of them, and that may be lost as well
+    # The count is 1 before the first action, and that may be lost as well.
     best, applied = (0 if found == (0, set(), [], set()) else None), 0
     for action in [None, *actions]:
         if action is not None and action.kind != "overflow":

@@ -1,4 +1,4 @@
-"""A reactord of the torture's own: its configuration, its process, and the end of that."""
+"""A reactord for the torture: its configuration, its process, and the process's end."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ reactors:
 
 
 class Daemon:
-    """One data directory and socket in `home`, and the process that serves them, if one runs."""
+    """One data directory and socket in `home`, and the process that serves them, if it runs."""
 
     def __init__(self, binary, home, options=None, data=None, wrapper=(), limits=None):
         self.binary, self.home, self.wrapper = binary, home, list(wrapper)
@@ -41,7 +41,7 @@ class Daemon:
             file.write("\n".join(lines) + "\n" + REACTORS)
 
     def start(self, wait=True, wrapper=None, environment=None):
-        """Starts a process; waits until it accepts, unless told not to; False if it ended."""
+        """Starts a process; waits until it accepts unless `wait` is false; False if it ended."""
         words = self.wrapper if wrapper is None else wrapper
         environment = {**os.environ, **self.environment, **(environment or {})}
         with open(self.log, "ab") as log:
@@ -69,9 +69,9 @@ class Daemon:
         raise AssertionError(f"the daemon does not accept within {seconds} s: {self.tail()}")
 
     def becomes_ready(self, seconds=60):
-        """Starts it, and waits until all is read and begun; False once it has ended instead.
+        """Starts the process and waits until it is ready; False if it ended instead.
 
-        It accepts before that, and answers after.
+        It accepts connections earlier, but answers only when ready.
         """
         size = self.log_size
         self.start()
@@ -83,7 +83,7 @@ class Daemon:
         return self.is_running()
 
     def kill(self, number=signal.SIGKILL):
-        """Sends a signal and waits for the end; the exit status, negative for a signal."""
+        """Sends a signal and waits for the end; returns the exit status, negative for a signal."""
         try:
             self.process.send_signal(number)
         except ProcessLookupError:
@@ -98,12 +98,12 @@ class Daemon:
         return os.path.getsize(self.log) if os.path.exists(self.log) else 0
 
     def said(self, size):
-        """What it said since its log was so long."""
+        """The log since it had this size."""
         with open(self.log, "rb") as file:
             file.seek(size)
             return file.read().decode(errors="replace")
 
     def tail(self, count=2000):
-        """The end of what it said."""
+        """The end of the log."""
         with open(self.log, "rb") as file:
             return file.read()[-count:].decode(errors="replace")

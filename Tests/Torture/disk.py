@@ -1,15 +1,15 @@
-"""What a disk may hold after a power cut, by the calls that were made on the files of a directory.
+"""The possible contents of a disk after a power cut, computed from a directory's calls.
 
-A disk keeps what an `fsync` or `fdatasync` that returned was called for: every write to that file
-that was made before the call, and, for a directory, every name. Of all else it keeps what it likes: any
-subset of the pages or sectors that were written, in any order, the length of a file without its
-bytes, or the bytes without the last length. Names go by order: the file systems at hand (ext4, xfs,
-btrfs) keep names in a journal, so that a later rename is never there without an earlier one. A write
-harms no bytes but its own, which SQLite relies on (PSOW) and every disk of our time keeps.
+After an `fsync` or `fdatasync` has returned, a disk keeps every write to that file made before the
+call, and, for a directory, every name. Of all other changes it may keep any: any subset of the
+written pages or sectors, in any order, the length of a file without its bytes, or the bytes without
+the last length. Names are ordered: the usual file systems (ext4, xfs, btrfs) keep names in a
+journal, so that a later rename never survives without an earlier one. A write changes no bytes but
+its own, which SQLite relies on (PSOW) and every current disk guarantees.
 
-That is harsher than a disk (pages are lost one by one, not with the commit of a file system's
-journal), and it is all that SQLite and snapshots may rely on. `shim.c` writes the calls down;
-`verify` compares all of them with the files, so that none is missing.
+This is harsher than a real disk (pages are lost one by one, not with the commit of a file system's
+journal), and it is all that SQLite and snapshots may rely on. `shim.c` records the calls; `verify`
+compares the result of all calls with the files, so that none is missing.
 """
 
 import os
@@ -20,7 +20,7 @@ CREATE, WRITE, TRUNCATE, ALLOCATE, BEGIN, END, NAMES_BEGIN, NAMES_END, RENAME, U
 
 
 class Pending:
-    """Changes in order, of which a synchronization makes durable what came before it began."""
+    """Ordered changes; a synchronization makes those before its start durable."""
 
     def __init__(self):
         self.changes, self.begun = [], {}
@@ -29,7 +29,7 @@ class Pending:
         self.begun[number] = len(self.changes)
 
     def end(self, number):
-        """What became durable."""
+        """The changes that became durable."""
         count = self.begun.pop(number)
         done, self.changes = self.changes[:count], self.changes[count:]
         self.begun = {key: max(0, value - count) for key, value in self.begun.items()}
@@ -37,7 +37,7 @@ class Pending:
 
 
 class Stored:
-    """A file: its durable bytes, and the changes that came later."""
+    """A file: its durable bytes, and later changes."""
 
     def __init__(self, bytes=b""):
         self.durable, self.pending = bytearray(bytes), Pending()
@@ -73,15 +73,15 @@ def change_names(names, change):
 
 
 class Disk:
-    """The files of one directory, as they are and as they may be found."""
+    """The files of one directory: their current contents and those possible after a cut."""
 
     def __init__(self, directory, log):
         self.directory, self.log = directory, log
-        self.lies = False  # whether it says that it has what it may still forget
+        self.lies = False  # whether it reports data as durable that it may still lose
         self.load()
 
     def load(self):
-        """Takes what is there for durable."""
+        """Treats the current contents as durable."""
         self.names, self.files, self.pending = {}, {}, Pending()
         self.offset = 0
         with open(self.log, "wb"):
@@ -98,7 +98,7 @@ class Disk:
         return sorted(name for name in names if not name.endswith("-shm"))
 
     def read(self):
-        """Takes note of the calls since the last time."""
+        """Reads the calls recorded since the last time."""
         with open(self.log, "rb") as file:
             file.seek(self.offset)
             data = file.read()
@@ -113,7 +113,7 @@ class Disk:
             other = data[place + name_length : place + name_length + other_length].decode()
             self.take(kind, name, other, data[end - length : end], number, offset)
             at = end
-        # because a call that was not written down in full was not made
+        # A call that is not recorded completely was not made.
         os.truncate(self.log, self.offset + at)
         self.offset += at
 
@@ -149,12 +149,12 @@ class Disk:
         return names
 
     def verify(self):
-        """All calls together must make the files that are there; nobody may be writing."""
+        """Checks that all calls together give the current files; no process may write meantime."""
         names = self.live_names()
         if sorted(names) != self.listed():
             raise AssertionError(f"calls are missing: {sorted(names)}, there is {self.listed()}")
         for name, file in names.items():
-            # because what is written to memory is no call, and need not survive the machine
+            # Shared memory is written without calls, and need not survive a power cut.
             if name in ("last-action", "released-row"):
                 continue
             with open(os.path.join(self.directory, name), "rb") as found:
@@ -162,7 +162,7 @@ class Disk:
                     raise AssertionError(f"calls on {name} are missing")
 
     def cut(self, random):
-        """Cuts the power: leaves what a disk may hold; how many changes were lost, of how many."""
+        """Cuts the power: leaves a possible content; returns the lost changes and all changes."""
         self.read()
         self.verify()
         keep = random.choice([0, 0.1, 0.5, 0.9, 1])
@@ -196,7 +196,7 @@ class Disk:
 
 
 def pieces(change, grain):
-    """A write as what a disk keeps or loses of it."""
+    """Splits a write into the parts that a disk keeps or loses."""
     kind, offset, data = change
     if kind != WRITE:
         yield change

@@ -1,8 +1,8 @@
-"""Power cuts upon a real file system: the image of a mounted ext4 is copied, and the copy mounted.
+"""Power cuts on a real file system: copies the image of a mounted ext4, and mounts the copy.
 
-Needs root. What the file system has not sent to its device at that moment is not in the copy;
-nothing is unmounted or synchronized before. Copying takes a moment in which nothing may be written: the
-daemon is killed first, and the file system waits five minutes before it commits by itself.
+Needs root. The copy lacks everything that the file system has not sent to its device: nothing is
+unmounted or synchronized before. During the copy nothing may be written, so the daemon is killed
+first, and the file system's commit interval is five minutes.
 """
 
 import os
@@ -17,7 +17,7 @@ from worker import Violation
 
 
 class ImageEpisode(Episode):
-    """Daemons upon an ext4 in a file."""
+    """Daemons on an ext4 in a file."""
 
     def __init__(self, binary, home, seed, options):
         super().__init__(binary, home, seed, options, ballast=200)
@@ -61,7 +61,7 @@ class ImageEpisode(Episode):
 
 
 def run(binary, home, count, seed):
-    """`count` cuts upon `strict`."""
+    """Runs `count` cuts with `strict`."""
     random, totals, cuts, begun = Random(seed), {}, 0, time.monotonic()
     while cuts < count:
         options = {"durability": "strict", "snapshotBytes": random.choice(["1MiB", "64MiB"]),

@@ -1,4 +1,4 @@
-"""kill -9 at random moments, with clients that come back and a ledger outside."""
+"""kill -9 at random moments, with reconnecting clients and a ledger outside the daemon."""
 
 import glob
 import os
@@ -49,7 +49,7 @@ class Episode:
         if not self.daemon.start():
             raise Violation(f"does not start: {self.daemon.tail()}")
         setup = Client(self.daemon.socket, "setup")
-        # because the largest increment overflows any count but zero
+        # The largest increment overflows any count but zero.
         setup.dispatch("/visits", {"increment": {"by": 1}})
         self.ledger.books.total = 1
         for index in range(self.ballast):
@@ -62,7 +62,7 @@ class Episode:
         self.gate.open()
 
     def kill(self, longest=0.3):
-        """Kills at a random moment, starts again, and compares before anybody acts."""
+        """Kills at a random moment, restarts, and compares before any client acts."""
         self.wait(longest)
         self.gate.close()
         if not self.daemon.is_running():
@@ -75,7 +75,7 @@ class Episode:
         self.gate.open()
 
     def wait(self, longest):
-        """Waits for a random time, or for a snapshot to be half-way."""
+        """Waits for a random time, or until a snapshot is half done."""
         until = time.monotonic() + self.random.random() * longest
         hunts = self.random.random() < 0.3
         pattern = os.path.join(self.daemon.data, "snapshot-*.partial*")
@@ -92,7 +92,7 @@ class Episode:
             time.sleep(0.002)
 
     def restart(self):
-        # because a start is a moment like any other
+        # A start may be interrupted like any other moment.
         while self.random.random() < 0.25:
             self.daemon.start(wait=False)
             time.sleep(self.random.random() * 0.08)
@@ -110,7 +110,7 @@ class Episode:
             watcher.check(self.ledger.workers)
 
     def drain(self):
-        """Lets everybody have all outcomes."""
+        """Lets all clients receive their outcomes."""
         self.gate.is_draining = True
         deadline = time.monotonic() + 120
         while not all(worker.is_idle for worker in self.ledger.workers):
@@ -122,7 +122,7 @@ class Episode:
             time.sleep(0.005)
 
     def finish(self):
-        """The last word: drained, ended in an orderly way, started again, and all is the same."""
+        """Ends the episode: drains, stops in an orderly way, restarts, and compares."""
         self.drain()
         self.gate.close()
         if self.daemon.kill(signal.SIGTERM) != 0:
@@ -155,7 +155,7 @@ class Episode:
 
 
 def run(binary, home, count, seed, options=None, quick=False, workers=4, windows=None):
-    """`count` kills, twenty-five to a data directory; what was counted."""
+    """Runs `count` kills, twenty-five per data directory; returns the counts."""
     random, totals, begun = Random(seed), {}, time.monotonic()
     left, number = count, 0
     while left > 0:

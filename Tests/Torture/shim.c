@@ -1,23 +1,23 @@
-// Stands between a daemon and the files of one directory: counts the calls that change what a disk
-// holds, ends the process at one of them or lets it fail, and writes down what was asked of the disk.
+// Intercepts the file calls of a daemon below one directory: counts the calls that change the
+// disk, kills the process or fails a call at one of them, and records the calls.
 //
 //   cc -shared -fPIC -O2 -o shim.so shim.c -ldl -lpthread
 //   LD_PRELOAD=shim.so TORTURE_DIR=/data TORTURE_AT=7 TORTURE_DO=before reactord …
 //
-// TORTURE_DIR    the directory, absolute; everything elsewhere passes untouched
-// TORTURE_COUNT  a file of two words: how many calls counted; and, once that is not 0, kill before the
-//                next call (1) or after it (2), so that none is cut in two
-// TORTURE_CALLS  which calls count, such as `,fsync,fdatasync,`; by default all that change something:
-//                `pread` only where it is named
-// TORTURE_FILE   a part of the paths that count
-// TORTURE_AT     at which call something happens, from 1 on
-// TORTURE_DO     before, half, after: kill there; fail: TORTURE_ERRNO is answered, with fails from there on;
-//                short: half is written; slow: it takes TORTURE_SECONDS longer
-// TORTURE_HIT    a file that is told which call it was
-// TORTURE_BOOT   a file that is read in the place of the number of the machine's boot
-// TORTURE_LOG    a file for every call in order, with its bytes, as `disk.py` reads it
+// TORTURE_DIR    the directory, absolute; calls elsewhere pass through
+// TORTURE_COUNT  a file of two words: the number of counted calls; and a request, if not 0, to kill
+//                the process before the next call (1) or after it (2), so that no call is split
+// TORTURE_CALLS  the calls to count, such as `,fsync,fdatasync,`; by default all that change the
+//                disk (`pread` counts only if named)
+// TORTURE_FILE   a part of the paths to count
+// TORTURE_AT     the number of the call at which to act, from 1
+// TORTURE_DO     before, half, after: kill there; fail: return TORTURE_ERRNO once, fails: from
+//                there on; short: write half; slow: take TORTURE_SECONDS longer
+// TORTURE_HIT    a file that receives the name of that call
+// TORTURE_BOOT   a file to read instead of the machine's boot id
+// TORTURE_LOG    a file that records every call with its bytes, for `disk.py`
 //
-// The index of the write-ahead log (`-shm`) is left out: it is made anew at every start.
+// The index of the write-ahead log (`-shm`) is ignored: it is recreated at every start.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ __attribute__((constructor)) static void begin(void) {
     }
 }
 
-// The name within the directory, "" for itself, or NULL where it is no business of ours.
+// The name below the directory, "" for the directory itself, NULL for other paths.
 static const char *inside(const char *path) {
     if (!directory || strncmp(path, directory, directoryLength)) return NULL;
     const char *rest = path + directoryLength;
@@ -90,7 +90,8 @@ static const char *inside(const char *path) {
     if (*rest++ != '/') return NULL;
     size_t length = strlen(rest);
     if (length >= 4 && !strcmp(rest + length - 4, "-shm")) return NULL;
-    return strchr(rest, ' ') ? NULL : rest; // because deleted files have a word behind their name
+    // A deleted file has a suffix behind its name.
+    return strchr(rest, ' ') ? NULL : rest;
 }
 
 static const char *insideOf(int file, char *path) {
@@ -135,7 +136,7 @@ static void note(
     end += record.otherLength;
     memcpy(buffer + end, bytes ? bytes : "", length);
     end += length;
-    // because half a record is taken for a call that was never made
+    // disk.py ignores half a record, as if the call had not been made.
     plainWrite(logFile, buffer, end);
 }
 
@@ -146,7 +147,7 @@ static void die(void) {
 
 enum fate { PASS, BEFORE, HALF, AFTER, FAIL, SHORT, SLOW };
 
-// Counts a call, and says what is to become of it; with the gate closed.
+// Counts a call and returns its fate; requires the lock `gate`.
 static enum fate fateOf(const char *call, const char *name) {
     if (count[1] == 1) die();
     if (count[1] == 2) return AFTER;
@@ -171,7 +172,7 @@ static enum fate fateOf(const char *call, const char *name) {
     return PASS;
 }
 
-// `body` makes the call and sets `result`; `record` writes it down.
+// `body` makes the call and sets `result`; `record` records it.
 #define THROUGH(call, name, body, record) \
     pthread_mutex_lock(&gate); \
     enum fate fate = fateOf(call, name); \
@@ -234,7 +235,7 @@ int open64(const char *path, int flags, ...) {
     return openat(AT_FDCWD, path, flags, mode);
 }
 
-// How much of a write is made. *Because* no sector is cut in two, neither by a death nor by a power cut.
+// The number of bytes of a write to make; neither a kill nor a power cut splits a sector.
 static size_t partOf(enum fate fate, size_t length, off64_t offset) {
     if (fate == SHORT && length > 1) return length / 2;
     if (fate != HALF) return length;
@@ -327,7 +328,7 @@ static int synchronized(int (*real)(int), const char *call, int file) {
     pthread_mutex_unlock(&gate);
     if (fate == HALF) die();
     if (fate == SLOW) sleep(getenv("TORTURE_SECONDS") ? atoi(getenv("TORTURE_SECONDS")) : 10);
-    // because others write meanwhile, and whether that is on the disk then nobody can tell
+    // Other threads write during this call; whether their data is on the disk is unknown.
     int result = fate == FAIL ? -1 : real(file);
     int error = fate == FAIL ? code : errno;
     pthread_mutex_lock(&gate);
@@ -365,7 +366,7 @@ int unlinkat(int from, const char *old, int flags) {
     char path[PATH_MAX];
     const char *name = insideAt(from, old, path);
     struct stat status;
-    // because what is not there is no change
+    // A missing file is not a change.
     if (!name || fstatat(from, old, &status, AT_SYMLINK_NOFOLLOW)) return real(from, old, flags);
     int result;
     THROUGH(

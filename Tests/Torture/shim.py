@@ -1,4 +1,4 @@
-"""The shim between a daemon and its data directory: built, and told what to do."""
+"""Builds and controls the shim between a daemon and its data directory."""
 
 import atexit
 import os
@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Shim:
-    """What `shim.c` is told for the processes of one data directory."""
+    """The settings of `shim.c` for the processes of one data directory."""
 
     library = None
 
@@ -26,7 +26,7 @@ class Shim:
             Shim.library = self.build()
 
     def boot(self):
-        """Another boot of the machine, as the processes that begin see it."""
+        """Changes the boot id that new processes see."""
         with open(self.boot_path, "w") as file:
             file.write(f"{uuid.uuid4()}\n")
 
@@ -43,7 +43,7 @@ class Shim:
 
     def environment(
             self, at=0, do="", calls=None, file=None, errno=None, logs=False, seconds=None):
-        """The environment of a process, for which nothing is counted and nothing hit yet."""
+        """The environment for a process; resets the counts."""
         with open(self.count_path, "wb") as count:
             count.write(bytes(16))
         if os.path.exists(self.hit_path):
@@ -66,7 +66,7 @@ class Shim:
         return told
 
     def kill(self, daemon, after):
-        """Ends a process between two calls; at once if it makes none."""
+        """Kills a process between two calls; immediately if it makes none."""
         with open(self.count_path, "r+b") as count:
             count.seek(8)
             count.write(struct.pack("<Q", 2 if after else 1))
@@ -77,13 +77,13 @@ class Shim:
 
     @property
     def count(self):
-        """How many calls counted."""
+        """The number of counted calls."""
         with open(self.count_path, "rb") as file:
             return struct.unpack("<QQ", file.read())[0]
 
     @property
     def hit(self):
-        """The call and the file at which something happened, or None."""
+        """The call and the file of the event, or None."""
         try:
             with open(self.hit_path) as file:
                 return file.read().strip()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real processes, killed and starved: torture.py COMMAND [OPTION...]; Config/torture runs all.
+"""Kills and starves real processes: torture.py COMMAND [OPTION...]; Config/torture runs all.
 
 Needs Python 3 with cbor2. Every command ends with status 0 and a line of numbers, or with the first
-promise that was not kept and the directory where its remains lie.
+broken promise and the directory with the remaining files.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Clients that follow the state, and compare what they were sent with what is."""
+"""Clients that follow the state, and compare received updates with the actual state."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from worker import Violation
 
 
 def reduced(state, path, mutation):
-    """What a mutation does to the state of a counter or of a map."""
+    """Applies a mutation to the state of a counter or of a map."""
     name, payload = next(iter(mutation.items()))
     if path == "/visits":
         state["count"] = state["count"] + payload if name == "added" else 0
@@ -24,17 +24,17 @@ def reduced(state, path, mutation):
 
 
 class Slice:
-    """One slice as a client has it."""
+    """One slice in a client's copy."""
 
     def __init__(self, path, mode):
         self.path, self.mode = path, mode
         self.value, self.id, self.start = None, None, None
         self.last = 0  # number of its last delta
-        self.mark = 0  # the sequence up to which it is whole
-        self.epoch = None  # that of the mark
-        self.origins = {}  # of deltas that were seen: sequence by origin
-        self.floor = 0  # sequence of its last snapshot, which tells no origins
-        self.is_cut = False  # whether its value is of another epoch, and is to be replaced
+        self.mark = 0  # the sequence up to which it is complete
+        self.epoch = None  # the epoch of the mark
+        self.origins = {}  # of the received deltas: sequence by origin
+        self.floor = 0  # sequence of its last snapshot, which has no origins
+        self.is_cut = False  # whether its value is of another epoch and will be replaced
 
     def apply(self, frame):
         if frame.kind == SNAPSHOT:
@@ -64,7 +64,7 @@ class Slice:
 
 
 class Watcher(threading.Thread):
-    """Follows a counter and a map by replica, and two more by value, across daemons."""
+    """Follows a counter and a map by deltas, and two more slices by value, across daemons."""
 
     def __init__(self, number, path, gate):
         super().__init__(daemon=True, name=f"watcher-{number}")
@@ -77,7 +77,7 @@ class Watcher(threading.Thread):
         self.connection, self.epoch, self.mark = None, None, 0
         self.pending, self.starts, self.lags = [], {}, 0
         self.is_lossy = False
-        self.cut_count = 0  # slices that were told that their past is none
+        self.cut_count = 0  # slices whose history the daemon declared void
 
     def run(self):
         try:
@@ -103,13 +103,13 @@ class Watcher(threading.Thread):
     def lose(self):
         if self.connection is not None:
             self.connection.close()
-        # because what came after the last mark was not applied
+        # Frames after the last mark were not applied.
         self.connection, self.pending = None, []
         for slice in self.slices:
             slice.id = None
 
     def subscribe(self):
-        """Comes back with what it has."""
+        """Resumes with its copies."""
         self.connection, welcome = greet(self.path, self.name)
         if self.epoch not in (None, welcome["epoch"]):
             if not self.is_lossy:
@@ -123,7 +123,7 @@ class Watcher(threading.Thread):
         self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
         for number, slice in enumerate(self.slices, 10):
             body = {"path": slice.path, "mode": slice.mode, "patches": slice.mode == "value"}
-            # because a mark that came before says nothing of a slice that was still to come
+            # An earlier mark says nothing about a slice whose value has not arrived.
             asked = slice.mark
             slice.is_cut = slice.epoch not in (None, self.epoch)
             self.cut_count += slice.is_cut
@@ -166,13 +166,13 @@ class Watcher(threading.Thread):
                     slice.mark, slice.epoch = frame.number, self.epoch
 
     def compare(self):
-        """While nobody acts: everything is sent, and it is what the daemon has."""
+        """Compares its copies with the daemon's state; requires that no client acts."""
         if self.connection is None:
             self.subscribe()
         for number, slice in enumerate(self.slices, 100):
             self.connection.send(ASK, {"get": {"path": slice.path}}, number=number)
             revision, _, value = self.until(ANSWER, number).item()
-            # because a pong of a later turn is behind all updates up to the answer's
+            # A pong in a later turn comes after all updates up to the answer's.
             self.connection.send(PING, number=number)
             self.until(PONG, number)
             if slice.is_cut or slice.value != value:
@@ -182,13 +182,13 @@ class Watcher(threading.Thread):
                 )
 
     def check(self, workers):
-        """Deltas bear the sequences that the outcomes told, and none is missing."""
+        """Checks that deltas have the sequences of the outcomes, and none is missing."""
         visits = self.slices[0]
         for worker in workers:
             for action in worker.actions.values():
                 if action.is_applied and action.kind in ("increment", "batch"):
                     seen = visits.origins.get((action.client, action.ordinal))
-                    # because what is within a snapshot comes without its origins
+                    # Actions within a snapshot come without their origins.
                     if seen is None and action.sequence > visits.floor:
                         raise Violation(f"{self.name} never saw {action}")
                     if seen not in (None, action.sequence):
@@ -196,7 +196,7 @@ class Watcher(threading.Thread):
 
 
 def difference(ours, theirs):
-    """A few words on where two values differ."""
+    """Describes briefly where two values differ."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in [*ours, *theirs]:
             if ours.get(key) != theirs.get(key):

@@ -1,4 +1,4 @@
-"""The wire for the torture: the other language's client, with a session that outlives daemons."""
+"""The wire for the torture: the Python client, with a session that outlives daemons."""
 
 import os
 import sys
@@ -9,12 +9,12 @@ sys.path.insert(0, os.path.join(HERE, "..", "ReactorDaemonTests", "Python"))
 from reactor_client import *  # noqa: E402,F403
 from reactor_client import Closed, Connection, HEADER, HELLO, MAGIC, WELCOME  # noqa: E402
 
-# what a connection ends with, whoever ended it
+# The errors of a lost connection, whichever side ended it.
 LOST = (Closed, OSError)
 
 
 class FastConnection(Connection):
-    """A connection that reads as much as there is at once."""
+    """A connection that reads all available bytes at once."""
 
     def __init__(self, path):
         self.buffer = bytearray()
@@ -31,14 +31,14 @@ class FastConnection(Connection):
         return data
 
     def has_frame(self):
-        """Whether a whole frame is at hand, so that `receive` need not wait for its first part."""
+        """Whether a whole frame is buffered, so that `receive` need not wait."""
         if len(self.buffer) < HEADER.size:
             return False
         return len(self.buffer) >= HEADER.size + HEADER.unpack(self.buffer[: HEADER.size])[0]
 
 
 def greet(path, program, session=None, confirmed=0, epoch=None):
-    """A connection and its `welcome`; tries again while the session is taken for connected."""
+    """A connection and its `welcome`; retries while the daemon considers the session connected."""
     while True:
         connection = FastConnection(path)
         hello = {"versionMin": 1, "versionMax": 1, "program": program, "confirmed": confirmed}

@@ -1,4 +1,4 @@
-"""Clients that act, and remember what they were told: the ledger that no daemon can lose."""
+"""Clients that act and record their outcomes: the ledger outside the daemon."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ TOP = (1 << 63) - 1
 
 
 class Action:
-    """One action: what was sent, and the first outcome that came back for it."""
+    """One action: the sent frame, and the first outcome received for it."""
 
     def __init__(self, ordinal, kind, frame, nonce=None, amount=0, options=None):
         self.ordinal, self.kind, self.frame, self.nonce = ordinal, kind, frame, nonce
@@ -32,7 +32,7 @@ class Action:
 
 
 def essence(outcome):
-    """What must not change when an outcome is told again."""
+    """The parts of an outcome that must be the same when it is sent again."""
     if "applied" in outcome:
         applied = outcome["applied"]
         return ("applied", applied["sequence"], repr(applied["reply"]))
@@ -40,11 +40,11 @@ def essence(outcome):
 
 
 class Violation(AssertionError):
-    """What was promised was not kept."""
+    """A broken promise."""
 
 
 class Gate:
-    """Holds clients up while nobody is to act: they park, and go on when it opens."""
+    """A gate for clients: while it is closed they park, and continue when it opens."""
 
     def __init__(self):
         self.change = threading.Condition()
@@ -64,7 +64,7 @@ class Gate:
         self.open()
 
     def park(self, client):
-        """Holds a client up until the gate is open."""
+        """Parks a client until the gate is open."""
         with self.change:
             client.is_parked = True
             self.change.notify_all()
@@ -72,7 +72,7 @@ class Gate:
             client.is_parked = False
 
     def gather(self, clients, seconds=120):
-        """Waits until all of them are parked; raises what any of them failed with."""
+        """Waits until all clients are parked; raises the first error of a client."""
         with self.change:
             is_complete = self.change.wait_for(
                 lambda: all(client.is_parked for client in clients), timeout=seconds
@@ -84,7 +84,7 @@ class Gate:
             stuck = [client.name for client in clients if not client.is_parked]
             raise Violation(f"clients do not notice the end: {stuck}")
         for client in clients:
-            # because one that had not yet gone on from the last time knows of no end
+            # A watcher that had not resumed does not know of the end.
             if client.name.startswith("watcher"):
                 client.lose()
 
@@ -93,7 +93,7 @@ class Gate:
 
 
 class Worker(threading.Thread):
-    """One session that acts as fast as its window allows, resumes and sends again."""
+    """One session that acts as fast as its window allows, resumes and resends."""
 
     def __init__(self, number, path, gate, random, window, size=200):
         super().__init__(daemon=True, name=f"worker-{number}")
@@ -102,18 +102,18 @@ class Worker(threading.Thread):
         self.is_parked, self.failure = False, None
         self.session, self.epoch, self.client, self.confirmed = None, None, None, 0
         self.ordinal, self.told = 0, 0
-        self.actions = {}  # by ordinal, those that are not settled history
+        self.actions = {}  # by ordinal, actions that are not settled
         self.unanswered = OrderedDict()
-        self.again = {}  # ordinals that were answered and are asked for again
+        self.again = {}  # ordinals with an outcome that are requested again
         self.held = []  # tokens and jobs to give back on this connection
         self.is_acquiring = False
-        self.keys, self.names = [], []  # nonces that are acknowledged to be there
+        self.keys, self.names = [], []  # nonces whose presence is acknowledged
         self.applied_count = self.asked_again = self.resumed = self.resent = 0
         self.sequence_seen = 0
         self.connection = None
         self.nonce_base = 0
         self.is_lossy = False
-        self.limit = None  # the ordinal behind which it waits to be allowed more
+        self.limit = None  # the ordinal after which it waits for permission
         self.unknown = []  # actions whose outcome was lost with the session
 
     # The life of a connection
@@ -129,7 +129,7 @@ class Worker(threading.Thread):
                     self.work()
                 except LOST:
                     self.drain_socket()
-                    # because the gate closes first when the daemon is killed
+                    # On a kill of the daemon, the gate closes first.
                     time.sleep(0.002)
         except BaseException as error:
             self.failure = error
@@ -139,7 +139,7 @@ class Worker(threading.Thread):
                 self.gate.change.notify_all()
 
     def drain_socket(self):
-        """Takes what was told before the end: it counts."""
+        """Reads the frames that arrived before the connection's end, which count too."""
         try:
             while self.connection is not None:
                 self.take(self.connection.receive())
@@ -150,7 +150,7 @@ class Worker(threading.Thread):
             self.connection = None
 
     def resume(self):
-        """Goes on with the session, and sends again what has no outcome."""
+        """Resumes the session, and resends actions without an outcome."""
         self.connection, welcome = greet(
             self.path, self.name, self.session, self.confirmed, self.epoch
         )
@@ -183,7 +183,7 @@ class Worker(threading.Thread):
             raise Violation(f"{self.name}: ordinal of {welcome} not in {self.told}..{self.ordinal}")
 
     def start_anew(self):
-        """Begins another session, in another epoch; what was on the way is unknown for ever."""
+        """Begins another session, in another epoch; actions in flight stay unknown."""
         self.unknown += self.unanswered.values()
         self.nonce_base += self.ordinal
         self.ordinal = self.told = self.confirmed = self.sequence_seen = 0
@@ -219,7 +219,7 @@ class Worker(threading.Thread):
                     self.read_some()
                     continue
                 time.sleep(0.002)
-                # because the end of the connection is to be noticed here, too
+                # Detects the end of the connection here too.
                 self.connection.send(PING, number=9)
                 self.take(self.connection.receive())
                 continue
@@ -230,7 +230,7 @@ class Worker(threading.Thread):
             self.read_some()
 
     def act(self):
-        """Sends one action, drawn by chance."""
+        """Sends one random action."""
         random = self.random
         nonce = f"{self.number}-{self.nonce_base + self.ordinal + 1}"
         amount = random.randint(1, 5)
@@ -283,18 +283,18 @@ class Worker(threading.Thread):
             self.confirm()
 
     def confirm(self):
-        """Tells the daemon what it may forget."""
+        """Confirms outcomes, which the daemon may then forget."""
         upto = min([*self.unanswered, *self.again, self.ordinal + 1]) - 1
         if upto <= self.confirmed:
             return
         self.confirmed = upto
         for ordinal in [o for o in self.actions if o <= upto]:
             self.settled(self.actions.pop(ordinal))
-        # because what cannot be sent is told by the next greeting
+        # If this is not sent, the next HELLO contains it.
         self.connection.send(CONFIRM, number=upto)
 
     def settled(self, action):
-        """An action is history: told to whoever keeps the books."""
+        """Passes a settled action to the books."""
         self.book(action)
 
     def book(self, action):
@@ -327,7 +327,7 @@ class Worker(threading.Thread):
             raise Violation(f"{self.name}: an outcome that nobody waits for: {ordinal} {outcome}")
 
     def react(self, action, outcome):
-        """Does what the outcome leads to, and refuses outcomes that cannot be."""
+        """Handles an outcome, and refuses impossible ones."""
         kind = action.kind
         if kind == "acquire":
             self.is_acquiring = False
@@ -359,7 +359,7 @@ class Worker(threading.Thread):
             self.held.append(("release", LOCK, release))
 
     def refused(self, action):
-        """There was no room for it: nothing was done."""
+        """Handles a refusal for lack of room: nothing was applied."""
         if action.kind == "remove":
             self.keys.append(action.frame[2]["remove"]["key"])
         if action.kind == "leave":

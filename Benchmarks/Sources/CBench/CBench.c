@@ -67,7 +67,7 @@ int bench_is_in_memory(const char *path) {
     return system.f_type == tmpfs_magic;
 }
 
-// The C library's own allocator, counted.
+// Counts allocations and calls the C library's own allocator.
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);

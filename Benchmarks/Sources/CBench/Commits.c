@@ -12,7 +12,7 @@ static uint64_t now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/// Runs a query whose only row is integers.
+/// Runs a query whose only row consists of integers.
 static int integers(sqlite3 *database, const char *sql, int *values, int count) {
     sqlite3_stmt *query = NULL;
     int code = sqlite3_prepare_v2(database, sql, -1, &query, NULL);
@@ -45,7 +45,7 @@ int bench_row_like(const char *path, struct bench_row *row) {
     return code;
 }
 
-/// Makes the database, and its log as long as ours is made.
+/// Creates the database, and grows its log to the size that the journal gives its own.
 static int prepare(sqlite3 *database, int page_bytes) {
     char sql[1024];
     snprintf(sql, sizeof sql,
@@ -76,7 +76,7 @@ static int measure(sqlite3 *database, sqlite3_stmt *const statements[3], struct 
                    uint64_t nanoseconds, uint64_t *durations, size_t count_max, size_t *count) {
     const uint64_t begin = now() + nanoseconds / 10, end = begin + nanoseconds;
     const int row_bytes = row.delta_bytes + row.fact_bytes + meta_bytes;
-    // two, because a row that ends a page begins another
+    // Two more, because a row that ends a page begins another.
     const int frames = row_bytes / row.page_bytes + 2;
     const int log_frames = log_bytes / (row.page_bytes + log_frame_header_bytes);
     int used = 0;

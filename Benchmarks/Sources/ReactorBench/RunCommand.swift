@@ -2,7 +2,7 @@ import ArgumentParser
 import CBench
 import Foundation
 
-/// Measures everything and reports it.
+/// Takes all measures and reports them.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Measures everything; the default.")
@@ -10,10 +10,10 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The reactord to measure.")
     var daemon: String
 
-    @Option(help: "Where on a disk to keep what is kept; the directory at hand by default.")
+    @Option(help: "A directory on the disk to measure; by default the current directory.")
     var data = "."
 
-    @Flag(help: "Less of everything, in under a minute: to see that it works.")
+    @Flag(help: "Smaller loads, in under a minute: a check that the measures work.")
     var quick = false
 
     @Option(help: "Writes the rows to this file too, as JSON.")
@@ -29,7 +29,7 @@ struct RunCommand: ParsableCommand {
     var placement: [String] = []
 
     func run() throws {
-        // because the path of a socket has 107 bytes at most
+        // A socket's path has at most 107 bytes.
         let directory = try Self.temporaryDirectory(in: "/tmp")
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let dataDirectory = try Self.temporaryDirectory(in: Self.disk(data))
@@ -49,7 +49,7 @@ struct RunCommand: ParsableCommand {
                 do {
                     rows += try measure()
                 } catch {
-                    // because ten minutes of other rows are not to be lost with this one
+                    // One failed measure must not lose the rows of the others.
                     isComplete = false
                     let line = "error: \(place.rawValue): \(name): \(error)\n"
                     FileHandle.standardError.write(Data(line.utf8))
@@ -74,8 +74,8 @@ struct RunCommand: ParsableCommand {
             ("snapshot", Pauses(bench: bench).rows),
             ("start", Start(bench: bench).rows),
         ]
-        // because these compare the daemon with itself, one placement tells all there is to tell;
-        // on one core nothing but the work itself counts
+        // These compare the daemon with itself, so one placement is enough. On one core only the
+        // work itself counts.
         guard bench.placement == .oneCore else { return always }
         return always + [
             ("local", InProcess(bench: bench).rows),
@@ -96,7 +96,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private static func temporaryDirectory(in parent: String) throws -> String {
+    static func temporaryDirectory(in parent: String) throws -> String {
         var template = Array("\(parent)/reactor-bench-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw LoadError("mkdtemp in \(parent): errno \(errno)")
@@ -104,7 +104,7 @@ struct RunCommand: ParsableCommand {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Refuses a place where nothing waits for a disk.
+    /// Refuses a directory in memory, where no commit waits for a disk.
     private static func disk(_ path: String) throws -> String {
         let absolute = URL(fileURLWithPath: path).path
         switch bench_is_in_memory(absolute) {

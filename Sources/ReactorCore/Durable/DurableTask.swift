@@ -1,24 +1,24 @@
 /// Work that a reactor has promised, and that outlives the daemon's process.
 ///
-/// It is part of the transaction that promised it: whoever saw the one can rely on the other. After
-/// a restart it is taken up again under the same ``id``. Ask for it with
-/// ``Mutations/undertaking(_:_:)``, do it in ``Reactor/perform(_:state:)``.
+/// The promise is part of a transaction: if the transaction is durable, so is the task. After a
+/// restart the tree performs it again under the same ``id``. Ask for it with
+/// ``Mutations/undertaking(_:_:)``, perform it in ``Reactor/perform(_:state:)``.
 ///
-/// It runs at least once: what it does to the world outside should be told the id, by which a second
-/// time is known. What it reports with ``Emit/last(_:)`` is applied exactly once. It goes on when its
-/// reactor is restarted, or cancels other effects: only ``Mutations/dropping(_:)``, and the end of its
-/// reactor, take it back.
+/// It runs at least once: pass the id to external systems, so that they recognise a repetition. A
+/// mutation that it emits with ``Emit/last(_:)`` is applied exactly once. The task continues when
+/// its reactor restarts or cancels other effects: only ``Mutations/dropping(_:)`` and the removal
+/// of its reactor cancel it.
 public struct DurableTask: Equatable, Sendable {
-    /// The name that the reactor gave to it; a new one of the same name takes its place.
+    /// The name that the reactor gave to it; a new task of the same name replaces it.
     public let name: String
-    /// The same at every attempt, and no other task's: neither of this history, nor of one whose end was
-    /// lost.
+    /// The same at every attempt. No other task has it, neither in this history nor in an earlier
+    /// one that lost its end.
     public let id: UInt64
-    /// What the reactor said beside it.
+    /// The data that the reactor passed with the promise.
     public let payload: WireEmbedded
 }
 
-/// A reactor was asked for a durable task that it does not know how to perform.
+/// The reactor does not know how to perform a durable task.
 public struct UnperformedTask: Error, Equatable, CustomStringConvertible {
     /// The task's name.
     public var name: String
@@ -28,34 +28,35 @@ public struct UnperformedTask: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// What becomes of planned times that passed while nothing could be done: the daemon was not
-/// running, or the machine stood still for a second at least.
+/// How a timer treats planned times that passed while the daemon was not running, or while the
+/// machine stood still for at least a second.
 @WireCodable
 public enum CatchUp: String, CaseIterable, Sendable {
-    /// Nothing: the next is the first that is still to come.
+    /// No action: the timer continues with the next time in the future.
     case skip
     /// One action for all of them, at once.
     case once
-    /// An action for each of them, at once; at most ``CoreLimits/catchUpMax``.
+    /// One action for each of them, at once; at most ``CoreLimits/catchUpMax``.
     case all
 }
 
-/// A change of what is promised, as it rests beside the deltas of its turn.
+/// A change of a reactor's durable tasks, as the journal stores it beside the deltas of its turn.
 @WireCodable
 public enum TaskFact: Equatable, Sendable {
-    /// `action` is to be dispatched to the node at `planned` (milliseconds since 1970), and again every
-    /// `period` milliseconds where there is one; `span` is the longest that this can be away.
+    /// A planned `action`, to be dispatched to the node at `planned` (milliseconds since 1970) and
+    /// then every `period` milliseconds, if there is one. `span` is the maximum wait in
+    /// milliseconds.
     case timer(
         node: UInt32, name: String, id: UInt64, planned: Int64, span: Int64, period: Int64?,
         catchUp: CatchUp, action: WireEmbedded)
-    /// An effect is to be performed.
+    /// A durable effect to be performed.
     case effect(node: UInt32, name: String, id: UInt64, payload: WireEmbedded)
-    /// What had this name is done, or not wanted any more.
+    /// The task of this name is done or dropped.
     case done(node: UInt32, name: String)
 }
 
 extension TaskFact {
-    /// Whose promise it is.
+    /// The node of the reactor that promised the task.
     var node: UInt32 {
         switch self {
         case .timer(let node, _, _, _, _, _, _, _), .effect(let node, _, _, _),
@@ -72,7 +73,7 @@ extension TaskFact {
         }
     }
 
-    /// The number of the task; 0 where there is none any more.
+    /// The number of the task; 0 for `done`.
     var id: UInt64 {
         switch self {
         case .timer(_, _, let id, _, _, _, _, _), .effect(_, _, let id, _): id

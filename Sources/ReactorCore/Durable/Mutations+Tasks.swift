@@ -1,10 +1,10 @@
-/// A wish of a decision for something that outlives the process.
+/// A request of a decision for a durable task, or for the end of one.
 enum TaskWish {
     case timer(name: String, span: Duration, isPeriodic: Bool, CatchUp, WireEmbedded)
     case effect(name: String, WireEmbedded)
     case drop(name: String)
 
-    /// The name under which something is to stand.
+    /// The name of the requested task; `nil` for `drop`.
     var promised: String? {
         switch self {
         case .timer(let name, _, _, _, _), .effect(let name, _): name
@@ -13,15 +13,16 @@ enum TaskWish {
     }
 }
 
-// MARK: - Promises
+// MARK: - Durable tasks
 extension Mutations {
-    /// Plans an action of this reactor for later, as a part of the transaction: it comes after a
-    /// restart as well, at once where its time has passed, unless `catchUp` is ``CatchUp/skip``.
+    /// Plans an action of this reactor for later, as part of the transaction. The plan survives a
+    /// restart; if its time has passed by then, the action comes at once, unless `catchUp` is
+    /// ``CatchUp/skip``.
     ///
     ///     Mutations(.reserved(seat)).scheduling("release", after: .seconds(600), Action.release)
     ///
-    /// What was planned under the name before is replaced. The action comes from the daemon: its
-    /// caller is ``Caller/daemon``. A rejection of it goes to the log.
+    /// It replaces an earlier plan of this name. The action comes from the daemon: its caller is
+    /// ``Caller/daemon``. A rejection of it goes to the log.
     public func scheduling(
         _ name: String, after delay: Duration, catchUp: CatchUp = .once,
         _ action: some WireCodable & Sendable
@@ -30,9 +31,8 @@ extension Mutations {
             .timer(name: name, span: delay, isPeriodic: false, catchUp, WireEmbedded(action)))
     }
 
-    /// Plans an action of this reactor again and again; the next is planned from the time the last
-    /// was planned for, so that it does not drift. `catchUp` says what becomes of times that passed
-    /// unused.
+    /// Plans a repeated action of this reactor. Each time is computed from the previous planned
+    /// time, so that the timer does not drift. `catchUp` says what happens for missed times.
     public func scheduling(
         _ name: String, every period: Duration, catchUp: CatchUp = .once,
         _ action: some WireCodable & Sendable
@@ -42,16 +42,15 @@ extension Mutations {
             .timer(name: name, span: period, isPeriodic: true, catchUp, WireEmbedded(action)))
     }
 
-    /// Promises an effect that is performed after a restart as well, until it has ended: see
-    /// ``DurableTask``. It waits for room where ``Tree/effectsMax`` run already.
+    /// Promises an effect that is performed again after a restart, until it has ended: see
+    /// ``DurableTask``. It waits while ``Tree/effectsMax`` effects run.
     public func undertaking(
         _ name: String, _ payload: some WireCodable & Sendable = true
     ) -> Mutations {
         wishing(.effect(name: name, WireEmbedded(payload)))
     }
 
-    /// Takes back what was planned or promised under a name; a durable effect that runs is
-    /// cancelled.
+    /// Drops the planned action or the durable effect of this name; a running effect is cancelled.
     public func dropping(_ name: String) -> Mutations { wishing(.drop(name: name)) }
 
     private func wishing(_ wish: TaskWish) -> Mutations {

@@ -1,8 +1,8 @@
-/// What the reactors of a tree have promised: planned actions and durable effects.
+/// The durable tasks of a tree's reactors: planned actions and durable effects.
 ///
-/// *Cost*: finding, adding and removing one do not depend on how many others there are.
+/// *Cost*: finding, adding and removing a task are O(1).
 struct TaskTable: Sendable {
-    /// The facts that stand, by node, then by name.
+    /// The current tasks, by node and name.
     private var all: [UInt32: [String: TaskFact]] = [:]
     private(set) var count = 0
     /// The highest id so far.
@@ -13,23 +13,23 @@ struct TaskTable: Sendable {
         return lastID
     }
 
-    /// Takes note that tasks had ids up to this one.
+    /// Records that ids up to this one are in use.
     mutating func skip(to id: UInt64) { lastID = max(lastID, id) }
 
-    // because tasks of a past that was lost were told to the world under ids that are forgotten here
-    /// Numbers the tasks to come such that none has an id of a history that has lost its end, whose
-    /// place that of `epoch` takes.
+    // Tasks of the lost end of a history were sent to external systems under ids unknown here.
+    /// Moves the ids of later tasks away from those of a history that has lost its end, and that
+    /// the history of `epoch` replaces.
     mutating func begin(epoch: UInt64) {
         lastID = ((lastID >> 32) &+ 1 &+ (epoch >> 40)) << 32
     }
 
-    /// The names under which something of a node stands.
+    /// The names of a node's tasks.
     func names(of node: UInt32) -> [String] { all[node].map { Array($0.keys) } ?? [] }
 
-    /// What stands under a name.
+    /// The task of this name.
     func find(_ name: String, of node: UInt32) -> TaskFact? { all[node]?[name] }
 
-    /// Makes a fact the one that stands under its name; heard again it changes nothing.
+    /// Applies a task fact, replacing the entry of that name. Idempotent.
     mutating func apply(_ fact: TaskFact) {
         skip(to: fact.id)
         if case .done = fact {
@@ -41,11 +41,11 @@ struct TaskTable: Sendable {
         }
     }
 
-    /// Forgets what a node has promised, because it is gone.
+    /// Forgets the tasks of a removed node.
     mutating func forget(node: UInt32) {
         count -= all.removeValue(forKey: node)?.count ?? 0
     }
 
-    /// What stands, in the order in which it was promised first.
+    /// The current tasks, in the order of their ids.
     var facts: [TaskFact] { all.values.flatMap(\.values).sorted { $0.id < $1.id } }
 }

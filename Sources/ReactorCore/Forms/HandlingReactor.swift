@@ -1,4 +1,4 @@
-/// A reactor whose author writes the state directly, without mutations of its own.
+/// A reactor whose author changes the state directly, without mutations of its own.
 ///
 ///     struct Search: HandlingReactor {
 ///         func handle(_ action: Action, state: inout State) { state.text = action.text }
@@ -11,20 +11,20 @@
 ///         }
 ///     }
 ///
-/// Each write becomes a mutation that holds the whole state as it then is, so that replay and
-/// mirrors need nothing of the handlers. That is the price: for large states, decide mutations.
+/// Each write becomes a mutation that contains the whole new state, so that a replay and mirrors do
+/// not need the handlers. The cost grows with the state: for large states, decide mutations.
 public protocol HandlingReactor: Reactor where Mutation == WrittenState<State> {
-    /// Changes the state at once; runs to its end before anybody sees it.
+    /// Changes the state at once. It returns before anyone sees the change.
     ///
     /// *Throws*: ``Rejection``; then nothing has changed.
     func handle(_ action: Action, state: inout State) throws(Rejection)
 
-    /// What is to be done besides, in its own time; it starts after ``handle(_:state:)`` is
-    /// committed.
+    /// The asynchronous work of an action, which starts after ``handle(_:state:)`` is committed;
+    /// `nil` if it has none.
     func handler(for action: Action) -> AsyncHandler<State>?
 
-    /// How the handler for an action is named and ended, and which handlers the action ends; plain by
-    /// default.
+    /// The name and the lifetime of an action's handler, and the handlers that the action cancels;
+    /// none of these by default.
     ///
     ///     func handlerOptions(for action: Action) -> HandlerOptions {
     ///         switch action {
@@ -35,18 +35,18 @@ public protocol HandlingReactor: Reactor where Mutation == WrittenState<State> {
     func handlerOptions(for action: Action) -> HandlerOptions
 }
 
-/// The name, the end and the deadline of a handler: see ``Effect``.
+/// The name, the lifetime and the deadline of a handler: see ``Effect``.
 public struct HandlerOptions: Sendable, Equatable {
-    /// Name by which a later handler or action ends this one; unique within a reactor.
+    /// Name by which a later handler or action cancels this one; unique within a reactor.
     public var cancelID: String?
-    /// What ends the handler, besides its own end and that of its reactor.
+    /// The event that ends the handler, besides its own end and the removal of its reactor.
     public var lifetime: EffectLifetime
-    /// How long the handler may take; then it is cancelled, and has failed with ``EffectExpired``.
+    /// Maximum duration; at its end the handler is cancelled and fails with ``EffectExpired``.
     public var deadline: Duration?
-    /// Names of the handlers that the action ends; what they still write is dropped.
+    /// Names of the handlers that the action cancels; their later writes are dropped.
     public var cancelling: [String]
 
-    /// Names a handler and what ends it, and the handlers that the action ends.
+    /// Makes options of their parts.
     public init(
         cancelID: String? = nil, lifetime: EffectLifetime = .reactor, deadline: Duration? = nil,
         cancelling: [String] = []
@@ -58,16 +58,16 @@ public struct HandlerOptions: Sendable, Equatable {
     }
 }
 
-/// Work that writes a state when it pleases.
+/// Asynchronous work that writes a state.
 public typealias AsyncHandler<State: WireCodable & Sendable> =
     @Sendable (_ write: StateWriter<State>) async throws -> Void
 
-/// A state as a handler has written it.
+/// A mutation that contains a whole state, as a handler wrote it.
 public struct WrittenState<State> {
     /// The whole state.
     public let state: State
 
-    /// Writes a whole state: for what ``Reactor/error(_:action:state:)`` decides.
+    /// Makes the mutation, for decisions of ``Reactor/error(_:action:state:)``.
     public init(_ state: State) { self.state = state }
 }
 
@@ -85,15 +85,15 @@ extension WrittenState: WireCodable where State: WireCodable {
     public static var wireSchema: WireSchema { State.wireSchema }
 }
 
-/// The way from an asynchronous handler to the state.
+/// Writes the state on behalf of an asynchronous handler.
 public struct StateWriter<State: WireCodable & Sendable>: Sendable {
     let emit: Emit<WrittenState<State>>
 
-    /// The time that the tree keeps.
+    /// The tree's clock.
     public var clock: TreeClock { emit.clock }
 
-    /// Changes the state as it is when the change's turn comes: a transaction of its own, in the
-    /// order of the calls, never lost to another writer.
+    /// Changes the state at its current value, as a transaction of its own, in the order of the
+    /// calls. No write of another handler is lost.
     public func callAsFunction(_ change: @escaping @Sendable (inout State) -> Void) {
         emit.deciding { (state: State) in
             var written = state

@@ -1,22 +1,22 @@
-/// Why a tree cannot be put back to where its history left it.
+/// The reason why a tree cannot be restored from its history.
 public enum RecoveryError: Error, Equatable, Sendable {
-    /// The history speaks of a reactor that the daemon does not have any more.
+    /// The history contains a reactor at a path where the daemon has none.
     case missing(path: String)
-    /// The history has one reactor there, and the daemon has another.
+    /// The history and the daemon have different reactors at the path.
     case another(path: String, kept: String, now: String)
-    /// A state, a mutation or a planned action cannot be read by the types of today.
+    /// Today's types cannot read a state, a mutation or a planned action.
     case unreadable(path: String, what: String, WireError)
-    /// A durable task is to be performed, and its reactor does not know it any more.
+    /// A durable task is pending, and its reactor can no longer perform it.
     case unperformed(path: String, reactor: String, task: String)
-    /// What was written is not what a daemon writes.
+    /// The bytes are not what a daemon writes.
     case damaged(String)
-    /// Replayed, a reactor came to another state than it had: its `reduce` changed, or depends on
-    /// more than state and mutation.
+    /// The replay of a reactor led to another state than before: its `reduce` changed, or depends
+    /// on more than state and mutation.
     case diverged(path: String, sequence: UInt64)
 }
 
 extension RecoveryError: CustomStringConvertible {
-    /// What stands in the way, where, and the next step.
+    /// The obstacle, its place, and the next step.
     public var description: String {
         switch self {
         case .missing(let path):

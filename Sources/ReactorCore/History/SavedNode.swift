@@ -1,11 +1,11 @@
-/// A node as it stood at one revision, to be encoded on any thread.
+/// A node at one revision, to be encoded on any thread.
 public struct SavedNode: Sendable {
-    /// Where it stands, and when it changed.
+    /// The node's place in the tree, and when it changed.
     public let head: NodeHead
-    // because a copy of a state shares what is not changed afterwards, and encoding it takes long
+    // The closure holds a copy of the state, which shares storage with it; encoding happens later.
     let encodeState: @Sendable (inout WireWriter) -> Void
 
-    /// Appends what ``TreeRecovery`` restores the node from.
+    /// Appends the form that ``TreeRecovery`` reads.
     public func encode(into writer: inout WireWriter) {
         head.encode(into: &writer)
         var state = WireWriter()
@@ -14,21 +14,21 @@ public struct SavedNode: Sendable {
     }
 }
 
-/// What a snapshot knows of a node besides its state.
+/// The parts of a node in a snapshot besides its state.
 @WireCodable
 public struct NodeHead: Equatable, Sendable {
     /// ``AnyNode/number``.
     public var number: UInt32
-    /// The number of what it stands below; its own at the root.
+    /// The number of the parent; its own at the root.
     public var parent: UInt32
-    /// Its name there.
+    /// The last component of its path.
     public var name: WireKey
     /// Sequence of the transaction that created it.
     public var birth: UInt64
-    /// Sequence of the last transaction that changed it or one below it.
+    /// Sequence of the last transaction that changed it or a node below it.
     public var sequence: UInt64
     /// The fingerprint of its types.
     public var fingerprint: UInt64
-    /// ``AnyNode/reactorName``; empty in histories that do not tell it.
+    /// ``AnyNode/reactorName``; empty in histories that do not record it.
     public var reactor: String = ""
 }

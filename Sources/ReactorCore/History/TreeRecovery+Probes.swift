@@ -1,15 +1,15 @@
 import ReactorWire
 
-/// States that were probed where history is replayed, until their sums come.
+/// Probed states of a replay, until their recorded sums are read.
 struct HeldProbe {
     let sequence: UInt64
-    /// Paths and states in the order of the sums; nil for what cannot be compared any more.
+    /// Paths and states in the order of the sums; `nil` for nodes that are no longer comparable.
     let nodes: [(path: String, encode: @Sendable (inout WireWriter) -> Void)?]
 }
 
 // MARK: - Probes
 extension TreeRecovery {
-    /// Takes the probe that was taken here when history was made.
+    /// Takes the probe that the daemon took at this point of the history.
     public func probe(_ nodes: [ProbedNode]) {
         held = HeldProbe(
             sequence: tree.turn.sequence,
@@ -21,11 +21,11 @@ extension TreeRecovery {
             })
     }
 
-    /// Compares the last probe's sums with those that were written down.
+    /// Compares the last probe with the recorded sums.
     ///
     /// *Throws*: ``RecoveryError/diverged(path:sequence:)``.
     public func compare(_ sums: [UInt64]) throws(RecoveryError) {
-        // because a snapshot may have been taken between a probe and its sums
+        // The replay may have started from a snapshot between a probe and its sums.
         guard let held else { return }
         self.held = nil
         for (probed, sum) in zip(held.nodes, sums) {
@@ -38,6 +38,6 @@ extension TreeRecovery {
         }
     }
 
-    /// Forgets a probe whose sums will not come.
+    /// Forgets a probe whose sums are not in the history.
     public func dropProbe() { held = nil }
 }

@@ -1,26 +1,26 @@
 import ReactorWire
 
-// MARK: - Promises
+// MARK: - Durable tasks
 extension TreeRecovery {
-    /// Takes note that tasks had ids up to this one.
+    /// Records that ids up to this one are in use.
     public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
 
-    /// Begins the history of `epoch` after a history that may have lost its end. Later tasks get ids
-    /// that no task had there.
+    /// Starts the history of `epoch` after a history that may have lost its end: later tasks get
+    /// ids that no task had there.
     public func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
 
-    /// Replays a change of what is promised; said again it changes nothing.
+    /// Replays a task fact. Idempotent.
     public func replay(_ fact: TaskFact) {
-        // because no other is to have the id, though nobody may be there any more who promised it
+        // The id stays in use, even if the task's node no longer exists.
         tree.tasks.skip(to: fact.id)
-        if case .done = fact { return tree.tasks.apply(fact) }
-        if node(fact.node) != nil { tree.tasks.apply(fact) }
+        if case .done = fact { return tree.tasks.restore(fact) }
+        if node(fact.node) != nil { tree.tasks.restore(fact) }
     }
 
-    /// Makes sure that today's reactors know what is planned and promised, so that it does not fail
-    /// when it is due; reads planned actions as ``Reactor/migrate(_:of:)`` makes them of older ones.
+    /// Checks that today's reactors can perform every pending task, so that it does not fail when
+    /// it is due. Converts older planned actions with ``Reactor/migrate(_:of:)``.
     ///
-    /// *Place*: once the history is finished; for a start, not for a look at the past.
+    /// *Place*: after ``finish(epoch:sequence:)``, before a start; not for a query about the past.
     public func checkTasks() throws(RecoveryError) {
         for fact in tree.tasks.facts {
             guard let node = tree.node(fact.node) else { continue }
@@ -30,7 +30,7 @@ extension TreeRecovery {
                 let action):
                 let read = try check(action, named: name, of: node)
                 guard read != action else { continue }
-                tree.tasks.apply(
+                tree.tasks.restore(
                     .timer(
                         node: number, name: name, id: id, planned: planned, span: span,
                         period: period, catchUp: catchUp, action: read))

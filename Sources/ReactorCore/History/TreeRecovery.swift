@@ -1,34 +1,34 @@
-/// Puts a tree back to where its history left it: states from a snapshot, then deltas.
+/// Restores a tree from its history: states from a snapshot, then deltas.
 ///
 ///     let recovery = TreeRecovery(of: tree, dropped: [])
 ///     for part in snapshot { try recovery.restore(part) }
 ///     for row in journal { try recovery.replay(row.deltas) }
 ///     recovery.finish(epoch: epoch, sequence: sequence)
 ///
-/// Nodes are known by the numbers that they had; who stands at a path but had none yet gets a new
-/// one. Nothing is decided: no `mutate`, no reaction, no effect. *Owner*: the tree's isolation,
+/// Restored nodes keep their numbers; a node that the history lacks gets a new one. A recovery
+/// decides nothing: it runs no `mutate`, no reaction and no effect. *Owner*: the tree's isolation,
 /// before the tree is opened.
 public final class TreeRecovery {
-    /// The tree that is put back.
+    /// The tree to restore.
     public let tree: Tree
-    /// Paths below which the history is passed over.
+    /// Paths at and below which the history may be skipped.
     private let dropped: [SlicePath]
     /// Nodes by their numbers in the history.
     private var known: [UInt32: AnyNode] = [:]
-    /// Where nodes of the history stood whose reactors are no more.
+    /// Paths of nodes in the history that have no reactor today.
     private var lost: [UInt32: SlicePath] = [:]
-    /// What the nodes that the row at hand creates began with.
+    /// Initial states of the nodes that the current row creates.
     private var begun: [UInt32: KeptPlace] = [:]
-    /// Nodes that the history does not have, once it is finished.
+    /// Nodes that the history does not contain; set at the end.
     public private(set) var newcomers: [AnyNode] = []
-    /// Nodes of a snapshot, by the parents that have not come yet.
+    /// Nodes of a snapshot whose parents have not been read, by the parents' numbers.
     private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
     private var lastNumber: UInt32 = 0
-    /// What was probed and waits for its sums.
+    /// The last probe, until its sums are read.
     var held: HeldProbe?
 
-    /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
-    /// missing from it.
+    /// Recovers `tree`, which has just been made. The tree may lack the nodes at and below the
+    /// paths of `dropped`.
     public init(of tree: Tree, dropped: [SlicePath] = []) {
         precondition(!tree.isOpen, "a tree that was opened has a history of its own")
         self.tree = tree
@@ -36,38 +36,33 @@ public final class TreeRecovery {
         know(tree.root, as: 0)
     }
 
-    /// Keeps what effects of `former` still emit from being taken for those of effects to come.
-    public func succeed(_ former: Tree) { tree.effectsStarted = former.effectsStarted }
+    /// Continues the effect numbers of `former`, so that its late emissions match no new effect.
+    public func succeed(_ former: Tree) { tree.effects.succeed(former.effects) }
 
-    /// The node that had `number`, if it is still there.
+    /// The node with `number` in the history, if it still exists.
     public func node(_ number: UInt32) -> AnyNode? {
         known[number].flatMap { $0.isGone ? nil : $0 }
     }
 
-    /// Makes the history that was replayed the tree's own.
+    /// Ends the replay: the tree continues the history from here.
     ///
-    /// *Throws*: where a snapshot has nodes whose parents it has not.
+    /// *Throws*: if a snapshot has nodes without their parents.
     public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) {
         if let orphan = waiting.values.first?.first {
             throw .damaged("the snapshot has node \(orphan.head.number), but not what it is below")
         }
-        tree.nodes.removeAll()
-        tree.order.removeAll()
-        tree.lastNumber = lastNumber
+        var kept: [AnyNode] = []
         tree.forEachNode { node in
-            if known[node.number] === node { tree.list(node) } else { newcomers.append(node) }
+            if known[node.number] === node { kept.append(node) } else { newcomers.append(node) }
         }
-        for node in newcomers {
-            node.ownNumber = tree.newNumber()
-            tree.list(node)
-        }
+        tree.nodes.rebuild(from: kept, newcomers, after: lastNumber)
         tree.forEachNode { $0.presentRestored(tree.turn) }
-        tree.turn.epoch = epoch
-        tree.turn.lastSequence = sequence
+        tree.turn.begin(epoch: epoch)
+        tree.turn.transaction.continueHistory(after: sequence)
         tree.turn.begin()
     }
 
-    /// Where nodes of the history stood whose reactors are no more, without those below others.
+    /// Paths of skipped nodes; only the topmost of each branch.
     public var lostPaths: [SlicePath] {
         let paths = Set(lost.values)
         return paths.filter { path in
@@ -78,14 +73,12 @@ public final class TreeRecovery {
     }
 
     private func know(_ node: AnyNode, as number: UInt32) {
-        if tree.nodes[node.number] === node { tree.nodes[node.number] = nil }
-        node.ownNumber = number
-        tree.nodes[number] = node
+        tree.nodes.renumber(node, as: number)
         known[number] = node
         lastNumber = max(lastNumber, number)
     }
 
-    /// Passes over a node whose place `other` has today, or none.
+    /// Skips a node whose path belongs to `other` today, or to no node.
     private func lose(
         _ number: UInt32, at path: SlicePath, of reactor: String = "", for other: AnyNode? = nil
     ) throws(RecoveryError) {
@@ -99,15 +92,15 @@ public final class TreeRecovery {
     }
 }
 
-// MARK: - Where nodes stand
+// MARK: - Places of nodes
 extension TreeRecovery {
-    /// Takes the numbers that static nodes have from here on, and the states that are kept of nodes
-    /// whose types had changed; a static node that is not among them had been dropped.
+    /// Assigns the numbers that static nodes have from this row on, and the recorded states of
+    /// nodes whose types had changed. A static node that is not listed had been dropped.
     public func place(_ places: [KeptPlace]) throws(RecoveryError) {
         let numbers = Set(places.map(\.number))
         for node in tree.staticNodes
         where node !== tree.root && known[node.number] === node && !numbers.contains(node.number) {
-            // it came back later, with another number, and was another then
+            // A later row may list it again, under another number: that is a new node.
             known[node.number] = nil
             reset(node)
         }
@@ -126,16 +119,16 @@ extension TreeRecovery {
         }
     }
 
-    /// Takes what nodes begin with that the deltas of the same row create.
+    /// Stores the initial states of the nodes that the deltas of the same row create.
     public func begin(_ places: [KeptPlace]) {
         for place in places { begun[place.number] = place }
     }
 
-    /// The row at hand was replayed.
+    /// Ends the replay of a row.
     public func endRow() { if !begun.isEmpty { begun.removeAll() } }
 
     private func restore(_ node: AnyNode, _ place: KeptPlace) throws(RecoveryError) {
-        node.noteKept(place.reactor, place.fingerprint)
+        node.keep(as: place.reactor, place.fingerprint)
         if let state = place.state { try restore(node, state) }
     }
 
@@ -148,15 +141,15 @@ extension TreeRecovery {
         }
     }
 
-    /// Takes a node back to where it begins, with all below it.
+    /// Resets a node and all nodes below it to their initial states.
     private func reset(_ node: AnyNode) {
         node.reset()
-        (node.birthSequence, node.changedSequence) = (0, 0)
-        tree.ownership.forget(node: node.number)
-        tree.forgetTasks(of: node.number)
+        node.begin(at: 0)
+        node.restore(sequence: 0)
+        tree.forgetWork(of: node)
         for child in node.children.values {
             if node.isCollection {
-                node.children[child.name] = nil
+                node.removeChild(child.name)
                 forget(child)
             } else {
                 known[child.number] = nil
@@ -166,16 +159,9 @@ extension TreeRecovery {
     }
 }
 
-extension Tree {
-    /// The numbers and reactors of all nodes but those that come and go, and what is below them.
-    package var staticPlaces: [KeptPlace] {
-        staticNodes.map { KeptPlace($0, path: $0.path, withState: false) }
-    }
-}
-
 // MARK: - Snapshots
 extension TreeRecovery {
-    /// Restores the nodes that a part of a snapshot holds.
+    /// Restores the nodes in a part of a snapshot.
     public func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
         var cursor = WireCursor(offset: offset)
         while cursor.offset < part.count {
@@ -220,7 +206,7 @@ extension TreeRecovery {
 
     private func makeChild(_ head: NodeHead, of parent: AnyNode) -> AnyNode? {
         let child = parent.makeChild(head.name, number: head.number)
-        child?.birthSequence = head.birth
+        child?.begin(at: head.birth)
         return child
     }
 
@@ -228,9 +214,9 @@ extension TreeRecovery {
         _ node: AnyNode, _ head: NodeHead, _ state: [UInt8]
     ) throws(RecoveryError) {
         know(node, as: head.number)
-        node.birthSequence = head.birth
-        node.changedSequence = head.sequence
-        node.noteKept(head.reactor, head.fingerprint)
+        node.begin(at: head.birth)
+        node.restore(sequence: head.sequence)
+        node.keep(as: head.reactor, head.fingerprint)
         try restore(node, state)
     }
 }
@@ -263,9 +249,9 @@ extension TreeRecovery {
             throw .damaged(
                 "a frame of kind \(header.kind) and \(header.length) bytes in the journal")
         }
-        tree.turn.lastSequence = header.number - 1
+        tree.turn.transaction.continueHistory(after: header.number - 1)
         try replay(header, deltas.extracting(start..<end))
-        tree.turn.lastSequence = header.number
+        tree.turn.transaction.continueHistory(after: header.number)
         return end
     }
 
@@ -316,7 +302,7 @@ extension TreeRecovery {
             guard collection.children[key] == nil else {
                 throw .damaged("sequence \(sequence) makes \(child.path), which is there")
             }
-            child.birthSequence = sequence
+            child.begin(at: sequence)
             tree.insert(child, named: key)
             know(child, as: number)
             if let kept { try restore(child, kept) }
@@ -338,7 +324,7 @@ extension TreeRecovery {
                     "sequence \(sequence) removes \(key) of \(collection.path), which is not there")
             }
             child.touch(tree.turn)
-            collection.children[key] = nil
+            collection.removeChild(key)
             forget(child)
         }
     }
@@ -346,8 +332,8 @@ extension TreeRecovery {
     private func forget(_ node: AnyNode) {
         for child in node.children.values { forget(child) }
         known[node.number] = nil
-        node.hasLeft = true
-        // because a long history may have had any number of nodes that are no more
+        node.setGone(true)
+        // A long history may have had any number of removed nodes.
         tree.unlist(node)
         tree.forget(node)
     }
@@ -365,15 +351,6 @@ extension TreeRecovery {
     }
 }
 
-extension AnyNode {
-    /// The node at `path` from this one.
-    fileprivate func descendant(_ path: SlicePath) -> AnyNode? {
-        var node: AnyNode? = self
-        for name in path.components { node = node?.children[name] }
-        return node
-    }
-}
-
 extension SlicePath {
     fileprivate func appending(_ path: SlicePath) -> SlicePath {
         SlicePath(components + path.components)
@@ -382,7 +359,7 @@ extension SlicePath {
 
 // MARK: - Ownership
 extension TreeRecovery {
-    /// Replays a change of who owns what; said again it changes nothing.
+    /// Replays a change of ownership. Idempotent.
     public func replay(_ fact: OwnershipFact) {
         if case .own(let number, _, _, _) = fact, node(number) == nil { return }
         switch fact {
@@ -396,43 +373,5 @@ extension TreeRecovery {
             }
         }
         tree.ownership.apply(fact)
-    }
-}
-
-// MARK: - What is promised and owned
-extension Tree {
-    /// Gives the tasks to come ids that none had in another epoch than the tree's.
-    public func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
-
-    /// Begins another history at the present sequence, because the one before has lost its end.
-    ///
-    /// *Owner*: between two turns.
-    public func beginEpoch(_ epoch: UInt64) {
-        turn.epoch = epoch
-        numberTasksAnew()
-    }
-
-    /// The highest id of a task so far.
-    public var lastTask: UInt64 { tasks.lastID }
-
-    /// What connections own, and what they hold of leased children, to be encoded on any thread.
-    public func copyOwnership() -> @Sendable () -> [OwnershipFact] {
-        var books: [UInt32: LeaseBook] = [:]
-        for number in ownership.nodes {
-            if let book = nodes[number]?.leaseBook { books[number] = book }
-        }
-        return { [ownership, books] in
-            ownership.facts.map { fact in
-                guard case .own(let node, let key, let connection, _) = fact else { return fact }
-                return .own(
-                    node: node, key: key, connection: connection,
-                    definesLifecycle: books[node]?.page(key).isDefined)
-            }
-        }
-    }
-
-    /// Ends every connection that owns something: after a restart, when none of them is there.
-    public func endFormerConnections() {
-        for connection in ownership.connections { endConnection(connection) }
     }
 }

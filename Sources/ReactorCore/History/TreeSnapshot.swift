@@ -1,4 +1,4 @@
-/// All nodes of a tree as they stood at one revision, gathered bit by bit while the tree goes on.
+/// All nodes of a tree at one revision, gathered in steps while the tree continues.
 ///
 ///     let snapshot = tree.beginSnapshot()
 ///     while !snapshot.isComplete {
@@ -6,68 +6,68 @@
 ///         write(snapshot.take())
 ///     }
 ///
-/// A node that changes, or goes, before its turn comes is saved as it was; meanwhile, every action
-/// takes the long way. *Place*: ``Turn/snapshot``. *Owner*: the tree's isolation.
+/// A node that changes or is removed before it was gathered is saved first. Until the snapshot is
+/// complete, every action takes the slow path. *Place*: ``Turn/snapshot``. *Owner*: the tree's
+/// isolation.
 ///
-/// *Cost*: a copy of each state, which shares what is not changed afterwards.
+/// *Cost*: a copy of each state, which shares storage with it.
 public final class TreeSnapshot {
-    /// The sequence that the snapshot is of.
+    /// The sequence of the snapshot's revision.
     public let sequence: UInt64
     private let tree: Tree
     private let number: UInt64
-    /// Where in the tree's order the next node stands.
+    /// Index of the next node in the tree's order.
     private var next = 0
     private var saved: [SavedNode] = []
 
     init(of tree: Tree) {
         self.tree = tree
         sequence = tree.turn.sequence
-        tree.snapshotsBegun += 1
-        number = tree.snapshotsBegun
+        number = tree.nodes.newSnapshotNumber()
     }
 
     /// Whether all nodes were gathered.
     public private(set) var isComplete = false
 
-    /// Nodes that were gathered and not taken.
+    /// Number of gathered nodes that were not taken.
     public var waitingCount: Int { saved.count }
 
-    /// Looks at no more than `count` nodes.
+    /// Gathers up to `count` nodes.
     public func gather(_ count: Int) {
         guard !isComplete else { return }
-        let end = min(next + count, tree.order.count)
+        let end = min(next + count, tree.nodes.order.count)
         while next < end {
-            let node = tree.order[next]
+            let node = tree.nodes.order[next]
             next += 1
             save(node)
         }
-        guard next >= tree.order.count else { return }
+        guard next >= tree.nodes.order.count else { return }
         finish()
     }
 
-    /// Gives the nodes that were gathered since the last call.
+    /// Returns the nodes gathered since the last call.
     public func take() -> [SavedNode] {
         defer { saved = [] }
         return saved
     }
 
-    /// Ends it before it is complete.
+    /// Ends the snapshot before it is complete.
     public func cancel() { finish() }
 
     private func finish() {
         isComplete = true
-        if tree.turn.snapshot === self { tree.turn.snapshot = nil }
+        tree.turn.endSnapshot(self)
     }
 
-    /// Saves a node as it stands, if that was not done before.
+    /// Saves a node, unless it was saved before.
     func save(_ node: AnyNode) {
         guard node.savedIn != number else { return }
-        node.savedIn = number
+        node.markSaved(in: number)
         saved.append(SavedNode(node))
     }
 
-    /// A node moves to another place of the order.
-    func noteMove(of node: AnyNode, to index: Int) { if index < next { save(node) } }
+    /// Saves a node that moves to an index which the snapshot has passed.
+    func saveMoving(_ node: AnyNode, to index: Int) { if index < next { save(node) } }
 }
 
 extension SavedNode {
@@ -78,18 +78,5 @@ extension SavedNode {
             birth: node.birthSequence, sequence: node.sequence, fingerprint: form.fingerprint,
             reactor: form.name)
         encodeState = node.copyState()
-    }
-}
-
-extension Tree {
-    /// Whether a snapshot is being taken.
-    public var isSnapshotted: Bool { turn.snapshot != nil }
-
-    /// Begins a snapshot of the revision at hand; between two transactions, and only one at a time.
-    public func beginSnapshot() -> TreeSnapshot {
-        precondition(turn.snapshot == nil, "a snapshot is being taken")
-        let snapshot = TreeSnapshot(of: self)
-        turn.snapshot = snapshot
-        return snapshot
     }
 }

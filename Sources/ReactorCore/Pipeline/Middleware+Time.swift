@@ -2,10 +2,10 @@ import ReactorThreads
 
 // MARK: - Middleware and time
 extension Middleware {
-    /// Runs once `quiet` has passed without another action: with the last of them, and once.
+    /// Runs once, with the last action, after `quiet` has passed without another.
     public func debounce(_ quiet: Duration) -> Middleware { waiting(quiet, replacing: true) }
 
-    /// Runs after `pause`, for every action.
+    /// Runs for every action, after `pause`.
     public func delay(_ pause: Duration) -> Middleware { waiting(pause, replacing: false) }
 
     private func waiting(_ pause: Duration, replacing: Bool) -> Middleware {
@@ -21,7 +21,7 @@ extension Middleware {
         })
     }
 
-    /// Runs for an action, and then for none until `pause` has passed since that one.
+    /// Runs for an action, and for no other until `pause` has passed.
     public func throttle(_ pause: Duration) -> Middleware {
         Middleware(install: { life in
             let body = install(life)
@@ -37,15 +37,14 @@ extension Middleware {
         })
     }
 
-    /// Runs for every action; of what it dispatches later, only that of its newest run is let
-    /// through.
+    /// Runs for every action. Later dispatches of all runs but the newest are dropped.
     public func takeLatest() -> Middleware {
         Middleware(install: { life in
             let body = install(life)
             let runs = Guarded(LatestRun())
             return { call in
                 let (number, last) = runs.withLock { $0.begin() }
-                // What comes to nothing replaces nothing.
+                // A refused action does not replace an earlier run.
                 call.ifWithdrawn { runs.withLock { $0.newest = last } }
                 var guarded = call
                 let dispatch = call.dispatch
@@ -58,11 +57,11 @@ extension Middleware {
     }
 }
 
-/// Which run of a piece of middleware is the newest.
+/// The newest run of a piece of middleware.
 private struct LatestRun: Sendable {
-    /// How many runs there were; each has a number of its own, whatever becomes of it.
+    /// Number of runs, including those of refused actions.
     private var count: UInt64 = 0
-    /// Number of the newest run that has not come to nothing.
+    /// Number of the newest run whose action was not refused.
     var newest: UInt64 = 0
 
     mutating func begin() -> (number: UInt64, last: UInt64) {
@@ -73,34 +72,34 @@ private struct LatestRun: Sendable {
     }
 }
 
-/// Stands for a timer that runs.
+/// Exists as long as a timer runs.
 private final class TimerMark {}
 
-/// Jobs of one piece of middleware that wait for their time: one timer for all of them.
+/// The waiting jobs of one piece of middleware, with one timer for all of them.
 ///
 /// *Owner*: the tree's isolation.
 private final class MiddlewareTimer {
     /// In the order of their times.
     private var jobs: [(due: Duration, run: () -> Void)] = []
-    /// There as long as the timer runs: it goes with the timer's job, whoever drops that.
+    /// Owned by the timer's job, so it is `nil` once the job has run or was dropped.
     private weak var mark: TimerMark?
     private var cancel: (() -> Void)?
-    /// Whether no timer could be had for the jobs that wait.
+    /// Whether the tree refused a timer for the waiting jobs.
     private var isRefused = false
 
-    /// Adds a job behind the others, or in their place, and sees to it that a timer runs.
+    /// Adds a job at the end, or in place of the others, and starts a timer if none runs.
     func add<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for call: MiddlewareCall<R>,
         replacing: Bool
     ) {
         if call.life.isOver.isUp { return }
-        // because jobs that no timer waits for were cancelled with their reactor
+        // Jobs without a timer were cancelled together with their reactor.
         if replacing || (mark == nil && !isRefused) { jobs.removeAll() }
         jobs.append((call.now() + pause, job))
         arm(call)
     }
 
-    /// Forgets what waits.
+    /// Drops the waiting jobs.
     func drop() {
         jobs.removeAll()
         cancel?()

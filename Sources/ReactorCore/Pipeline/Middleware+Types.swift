@@ -1,6 +1,6 @@
 // MARK: - Actions of one type
 extension Middleware {
-    /// Runs for the actions of one type that a root reactor gets, and with these.
+    /// Runs for the actions of one type that a root reactor receives.
     ///
     ///     Middleware<RootReactor<AppState>>.on(LogIn.self) { state, logIn, dispatch in
     ///         dispatch(ErasedAction(Greet(name: logIn.user)))
@@ -18,8 +18,8 @@ extension Middleware {
         })
     }
 
-    /// Runs for the actions of one type that a root reactor gets. Behind ``debounce(_:)``,
-    /// ``throttle(_:)``, ``delay(_:)`` or ``takeLatest()``, these look at that type alone.
+    /// Runs for the actions of one type that a root reactor receives. A later ``debounce(_:)``,
+    /// ``throttle(_:)``, ``delay(_:)`` or ``takeLatest()`` considers only that type.
     public func filter<State, Action: WireCodable & Sendable>(
         _ type: Action.Type
     ) -> Middleware where R == RootReactor<State> {

@@ -1,27 +1,27 @@
-/// Something that looks at every action of a reactor when its reduce is done, and may dispatch more.
+/// Observes every action of a reactor after its reduce, and may dispatch further actions.
 ///
 ///     static let log = Middleware<Shop> { state, action, dispatch in
 ///         print(action, state().total)
 ///     }
 ///
-/// It runs in the action's transaction, after the reduce and before the commit; what it dispatches
-/// are followers: transactions of their own, right behind. So no change is ever lost to it, and it
-/// sees the state that the action led to.
+/// It runs in the action's transaction, after the reduce and before the commit. Actions that it
+/// dispatches are followers: transactions of their own, right after this one. It sees the state
+/// that the action led to, and misses no change.
 ///
-/// A value of this type is a recipe: each reactor that it is added to has timers and windows of its
-/// own. When its token goes, it runs no more: what waits in a ``debounce(_:)`` or a ``delay(_:)`` is
-/// dropped, and so is what it dispatches later.
+/// A value of this type is a recipe: each reactor that it is added to gets its own timers and
+/// windows. Releasing its token removes it: actions waiting in a ``debounce(_:)`` or a
+/// ``delay(_:)`` are dropped, and so are later dispatches.
 public struct Middleware<R: Reactor> {
-    /// Reads the state as it is when it is called.
+    /// Reads the state at the time of the call.
     public typealias GetState = () -> R.State
-    /// Dispatches an action: called by the middleware itself, a follower of the action that it looks
-    /// at; called later, from any task or thread, a transaction of its own.
+    /// Dispatches an action. Called while the middleware runs, it adds a follower of the observed
+    /// action; called later, from any task or thread, it starts a transaction of its own.
     public typealias Dispatch = @Sendable (R.Action) -> Void
 
-    /// What is called for each action.
+    /// The function that runs for each action.
     typealias Body = (MiddlewareCall<R>) -> Void
 
-    /// Makes the function for one reactor, which may hold timers and windows.
+    /// Makes the function for one reactor; it may hold timers and windows.
     let install: (MiddlewareLife) -> Body
 
     /// Makes middleware of a function.
@@ -41,7 +41,7 @@ public struct Middleware<R: Reactor> {
     init(install: @escaping (MiddlewareLife) -> Body) { self.install = install }
 }
 
-// MARK: - Putting middleware together
+// MARK: - Combining middleware
 extension Middleware {
     /// Runs all of these, in order.
     public static func combine(_ all: [Middleware]) -> Middleware {
@@ -54,7 +54,7 @@ extension Middleware {
     /// Runs all of these, in order.
     public static func combine(_ all: Middleware...) -> Middleware { combine(all) }
 
-    /// Runs for the actions that `isWanted` says.
+    /// Runs for the actions for which `isWanted` is true.
     public func filter(_ isWanted: @escaping (R.Action) -> Bool) -> Middleware {
         Middleware(install: { life in
             let body = install(life)
@@ -62,8 +62,8 @@ extension Middleware {
         })
     }
 
-    /// Runs `body` with what `extract` takes out of an action, where it takes something, and with a
-    /// part of the state.
+    /// Runs `body` with a part of the state and the result of `extract`, for actions where that is
+    /// not `nil`.
     public static func map<Part, Payload>(
         _ part: KeyPath<R.State, Part>,
         _ extract: @escaping (R.Action) -> Payload?,

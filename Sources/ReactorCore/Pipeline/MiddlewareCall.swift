@@ -1,11 +1,11 @@
 import ReactorThreads
 import ReactorWire
 
-/// One action on its way through middleware.
+/// One action, as middleware receives it.
 struct MiddlewareCall<R: Reactor> {
     let run: MiddlewareRun<R>
     let action: R.Action
-    /// How long the middleware that is called belongs to its reactor.
+    /// The lifetime of the called middleware.
     let life: MiddlewareLife
     private var dispatchInstead: Middleware<R>.Dispatch?
 
@@ -15,50 +15,50 @@ struct MiddlewareCall<R: Reactor> {
         self.life = life
     }
 
-    /// Lends the way to the state to `body`; not where the reactor is gone.
+    /// Calls `body` with a function that reads the state, unless the reactor is gone.
     func reading(_ body: (_ getState: Middleware<R>.GetState) -> Void) {
         guard let node = run.node else { return }
         body { node.state }
     }
 
-    // Made where it is asked for: this is done for every action.
+    // Computed on demand: a call is made for every action.
     var dispatch: Middleware<R>.Dispatch {
         get { dispatchInstead ?? run.dispatch(unless: life.isOver) }
         set { dispatchInstead = newValue }
     }
 
-    /// Runs a job once the transaction is committed, and not if it comes to nothing.
+    /// Runs a job once the transaction is committed, and drops it if the transaction is refused.
     func whenCommitted(_ job: @escaping () -> Void) {
         guard !run.isOver, let turn = run.tree?.turn else { return job() }
         turn.whenCommitted(job)
     }
 
-    /// Runs a job if the transaction comes to nothing.
+    /// Runs a job if the transaction is refused.
     func ifWithdrawn(_ job: @escaping () -> Void) {
-        if !run.isOver { run.tree?.turn.ifWithdrawn(job) }
+        if !run.isOver { run.tree?.turn.undo.claim(job) }
     }
 
-    /// Runs a job on the tree's isolation after a while, and gives the way to cancel it; nothing
-    /// where too many wait, or the reactor is gone.
+    /// Runs a job on the tree's isolation after `pause`. Returns the function that cancels it, or
+    /// `nil` if too many jobs wait or the reactor is gone.
     func later(_ pause: Duration, _ job: @escaping () -> Void) -> (() -> Void)? {
         guard let tree = run.tree, let node = run.node,
-            let id = tree.run(job, after: pause, for: node, origin: run.origin)
+            let id = tree.effects.run(job, after: pause, for: node, origin: run.origin)
         else { return nil }
-        return { [weak tree] in tree?.cancelEffect(id) }
+        return { [weak tree] in tree?.effects.cancel(id) }
     }
 
-    /// Time since the tree came into being.
+    /// Time since the tree was made.
     func now() -> Duration { run.tree?.environment.clock.now ?? .zero }
 }
 
-/// The middleware's time with one action, inside its transaction and after.
+/// One run of a node's middleware: for one action, inside its transaction and afterwards.
 ///
-/// Middleware may keep what it was handed for ever, so this holds neither node nor tree.
+/// Middleware may keep its functions forever, so this type holds neither node nor tree.
 /// *Owner*: the tree's isolation.
 final class MiddlewareRun<R: Reactor> {
     let outlet: MiddlewareOutlet<R>
     let origin: Origin
-    /// Number of this run among those of the node.
+    /// Number of this run of the node's middleware.
     let number: UInt64
     private(set) weak var tree: Tree?
     private(set) weak var node: Node<R>?
@@ -68,26 +68,26 @@ final class MiddlewareRun<R: Reactor> {
     init(_ node: Node<R>, _ outlet: MiddlewareOutlet<R>, _ turn: Turn) {
         self.node = node
         self.outlet = outlet
-        origin = turn.origin
+        origin = turn.transaction.origin
         tree = turn.home
         number = outlet.begin()
     }
 
-    /// The way for an action of this run, until `isOver` is raised.
+    /// The dispatch function of this run, which does nothing once `isOver` is raised.
     func dispatch(unless isOver: Flag) -> Middleware<R>.Dispatch {
         { [outlet, number, origin] action in
             outlet.dispatch(action, from: number, origin, unless: isOver)
         }
     }
 
-    /// Lets what was dispatched until now follow the action.
+    /// Makes the dispatched actions followers of the observed one.
     func end(_ path: SlicePath, _ turn: Turn) {
         isOver = true
-        for action in outlet.end() { turn.follow(path, action) }
+        for action in outlet.end() { turn.transaction.wishes.follow(path, action) }
     }
 }
 
-/// Takes what the middleware of one node dispatches, from any thread, at once or later.
+/// Receives the dispatches of one node's middleware, from any thread, at once or later.
 final class MiddlewareOutlet<R: Reactor>: Sendable {
     private let path: SlicePath
     private let post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
@@ -97,7 +97,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
         /// Number of the last run.
         var run: UInt64 = 0
         var isRunning = false
-        /// What the run has dispatched.
+        /// The actions that the current run has dispatched.
         var followers: [WireEmbedded] = []
     }
 
@@ -106,7 +106,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
         post = environment.post
     }
 
-    /// Begins a run, and gives its number.
+    /// Begins a run and returns its number.
     func begin() -> UInt64 {
         state.withLock { state in
             state.run += 1
@@ -115,7 +115,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
         }
     }
 
-    /// Ends the run, and gives what it has dispatched.
+    /// Ends the run and returns the actions that it has dispatched.
     func end() -> [WireEmbedded] {
         state.withLock { state in
             state.isRunning = false
@@ -125,8 +125,8 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
         }
     }
 
-    /// Takes an action of the run numbered `run`: a follower while that lasts, later a transaction of
-    /// its own, unless `isOver` is raised by then.
+    /// Receives an action from the run numbered `run`: a follower while that run lasts, afterwards
+    /// a transaction of its own, unless `isOver` has been raised.
     func dispatch(_ action: R.Action, from run: UInt64, _ origin: Origin, unless isOver: Flag) {
         let action = WireEmbedded(action)
         let follows = state.withLock { state in
@@ -141,9 +141,9 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
     }
 }
 
-/// How long a piece of middleware belongs to a reactor.
+/// The lifetime of a piece of middleware in a reactor.
 ///
-/// *Owner*: the tree's isolation; ``isOver`` is for any thread.
+/// *Owner*: the tree's isolation; any thread may read ``isOver``.
 final class MiddlewareLife {
     let isOver = Flag()
     private var endings: [() -> Void] = []
@@ -167,28 +167,5 @@ struct InstalledMiddleware<R: Reactor> {
     init(_ middleware: Middleware<R>) {
         life = MiddlewareLife()
         body = middleware.install(life)
-    }
-}
-
-extension Node {
-    /// Adds middleware, until the token goes.
-    func add(_ middleware: Middleware<R>) -> StoreToken {
-        let installed = InstalledMiddleware(middleware)
-        let id = orderedRules().middleware.add(installed)
-        weighRules()
-        return StoreToken { [weak self, life = installed.life] in
-            life.end()
-            self?.rules?.middleware.remove(id)
-            self?.weighRules()
-        }
-    }
-
-    /// Lets the middleware look at an action that was decided.
-    func runMiddleware(_ action: R.Action, _ rules: NodeRules<R>, _ turn: Turn) {
-        let run = MiddlewareRun(self, rules.outlet(of: self, turn), turn)
-        defer { run.end(path, turn) }
-        for one in rules.middleware.elements where !one.life.isOver.isUp {
-            one.body(MiddlewareCall(run, action, one.life))
-        }
     }
 }

@@ -1,21 +1,21 @@
-/// What stands between an action and its reactor's own functions, and who is told afterwards.
+/// The transforms, middleware and taps of a node.
 ///
-/// Absent from a node where there is nothing of it: then an action takes the short way.
-/// *Owner*: the tree's isolation.
+/// A node without any of them has no rules, and its actions take the fast path. *Owner*: the tree's
+/// isolation.
 @usableFromInline
 final class NodeRules<R: Reactor> {
-    /// The reactor's transforms, where they change anything.
+    /// The reactor's transforms, if they change anything.
     var actions: TransformRun<R.Action>?
     var mutations: TransformRun<R.Mutation>?
     var states: TransformRun<R.State>?
-    /// What `states` made of the state last.
+    /// The last output of `states`.
     var presented: R.State?
     var middleware = TokenList<InstalledMiddleware<R>>()
     private var outlet: MiddlewareOutlet<R>?
     var taps = TokenList<NodeTap<R>>()
-    /// Where sagas hear of what the reactor does, if there are any.
+    /// The connection to the sagas that follow this reactor; `nil` without sagas.
     var sagas: SagaDesk<R>?
-    /// Effects under way that an action may end, in the order of their numbers.
+    /// Running effects that an action may end, in the order of their numbers.
     var tracked: [TrackedEffect<R.Action>] = [] {
         didSet { isTracking = !tracked.isEmpty }
     }
@@ -23,7 +23,7 @@ final class NodeRules<R: Reactor> {
 
     init() {}
 
-    /// Forgets an effect that has ended. *Cost*: a search in order, and a move of those behind it.
+    /// Forgets an effect that has ended. *Cost*: a binary search, and a move of the later entries.
     func forget(_ id: EffectID) {
         var low = tracked.startIndex
         var high = tracked.endIndex
@@ -39,7 +39,7 @@ final class NodeRules<R: Reactor> {
             || !taps.isEmpty || isTracking
     }
 
-    /// Where the middleware's actions go; made by the first that runs.
+    /// Receives the middleware's dispatches; made at the first run.
     func outlet(of node: Node<R>, _ turn: Turn) -> MiddlewareOutlet<R> {
         if let outlet { return outlet }
         let made = MiddlewareOutlet<R>(node.path, turn.tree.environment)
@@ -55,50 +55,11 @@ final class NodeRules<R: Reactor> {
     }
 }
 
-/// An effect under way, as the actions that come after it see it.
+/// A running effect that later actions may end.
 struct TrackedEffect<Action> {
     var id: EffectID
-    /// The action that asked for it, if one did.
+    /// The action that asked for it, if there is one.
     var cause: Action?
-    /// Whether an action ends it, by its own word.
+    /// The effect's own condition: whether a given action ends it.
     var until: (@Sendable (any Sendable) -> Bool)?
-}
-
-// MARK: - Rules of a node
-extension Node {
-    /// The node's rules, made if there were none.
-    func orderedRules() -> NodeRules<R> {
-        if let rules { return rules }
-        let made = NodeRules<R>()
-        rules = made
-        return made
-    }
-
-    /// Looks whether the node still has rules, after one came or went.
-    func weighRules() {
-        if let rules, !rules.isNeeded { self.rules = nil }
-        takesLongWay = isObservedByParent || rules != nil
-    }
-
-    /// Asks the reactor for its transforms and its middleware: once, when it is mounted.
-    func installPipeline() {
-        let actions = reactor.transform(action: Transform())
-        let mutations = reactor.transform(mutation: Transform())
-        let states = reactor.transform(state: Transform())
-        let middleware = reactor.middleware
-        guard
-            !actions.isIdentity || !mutations.isIdentity || !states.isIdentity
-                || !middleware.isEmpty
-        else { return }
-        let rules = orderedRules()
-        if !actions.isIdentity { rules.actions = TransformRun(actions) }
-        if !mutations.isIdentity { rules.mutations = TransformRun(mutations) }
-        if !states.isIdentity {
-            rules.states = TransformRun(states)
-            // because a stream may let nothing through for a while, and something has to be shown
-            rules.presented = state
-        }
-        for one in middleware { _ = rules.middleware.add(InstalledMiddleware(one)) }
-        weighRules()
-    }
 }

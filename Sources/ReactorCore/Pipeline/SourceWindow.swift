@@ -1,10 +1,10 @@
 import ReactorThreads
 
-/// How many values of one source are on their way to the tree: the source is read no faster than the
-/// tree applies what it yields.
+/// Counts the values of one source on their way to the tree, so that the source is read no faster
+/// than the tree applies its values.
 ///
 /// *Place*: between the task that reads a source and the jobs that it posts.
-/// *Owner*: any thread; one task waits for room.
+/// *Owner*: any thread; one task waits for capacity.
 final class SourceWindow: Sendable {
     private let state = Guarded(State())
 
@@ -14,10 +14,11 @@ final class SourceWindow: Sendable {
         var reader: CheckedContinuation<Void, Never>?
     }
 
-    /// Whether nothing more of the source is wanted: its token has gone, or its reactor.
+    /// Whether the source is no longer read: its token was released, or its reactor removed.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Waits for room and takes it; gives nil where nothing more is wanted, or the task is cancelled.
+    /// Waits for capacity and takes it. Returns `nil` if the source has ended or the task is
+    /// cancelled.
     func place() async -> SourcePlace? {
         while !Task.isCancelled {
             switch take() {
@@ -57,7 +58,7 @@ final class SourceWindow: Sendable {
         }
     }
 
-    /// Nothing more of the source is wanted.
+    /// Ends the source.
     func end() {
         state.withLock { $0.isOver = true }
         wakeReader()
@@ -77,21 +78,21 @@ final class SourceWindow: Sendable {
     }
 }
 
-/// The place of one value in a ``SourceWindow``; free again when the job that carries it goes, whether
-/// that ran or was dropped.
+/// The capacity of one value in a ``SourceWindow``; freed when the job that carries the value is
+/// released, whether it ran or was dropped.
 final class SourcePlace: Sendable {
     let window: SourceWindow
     private let hasArrived = Flag()
 
     fileprivate init(_ window: SourceWindow) { self.window = window }
 
-    // A job that was dropped reached no tree: neither will those after it.
+    // A dropped job means that its tree is gone: later jobs would not arrive either.
     deinit {
         if !hasArrived.isUp { window.end() }
         window.leave()
     }
 
-    /// Says whether the value is still wanted; asked once, where it arrives.
+    /// Marks the value as arrived. Returns whether it is still wanted. Call it once.
     func arrive() -> Bool {
         hasArrived.raise()
         return !window.isOver

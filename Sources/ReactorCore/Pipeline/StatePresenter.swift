@@ -1,16 +1,15 @@
-/// What a replica shows instead of its state: the state behind its reactor's transform.
+/// The transformed state of a replica, which it shows instead of its state.
 ///
-/// *Place*: for transforms that are one for one. What any other shows, the daemon alone knows, and
-/// tells it as a value, which is shown as it comes: see ``AnyNode/isShownByValue``.
+/// *Place*: for transforms that map one state to one. The output of any other is known only in the
+/// daemon, which sends it as a value: see ``AnyNode/isShownByValue``.
 final class StatePresenter<State: Sendable> {
     private let changes: [(State) -> State]
-    /// What is shown.
+    /// The transformed state.
     private(set) var state: State
-    /// Whether states come as they are to be shown.
+    /// Whether states arrive already transformed.
     var takesValues = false
 
-    /// Shows `state`; nothing is made for a transform that changes nothing, or that is not one for
-    /// one.
+    /// Starts with `state`; `nil` for a transform that changes nothing, or that is not one to one.
     init?(_ transform: Transform<State>, _ state: State) {
         guard transform.isOneForOne else { return nil }
         var changes: [(State) -> State] = []
@@ -21,10 +20,10 @@ final class StatePresenter<State: Sendable> {
         take(state)
     }
 
-    /// Shows what the transform makes of `state`.
+    /// Transforms `state` and shows it.
     func take(_ state: State) { self.state = shown(state) }
 
-    /// What the transform makes of `state`.
+    /// The transformed `state`.
     func shown(_ state: State) -> State {
         takesValues ? state : changes.reduce(state) { $1($0) }
     }

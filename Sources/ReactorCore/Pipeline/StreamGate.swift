@@ -1,7 +1,7 @@
 import ReactorThreads
 
-/// The way of values into one stream of a ``Transform``: with room for so many, and a reader that
-/// may end and be followed by another.
+/// A bounded queue of values in front of one stream of a ``Transform``; a later reader continues
+/// where an earlier one ended.
 ///
 /// *Owner*: filled on the tree's isolation; read by the stream's task.
 final class StreamGate<Value: Sendable>: Sendable {
@@ -9,20 +9,20 @@ final class StreamGate<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var values: [Value] = []
-        /// How many are on their way from transactions that are not committed.
+        /// Number of values reserved by transactions that are not committed.
         var reserved = 0
         var reader: CheckedContinuation<Value?, Never>?
-        /// Whether the reader at hand has read something.
+        /// Whether the current reader has read a value.
         var hasRead = false
     }
 
-    /// A new reader begins.
+    /// Records that a new reader begins.
     func noteReader() { state.withLock { $0.hasRead = false } }
 
-    /// Whether values wait that another reader would take.
+    /// Whether values wait for a next reader.
     var isWanted: Bool { state.withLock { $0.hasRead && !$0.values.isEmpty } }
 
-    /// Keeps a place for a value; answers false where there is none.
+    /// Reserves capacity for a value. Returns false at the limit.
     func reserve() -> Bool {
         state.withLock { state in
             guard state.values.count + state.reserved < CoreLimits.streamedValuesMax else {
@@ -33,10 +33,10 @@ final class StreamGate<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives back a place whose value does not come.
+    /// Releases a reservation without a value.
     func release() { state.withLock { $0.reserved -= 1 } }
 
-    /// Puts a value in its place.
+    /// Adds a value for which capacity was reserved.
     func push(_ value: Value) {
         let reader = state.withLock { state -> CheckedContinuation<Value?, Never>? in
             state.reserved -= 1
@@ -51,7 +51,7 @@ final class StreamGate<Value: Sendable>: Sendable {
         reader?.resume(returning: value)
     }
 
-    /// The values for one reader; what it leaves is for the next.
+    /// The values for one reader; values that it leaves are for the next reader.
     var values: AsyncStream<Value> {
         AsyncStream(unfolding: { await self.next() }, onCancel: { self.wakeReader() })
     }

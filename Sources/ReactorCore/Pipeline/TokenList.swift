@@ -1,15 +1,15 @@
-/// Things that were added one after another, each of which can be taken away again.
+/// A list of elements, each of which can be removed by a number.
 struct TokenList<Element> {
-    // because each action goes through all of them, and none looks at a number
-    /// The elements, in the order in which they were added.
+    // Separate from their numbers: each action walks over the elements and needs no number.
+    /// The elements, in the order of their addition.
     private(set) var elements: [Element] = []
     private var ids: [UInt64] = []
     private var lastID: UInt64 = 0
 
-    // because asking an array of a generic type costs a hundred times as much
+    // Stored: asking an array of a generic type costs a hundred times as much.
     private(set) var isEmpty = true
 
-    /// Adds `element` behind the others, and gives the number by which it is removed.
+    /// Adds `element` at the end and returns the number that removes it.
     mutating func add(_ element: Element) -> UInt64 {
         lastID += 1
         ids.append(lastID)

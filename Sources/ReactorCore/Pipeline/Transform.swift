@@ -1,14 +1,14 @@
-/// A pipeline that a reactor puts in the way of its actions, its mutations or its presented state.
+/// A pipeline for the actions, the mutations or the shown state of a reactor.
 ///
 ///     func transform(action: Transform<Action>) -> Transform<Action> {
 ///         action.filter { $0 != .ignore }.merging(ticks)
 ///     }
 ///
-/// A reactor is asked once for each, when it is mounted; one that gives back what it was handed has
-/// no pipeline, and pays nothing. The stages are plain functions that run inside the transaction,
-/// so that "applied" keeps its meaning. What needs time (a debounce, a throttle) goes into
-/// ``stream(_:)``: what passes it are transactions of their own, and the dispatch itself is *accepted*:
-/// applied, without having done anything yet.
+/// The tree reads a reactor's transforms once, when it mounts the reactor; a transform without
+/// stages costs nothing. The stages are plain functions that run inside the transaction, so that
+/// "applied" keeps its meaning. Stages that need time (a debounce, a throttle) go into
+/// ``stream(_:)``: each output of a stream is a transaction of its own, and the result of the
+/// dispatch is *accepted*: applied, without having done anything yet.
 ///
 /// *Owner*: built and run on the tree's isolation.
 public struct Transform<Value: Sendable> {
@@ -16,17 +16,17 @@ public struct Transform<Value: Sendable> {
     var sources: [Source] = []
 
     enum Stage {
-        /// One for one.
+        /// One output for each input.
         case map((Value) -> Value)
         case each((Value) -> [Value])
         case stream(@Sendable (AsyncStream<Value>, Deliver) async throws -> Void)
     }
 
-    /// Takes what came through, or in from outside, once there is room for it; answers false where no
-    /// more is wanted.
+    /// Takes a value of a stream or a source, once there is capacity for it. Returns false if no
+    /// more values are wanted.
     typealias Deliver = @Sendable (Value) async -> Bool
 
-    /// What comes in from outside, in front of the stage numbered `stage`.
+    /// A source whose values enter in front of the stage numbered `stage`.
     struct Source {
         var stage: Int
         var read: @Sendable (Deliver) async throws -> Void
@@ -34,11 +34,11 @@ public struct Transform<Value: Sendable> {
 
     init() {}
 
-    /// Whether everything passes unchanged, and nothing else comes in.
+    /// Whether all values pass unchanged, and no source is merged.
     public var isIdentity: Bool { stages.isEmpty && sources.isEmpty }
 
-    /// Whether what comes out is a matter of what went in last, and of nothing else: no value before
-    /// it, no source, no time.
+    /// Whether each output depends on the current input alone: not on earlier values, a source or
+    /// time.
     var isOneForOne: Bool {
         sources.isEmpty
             && stages.allSatisfy { stage in
@@ -51,7 +51,7 @@ public struct Transform<Value: Sendable> {
         adding(.map(change))
     }
 
-    /// Lets pass what `isWanted` says.
+    /// Passes the values for which `isWanted` is true.
     public func filter(_ isWanted: @escaping (Value) -> Bool) -> Transform {
         flatMap { isWanted($0) ? [$0] : [] }
     }
@@ -61,12 +61,12 @@ public struct Transform<Value: Sendable> {
         flatMap { value in change(value).map { [$0] } ?? [] }
     }
 
-    /// Puts any number of values in the place of each.
+    /// Replaces each value with any number of values.
     public func flatMap(_ change: @escaping (Value) -> [Value]) -> Transform {
         adding(.each(change))
     }
 
-    /// Calls `look` with each value, and lets it pass.
+    /// Calls `look` with each value, and passes it on.
     public func handleEvents(_ look: @escaping (Value) -> Void) -> Transform {
         map { value in
             look(value)
@@ -74,12 +74,11 @@ public struct Transform<Value: Sendable> {
         }
     }
 
-    /// Sends the values through an asynchronous stream, and goes on with what comes out of that.
+    /// Sends the values through an asynchronous stream, and continues with its output.
     ///
-    /// It is at work from when the reactor begins, so that it may say something of its own; one that
-    /// ends is begun anew with the next value. At most
-    /// ``CoreLimits/streamedValuesMax`` values wait in front of it; the action that finds no room is
-    /// rejected as `BUSY`.
+    /// The stream runs from the start of the reactor, so it may produce values of its own; after
+    /// its end, the next value starts it again. At most ``CoreLimits/streamedValuesMax`` values
+    /// wait in front of it; beyond that, an action is rejected as `BUSY`.
     public func stream<Output: AsyncSequence>(
         _ change: @escaping @Sendable (AsyncStream<Value>) -> Output
     ) -> Transform
@@ -93,11 +92,11 @@ public struct Transform<Value: Sendable> {
             })
     }
 
-    /// Lets the elements of `source` in as well, each a transaction of its own.
+    /// Adds the elements of `source`, each as a transaction of its own.
     ///
-    /// It is read from when the reactor starts until it is torn down, as fast as its elements are
-    /// applied: at most ``CoreLimits/sourcedValuesMax`` of them wait. One that ends or fails ends
-    /// nothing else; the error goes to ``Reactor/error(_:action:state:)``.
+    /// The tree reads it from the start of the reactor until its removal, as fast as it applies the
+    /// elements: at most ``CoreLimits/sourcedValuesMax`` of them wait. The end or failure of a
+    /// source ends nothing else; the error goes to ``Reactor/error(_:action:state:)``.
     public func merging<Input: AsyncSequence & Sendable>(
         _ source: Input
     ) -> Transform where Input.Element == Value {

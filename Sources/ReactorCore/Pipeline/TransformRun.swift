@@ -1,16 +1,16 @@
-/// A ``Transform`` at work in one node.
+/// A ``Transform`` in one node, with the state of its streams.
 ///
 /// *Owner*: the tree's isolation.
 final class TransformRun<Value: Sendable> {
     let stages: [Transform<Value>.Stage]
     let sources: [Transform<Value>.Source]
-    /// Whether what comes out of it comes later.
+    /// Whether it contains a stream, so that outputs come later.
     let isStreamed: Bool
-    /// Whether what comes out of it is a matter of what went in last alone.
+    /// Whether each output depends on the current input alone.
     let isOneForOne: Bool
-    /// The ways into the streams, by stage.
+    /// The queues in front of the streams, by stage.
     private var gates: [Int: StreamGate<Value>] = [:]
-    /// The stages whose streams are at work.
+    /// The stages whose streams run.
     private var open: Set<Int> = []
 
     init(_ transform: Transform<Value>) {
@@ -23,10 +23,10 @@ final class TransformRun<Value: Sendable> {
         isOneForOne = transform.isOneForOne
     }
 
-    /// Sends `value` through the stages from the one numbered `first` on, and gives what comes out at
-    /// once; `begin` begins the stream of a stage.
+    /// Sends `value` through the stages from `first` on, and returns the immediate outputs; `begin`
+    /// starts the stream of a stage.
     ///
-    /// *Throws*: ``Rejection`` if a stream has no room.
+    /// *Throws*: ``Rejection`` if the queue of a stream is full.
     func run(
         _ value: Value, from first: Int = 0, at path: SlicePath, _ turn: Turn,
         begin: (Int, StreamGate<Value>) -> Bool
@@ -45,7 +45,7 @@ final class TransformRun<Value: Sendable> {
         return values
     }
 
-    // because what is refused in the end is not to come out of a stream all the same
+    // Queued at the commit: a value of a refused action must not come out of a stream.
     private func send(
         _ value: Value, to stage: Int, at path: SlicePath, _ turn: Turn,
         begin: (Int, StreamGate<Value>) -> Bool
@@ -67,7 +67,7 @@ final class TransformRun<Value: Sendable> {
         }
     }
 
-    /// Begins the streams that are not at work.
+    /// Starts the streams that do not run.
     func beginStreams(_ begin: (Int, StreamGate<Value>) -> Bool) {
         for stage in gates.keys.sorted() { _ = beginStream(stage, begin) }
     }
@@ -80,10 +80,11 @@ final class TransformRun<Value: Sendable> {
         return false
     }
 
-    /// The stream of a stage has ended: another begins with the next value, which may wait already.
+    /// Handles the end of a stage's stream: the next value starts it again, even one that waits
+    /// already.
     func closed(_ stage: Int, begin: (Int, StreamGate<Value>) -> Bool) {
         open.remove(stage)
-        // because one that ends without having read anything would end again
+        // A stream that ended without reading would end again at once.
         if gates[stage]?.isWanted ?? false { _ = beginStream(stage, begin) }
     }
 }

@@ -1,12 +1,12 @@
-/// An action whose type its carrier does not know: for a root store in the manner of Redux.
+/// An action of any type: for a root store in the manner of Redux.
 ///
 ///     store.dispatch(ErasedAction(AddItem(name: "milk")))
 ///     // in a reducer
 ///     if let add = action.as(AddItem.self) { state.items.append(add.name) }
 ///
-/// *Shape*: on the wire a map of one pair, the type's name and the value; read back, the value is
-/// decoded by whoever asks for it under that name. The name is the type's own, without what it stands
-/// in: two types that are asked for in one root need two names.
+/// *Shape*: on the wire a map of one pair, the type's name and the value. After decoding,
+/// ``as(_:)`` decodes the value for a type of that name. The name does not include enclosing types:
+/// two types used in one root need different names.
 public struct ErasedAction: Sendable {
     /// Name of the action's type.
     public let name: String
@@ -23,7 +23,7 @@ public struct ErasedAction: Sendable {
         payload = .value(action)
     }
 
-    /// The action, if it is of type `type`; nil as well where its bytes are no value of that.
+    /// The action, if it is of type `type`; `nil` also if its bytes are no value of that type.
     public func `as`<Action: WireCodable & Sendable>(_ type: Action.Type) -> Action? {
         switch payload {
         case .value(let value): value as? Action

@@ -1,9 +1,9 @@
-/// Changes a state as an erased action says; actions that it does not know leave it as it is.
+/// Applies an erased action to a state; it leaves the state unchanged for actions it does not know.
 public typealias Reducer<State> = @Sendable (_ state: inout State, _ action: ErasedAction) -> Void
 
-/// Ways to put reducers together.
+/// Functions that combine reducers.
 public enum Reducers {
-    /// A reducer that gives back the new state, in the form that changes it in place.
+    /// Converts a reducer that returns the new state.
     public static func pure<State>(
         _ reduce: @escaping @Sendable (_ state: State, _ action: ErasedAction) -> State
     ) -> Reducer<State> {
@@ -18,8 +18,8 @@ public enum Reducers {
         { state, action in if let action = action.as(type) { reduce(&state, action) } }
     }
 
-    /// Makes one reducer of several, each of a part of the state; each sees every action, in the
-    /// order in which they stand here.
+    /// Combines reducers of parts of the state; each sees every action, in the order of the
+    /// arguments.
     ///
     ///     Reducers.combine((\.user, user), (\.items, items))
     public static func combine<State, each Part>(
@@ -30,7 +30,7 @@ public enum Reducers {
         }
     }
 
-    /// Runs several reducers of one state, one after another.
+    /// Combines reducers of one state, which run one after another.
     public static func sequence<State>(_ all: Reducer<State>...) -> Reducer<State> {
         { state, action in for reduce in all { reduce(&state, action) } }
     }

@@ -5,8 +5,8 @@
 ///     })
 ///     try store.dispatch(ErasedAction(AddItem(name: "milk")))
 ///
-/// It is a reactor like any other: it can be mounted in a daemon and mirrored, by clients that have
-/// its reducer.
+/// It is a reactor like any other: a daemon can mount it, and clients that have its reducer can
+/// mirror it.
 ///
 ///     let app = try await client.mirror(RootReactor(AppState(), reducer: appReducer), at: "/")
 ///     _ = await app.dispatch(AddItem(name: "milk"))

@@ -1,4 +1,4 @@
-/// A long-lived piece of a reactor's behaviour, written as one asynchronous function.
+/// A long-running behaviour of a reactor, written as one asynchronous function.
 ///
 ///     static func search(_ saga: SagaContext<Tracker>) async throws {
 ///         saga.takeLatest {
@@ -11,11 +11,11 @@
 ///
 ///     var sagas: [Saga<Self>] { [Saga(Self.search)] }
 ///
-/// A reactor's sagas start when it begins, once that is committed, and end with it. A saga sees
-/// actions after their commit, in order; it changes nothing itself, it puts actions like any client.
-/// Cancelling it cancels what it forked. An error of the saga or of one of its forks ends the saga and
-/// goes to ``Reactor/error(_:action:state:)``; an error of what a handler began ends that run alone, and
-/// goes there too.
+/// A reactor's sagas start once its start is committed, and end with the reactor. A saga sees
+/// actions after their commit, in order. It changes nothing itself: it dispatches actions, like a
+/// client. Cancelling it cancels its forks. An error of the saga or of one of its forks ends the
+/// saga and goes to ``Reactor/error(_:action:state:)``; an error of a handler's run ends that run
+/// alone, and goes there too.
 public struct Saga<R: Reactor>: Sendable {
     let body: @Sendable (SagaContext<R>) async throws -> Void
 

@@ -1,25 +1,25 @@
 import ReactorThreads
 
-/// Elements that wait for sagas to take them, up to a capacity: buffering that somebody asked for.
+/// A bounded queue of elements that sagas take.
 ///
-/// Any number of sagas take from one channel; each element goes to one of them, in order.
-/// *Owner*: any thread.
+/// Any number of sagas take from one channel; each element goes to one of them, in order. *Owner*:
+/// any thread.
 public final class SagaChannel<Element: Sendable>: Sendable {
-    /// Most elements that wait.
+    /// Maximum number of waiting elements.
     public let capacity: Int
     private let state = Guarded(State())
-    /// What is done when nothing comes into it any more.
+    /// Called once no more elements can be added.
     private let ending = Guarded<(@Sendable () -> Void)?>(nil)
 
     private struct State {
-        /// What waits, from ``next`` on.
+        /// The waiting elements, from ``next`` on.
         var elements: [Element] = []
         var next = 0
         var takers: [SagaWait<Element?>] = []
         var isClosed = false
-        /// Why it was closed, if not because somebody wanted it.
+        /// Thrown by takes after the channel overflowed.
         var failure: SagaError?
-        /// Places that are kept for actions under way.
+        /// Number of slots reserved for actions in progress.
         var reserved = 0
 
         var count: Int { elements.count - next }
@@ -27,7 +27,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         mutating func removeFirst() -> Element {
             let first = elements[next]
             next += 1
-            // because moving the rest each time would cost as much as there waits
+            // Removing one element at a time would cost O(waiting elements) each time.
             if next > 64, next > elements.count / 2 {
                 elements.removeFirst(next)
                 next = 0
@@ -36,22 +36,22 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Makes a channel that anybody can offer elements to.
+    /// Makes a channel that accepts elements from any thread.
     public init(capacity: Int) {
         precondition(capacity > 0, "a channel of capacity \(capacity) passes nothing")
         self.capacity = capacity
     }
 
-    // because nobody can take from a channel that nobody holds
+    // Without a holder, no saga can take from the channel.
     deinit { end() }
 
-    /// How many elements wait.
+    /// Number of waiting elements.
     public var count: Int { state.withLock { $0.count } }
 
     /// Whether it was closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Adds an element, unless the channel is full or closed; whether it did.
+    /// Adds an element, unless the channel is full or closed. Returns whether it did.
     @discardableResult
     public func offer(_ element: Element) -> Bool {
         state.withLock { state in
@@ -61,7 +61,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Closes the channel: what waits can still be taken, and then takes give nil.
+    /// Closes the channel: waiting elements can still be taken, then takes return `nil`.
     public func close() {
         state.withLock { state in
             state.isClosed = true
@@ -71,7 +71,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         end()
     }
 
-    /// Does `job` once: when the channel is closed, or nobody holds it any more.
+    /// Calls `job` once, when the channel is closed or deallocated.
     func whenEnded(_ job: @escaping @Sendable () -> Void) {
         ending.withLock { $0 = job }
         if isClosed { end() }
@@ -85,11 +85,11 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         job?()
     }
 
-    /// Gives `wait` the next element; nil, if there will be none.
+    /// Gives `wait` the next element, or `nil` if there will be none.
     func take(_ wait: SagaWait<Element?>) {
         state.withLock { state in
             if state.count > 0 {
-                // because a taker that gave up takes nothing
+                // The wait of a cancelled or timed-out take accepts no element.
                 if wait.give(.success(state.elements[state.next])) { _ = state.removeFirst() }
             } else if let failure = state.failure {
                 wait.give(.failure(failure))
@@ -109,9 +109,9 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         state.elements.append(element)
     }
 
-    // MARK: For what a reactor does
+    // MARK: Elements from a reactor
 
-    /// Keeps a place; answers false where there is none.
+    /// Reserves a slot. Returns false at the capacity.
     func reserve() -> Bool {
         state.withLock { state in
             if state.isClosed { return true }
@@ -121,12 +121,12 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Gives a place back.
+    /// Releases a reserved slot.
     func cancelReservation() {
         state.withLock { $0.reserved = max(0, $0.reserved - 1) }
     }
 
-    /// Fills a place that was kept, or one beyond the capacity for what could not be refused.
+    /// Fills a reserved slot, or adds an element that could not be refused beyond the capacity.
     func fill(_ element: Element, isReserved: Bool) {
         state.withLock { state in
             if isReserved { state.reserved = max(0, state.reserved - 1) }
@@ -134,8 +134,8 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Adds what could not be refused; where there is no room for it, the channel ends with `failure`,
-    /// which takes throw once they have taken what waits.
+    /// Adds an element that could not be refused. At the capacity, the channel closes with
+    /// `failure`, which takes throw after the waiting elements.
     func add(_ element: Element, orFail failure: SagaError) {
         let hasFailed = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -153,7 +153,7 @@ public final class SagaChannel<Element: Sendable>: Sendable {
 
 // MARK: - Taking
 extension SagaContext {
-    /// Takes the next element of a channel; nil, if it is closed and nothing waits in it.
+    /// Takes the next element of a channel; `nil` if it is closed and empty.
     public func take<Element: Sendable>(
         from channel: SagaChannel<Element>
     ) async throws -> Element? {
@@ -162,7 +162,7 @@ extension SagaContext {
         }
     }
 
-    /// Takes the next element of a channel; nil, if it is closed or none came within `timeout`.
+    /// Takes the next element of a channel; `nil` if it is closed, or none came within `timeout`.
     public func take<Element: Sendable>(
         from channel: SagaChannel<Element>, timeout: Duration
     ) async throws -> Element? {

@@ -2,8 +2,8 @@ import ReactorThreads
 
 // MARK: - Sagas of a saga
 extension SagaContext {
-    /// Begins a saga that is attached to this one: cancelled with it, and awaited by its end; an error
-    /// of it ends this one and all its forks.
+    /// Starts a saga that is attached to this one: it is cancelled with this saga, which does not
+    /// end before it. Its error ends this saga and all its forks.
     @discardableResult
     public func fork<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
@@ -11,8 +11,8 @@ extension SagaContext {
         begin(scope.child(.attached), body, nil)
     }
 
-    /// Begins a saga that outlives this one: it ends with its reactor. An error that nobody catches
-    /// goes to the reactor's error hook.
+    /// Starts a saga that outlives this one and ends with its reactor. Its error goes to the
+    /// reactor's error hook.
     @discardableResult
     public func spawn<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
@@ -28,8 +28,8 @@ extension SagaContext {
         return handle
     }
 
-    /// Begins a saga and waits for what it returns; its error is thrown here. It takes in place of this
-    /// one, which goes on behind what it took.
+    /// Starts a saga and returns its result, or throws its error. It takes actions in place of this
+    /// saga, which continues after them.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws -> Value {
@@ -46,14 +46,15 @@ extension SagaContext {
         }
     }
 
-    /// Waits for what a saga returns.
+    /// Waits for the result of a saga.
     ///
-    /// *Throws*: its error; `CancellationError` if one of both was cancelled.
+    /// *Throws*: its error; `CancellationError` if one of the two was cancelled.
     public func join<Value: Sendable>(_ handle: SagaHandle<Value>) async throws -> Value {
         try await pausing { try await handle.value }
     }
 
-    /// Begins `body` as `child`, which hears by `childEar`, or by a copy of this one's.
+    /// Starts `body` as `child`, which reads through `childEar`, or through a copy of this saga's
+    /// reader.
     func begin<Value: Sendable>(
         _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value,
         _ childEar: SagaEar<R>?
@@ -69,7 +70,7 @@ extension SagaContext {
     private func prepare<Value: Sendable>(
         _ child: SagaScope, _ type: Value.Type, _ childEar: SagaEar<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
-        // The child hears all that came since its parent went on.
+        // The child sees everything since its parent went on.
         let ear = childEar ?? ear.copy()
         if childEar == nil { child.adopt(ear) }
         let result = Guarded<Value?>(nil, by: room.lock)

@@ -1,15 +1,15 @@
 import ReactorThreads
 
-// MARK: - Several at once
+// MARK: - Several sagas at once
 extension SagaContext {
-    /// A saga that is one of several.
+    /// One saga of a group.
     public typealias Member<Value> = @Sendable (SagaContext<R>) async throws -> Value
 
-    /// Begins all members and waits for all of them: their results, in the order of the members.
+    /// Starts all members and waits for them. Returns their results, in the order of the members.
     ///
-    /// A member that fails cancels the others, and its error is thrown; so does one that is
-    /// cancelled. The members take in place of this saga: its next take sees what none of them has taken,
-    /// from the first that one of them left.
+    /// If a member fails or is cancelled, the others are cancelled and its error is thrown. The
+    /// members take actions in place of this saga, whose next take sees the actions that none of
+    /// them has taken, from the first one left over.
     public func all<Value: Sendable>(_ members: [Member<Value>]) async throws -> [Value] {
         let group = group()
         defer { group.release() }
@@ -22,8 +22,8 @@ extension SagaContext {
         }
     }
 
-    /// Begins a member for each element and waits for all of them: their results, in the order of the
-    /// elements.
+    /// Starts a member for each element and waits for them. Returns their results, in the order of
+    /// the elements.
     ///
     ///     let users = try await saga.all(ids) { saga, id in try await load(saga, user: id) }
     public func all<Element: Sendable, Value: Sendable>(
@@ -33,10 +33,10 @@ extension SagaContext {
         try await all(elements.map { element in member { try await body($0, element) } })
     }
 
-    // because a closure in a literal of an array is not taken for a Sendable one
+    // Gives the closure its type: in an array literal, the compiler does not infer it as Sendable.
     private func member<Value>(_ body: @escaping Member<Value>) -> Member<Value> { body }
 
-    /// Begins both members, whatever each of them returns, and waits for both.
+    /// Starts two members, whose results may have different types, and waits for both.
     ///
     ///     let (user, items) = try await saga.all({ try await load($0, user: 7) }, loadItems)
     public func all<First: Sendable, Second: Sendable>(
@@ -45,7 +45,7 @@ extension SagaContext {
         try await allOf(first, second)
     }
 
-    /// Begins three members, whatever each of them returns, and waits for all of them.
+    /// Starts three members, whose results may have different types, and waits for them.
     public func all<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: @escaping Member<First>, _ second: @escaping Member<Second>,
         _ third: @escaping Member<Third>
@@ -53,8 +53,8 @@ extension SagaContext {
         try await allOf(first, second, third)
     }
 
-    /// Begins four members, whatever each of them returns, and waits for all of them; more of them
-    /// begin by ``allOf(_:)``.
+    /// Starts four members, whose results may have different types, and waits for them; for more,
+    /// use ``allOf(_:)``.
     public func all<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: @escaping Member<First>, _ second: @escaping Member<Second>,
         _ third: @escaping Member<Third>, _ fourth: @escaping Member<Fourth>
@@ -62,17 +62,17 @@ extension SagaContext {
         try await allOf(first, second, third, fourth)
     }
 
-    // because the compiler (6.3.1) takes a closure for a Sendable one where a pack wants that only
-    // sometimes, and never among functions of one name, `all` stands beside this for up to four
-    /// Begins any number of members, whatever each of them returns, and waits for all of them: their
-    /// results, in the order of the members.
+    // The compiler (6.3.1) infers Sendable closures for a pack only sometimes, and never among
+    // overloads. So this function has a name of its own, beside `all` for up to four members.
+    /// Starts any number of members, whose results may have different types, and waits for them.
+    /// Returns their results, in the order of the members.
     ///
     ///     let (user, items, prices, stock, offers) = try await saga.allOf(
     ///         { @Sendable saga in try await load(saga, user: 7) }, loadItems, loadPrices, loadStock,
     ///         loadOffers)
     ///
-    /// A member that fails cancels the others, and its error is thrown. One that is written in its
-    /// place says that it is Sendable: `{ @Sendable saga in … }`.
+    /// If a member fails, the others are cancelled and its error is thrown. Mark a closure literal
+    /// as Sendable: `{ @Sendable saga in … }`.
     public func allOf<each Value: Sendable>(
         _ members: repeat @escaping @Sendable (SagaContext<R>) async throws -> each Value
     ) async throws -> (repeat each Value) {
@@ -83,12 +83,12 @@ extension SagaContext {
         return try await pausing { (repeat try await (each handles).value) }
     }
 
-    /// Begins all members and waits for the first that returns or fails; the others are cancelled,
-    /// and what they still put is dropped. The saga goes on behind what the winner took; what another
-    /// has taken by then is there for its next take.
+    /// Starts all members and waits for the first that returns or fails; then cancels the others
+    /// and drops their later dispatches. The saga continues after the actions that the winner took;
+    /// actions that the others have taken are there for its next take.
     ///
-    /// *Throws*: the error of the first that ended, if that failed; ``SagaError/nobodyRaces`` where
-    /// there is no member.
+    /// *Throws*: the error of the member that ended first, if it failed; ``SagaError/nobodyRaces``
+    /// for an empty list.
     public func first<Value: Sendable>(_ members: [Member<Value>]) async throws -> Value {
         guard !members.isEmpty else { throw SagaError.nobodyRaces }
         let group = group()
@@ -104,7 +104,7 @@ extension SagaContext {
                     if case .failed(let error) = end {
                         wait.give(.failure(error))
                     } else {
-                        // Nobody is left in the race.
+                        // The last member was cancelled.
                         wait.give(.failure(CancellationError()))
                     }
                 }
@@ -116,12 +116,12 @@ extension SagaContext {
         }
     }
 
-    /// Begins all members and waits for the first that returns or fails.
+    /// Starts all members and waits for the first that returns or fails.
     public func first<Value: Sendable>(_ members: Member<Value>...) async throws -> Value {
         try await first(members)
     }
 
-    /// Begins all members and waits for the first that returns or fails.
+    /// Starts all members and waits for the first that returns or fails.
     public func race<Value: Sendable>(_ members: Member<Value>...) async throws -> Value {
         try await first(members)
     }
@@ -129,10 +129,10 @@ extension SagaContext {
     private func group() -> SagaGroup<R> { SagaGroup(scope.child(.joined), self) }
 }
 
-/// Sagas that stand and fall together.
+/// Sagas that are cancelled together.
 private final class SagaGroup<R: Reactor> {
     let scope: SagaScope
-    /// The saga that waits for it.
+    /// The saga that waits for the group.
     private let outside: SagaContext<R>
     private let wasReading: Bool
     private var ears: [SagaEar<R>] = []
@@ -143,7 +143,7 @@ private final class SagaGroup<R: Reactor> {
         wasReading = outside.ear.hold()
     }
 
-    /// Begins a member.
+    /// Starts a member.
     func fork<Value: Sendable>(
         _ member: @escaping SagaContext<R>.Member<Value>
     ) -> SagaHandle<Value> { begin(member).handle }
@@ -182,10 +182,10 @@ private final class SagaGroup<R: Reactor> {
         }
     }
 
-    /// Lets the saga go on behind what the members took.
+    /// Continues the outer saga after the actions that the members took.
     func release() { outside.ear.release(wasReading, to: ears, besides: []) }
 
-    /// Lets the saga go on behind what the winner took.
+    /// Continues the outer saga after the actions that the winner took.
     func release(after winner: SagaEar<R>?) {
         outside.ear.release(
             wasReading, to: ears.filter { $0 === winner }, besides: ears.filter { $0 !== winner })

@@ -1,6 +1,6 @@
 // MARK: - Taking actions
 extension SagaContext {
-    /// Takes an action that something can be made of, and gives what `match` makes of it.
+    /// Takes the next action for which `match` returns a value, and returns that value.
     ///
     ///     let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
     public func take<Payload: Sendable>(
@@ -9,7 +9,7 @@ extension SagaContext {
         try await actions.take(match)
     }
 
-    /// Takes an action that something can be made of, or gives nil where none has come within
+    /// Takes the next action for which `match` returns a value; `nil` if none came within
     /// `timeout`.
     public func take<Payload: Sendable>(
         timeout: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?
@@ -17,15 +17,14 @@ extension SagaContext {
         try await actions.take(timeout: timeout, match)
     }
 
-    /// Takes the first action that `isWanted` says.
+    /// Takes the next action for which `isWanted` is true.
     public func take(
         where isWanted: @escaping @Sendable (R.Action) -> Bool
     ) async throws -> R.Action {
         try await actions.take(where: isWanted)
     }
 
-    /// Takes the first action that `isWanted` says, or gives nil where none has come within
-    /// `timeout`.
+    /// Takes the next action for which `isWanted` is true; `nil` if none came within `timeout`.
     public func take(
         timeout: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool
     ) async throws -> R.Action? {
@@ -35,7 +34,7 @@ extension SagaContext {
     /// Takes the next action.
     public func take() async throws -> R.Action { try await actions.take() }
 
-    /// Takes a mutation that something can be made of, and gives what `match` makes of it.
+    /// Takes the next mutation for which `match` returns a value, and returns that value.
     public func takeMutation<Payload: Sendable>(
         _ match: @escaping @Sendable (R.Mutation) -> Payload?
     ) async throws -> Payload {
@@ -52,10 +51,10 @@ extension SagaContext {
 
 // MARK: - Handling actions
 extension SagaContext {
-    /// What is done for an action.
+    /// The function that runs for an action.
     public typealias Handler<Payload> = @Sendable (SagaContext, Payload) async throws -> Void
 
-    /// Runs `body` for every action that matches, each as a saga of its own: see
+    /// Runs `body` for every matching action, each as a saga of its own: see
     /// ``SagaSource/takeEvery(_:do:)``.
     @discardableResult
     public func takeEvery<Payload: Sendable>(
@@ -64,7 +63,7 @@ extension SagaContext {
         actions.takeEvery(match, do: body)
     }
 
-    /// Runs `body` for every action that `isWanted` says.
+    /// Runs `body` for every action for which `isWanted` is true.
     @discardableResult
     public func takeEvery(
         where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
@@ -73,7 +72,7 @@ extension SagaContext {
         actions.takeEvery(where: isWanted, do: body)
     }
 
-    /// Runs `body` for an action that matches, and for none while that runs.
+    /// Runs `body` for a matching action, and ignores others while it runs.
     @discardableResult
     public func takeLeading<Payload: Sendable>(
         _ match: @escaping @Sendable (R.Action) -> Payload?, do body: @escaping Handler<Payload>
@@ -81,7 +80,7 @@ extension SagaContext {
         actions.takeLeading(match, do: body)
     }
 
-    /// Runs `body` for an action that `isWanted` says, and for none while that runs.
+    /// Runs `body` for an action for which `isWanted` is true, and ignores others while it runs.
     @discardableResult
     public func takeLeading(
         where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
@@ -90,7 +89,7 @@ extension SagaContext {
         actions.takeLeading(where: isWanted, do: body)
     }
 
-    /// Runs `body` for every action that matches, and cancels it when the next comes.
+    /// Runs `body` for every matching action, and cancels it at the next.
     @discardableResult
     public func takeLatest<Payload: Sendable>(
         _ match: @escaping @Sendable (R.Action) -> Payload?, do body: @escaping Handler<Payload>
@@ -98,7 +97,7 @@ extension SagaContext {
         actions.takeLatest(match, do: body)
     }
 
-    /// Runs `body` for every action that `isWanted` says, and cancels it when the next comes.
+    /// Runs `body` for every action for which `isWanted` is true, and cancels it at the next.
     @discardableResult
     public func takeLatest(
         where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
@@ -107,7 +106,7 @@ extension SagaContext {
         actions.takeLatest(where: isWanted, do: body)
     }
 
-    /// Runs `body` with the last action that matches, once `quiet` has passed without another.
+    /// Runs `body` with the last matching action, after `quiet` has passed without another.
     @discardableResult
     public func debounce<Payload: Sendable>(
         _ quiet: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?,
@@ -116,8 +115,8 @@ extension SagaContext {
         actions.debounce(quiet, match, do: body)
     }
 
-    /// Runs `body` with the last action that `isWanted` says, once `quiet` has passed without
-    /// another.
+    /// Runs `body` with the last action for which `isWanted` is true, after `quiet` has passed
+    /// without another.
     @discardableResult
     public func debounce(
         _ quiet: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
@@ -126,7 +125,7 @@ extension SagaContext {
         actions.debounce(quiet, where: isWanted, do: body)
     }
 
-    /// Runs `body` for an action that matches, and for none within `window` of that one.
+    /// Runs `body` for a matching action, and ignores others within `window` of it.
     @discardableResult
     public func throttle<Payload: Sendable>(
         _ window: Duration, _ match: @escaping @Sendable (R.Action) -> Payload?,
@@ -135,7 +134,8 @@ extension SagaContext {
         actions.throttle(window, match, do: body)
     }
 
-    /// Runs `body` for an action that `isWanted` says, and for none within `window` of that one.
+    /// Runs `body` for an action for which `isWanted` is true, and ignores others within `window`
+    /// of it.
     @discardableResult
     public func throttle(
         _ window: Duration, where isWanted: @escaping @Sendable (R.Action) -> Bool = { _ in true },
@@ -152,7 +152,7 @@ extension SagaContext where R.Action == ErasedAction {
         try await take { $0.as(type) }
     }
 
-    /// Takes the next action of type `type`, or gives nil where none has come within `timeout`.
+    /// Takes the next action of type `type`; `nil` if none came within `timeout`.
     public func take<Action: WireCodable & Sendable>(
         _ type: Action.Type, timeout: Duration
     ) async throws -> Action? {
@@ -167,7 +167,7 @@ extension SagaContext where R.Action == ErasedAction {
         takeEvery({ $0.as(type) }, do: body)
     }
 
-    /// Runs `body` for every action of type `type`, and cancels it when the next comes.
+    /// Runs `body` for every action of type `type`, and cancels it at the next.
     @discardableResult
     public func takeLatest<Action: WireCodable & Sendable>(
         _ type: Action.Type, do body: @escaping Handler<Action>
@@ -175,7 +175,7 @@ extension SagaContext where R.Action == ErasedAction {
         takeLatest({ $0.as(type) }, do: body)
     }
 
-    /// Runs `body` for an action of type `type`, and for none while that runs.
+    /// Runs `body` for an action of type `type`, and ignores others while it runs.
     @discardableResult
     public func takeLeading<Action: WireCodable & Sendable>(
         _ type: Action.Type, do body: @escaping Handler<Action>
@@ -183,7 +183,7 @@ extension SagaContext where R.Action == ErasedAction {
         takeLeading({ $0.as(type) }, do: body)
     }
 
-    /// Runs `body` with the last action of type `type`, once `quiet` has passed without another.
+    /// Runs `body` with the last action of type `type`, after `quiet` has passed without another.
     @discardableResult
     public func debounce<Action: WireCodable & Sendable>(
         _ quiet: Duration, _ type: Action.Type, do body: @escaping Handler<Action>
@@ -191,7 +191,7 @@ extension SagaContext where R.Action == ErasedAction {
         debounce(quiet, { $0.as(type) }, do: body)
     }
 
-    /// Runs `body` for an action of type `type`, and for none within `window` of that one.
+    /// Runs `body` for an action of type `type`, and ignores others within `window` of it.
     @discardableResult
     public func throttle<Action: WireCodable & Sendable>(
         _ window: Duration, _ type: Action.Type, do body: @escaping Handler<Action>
@@ -199,7 +199,7 @@ extension SagaContext where R.Action == ErasedAction {
         throttle(window, { $0.as(type) }, do: body)
     }
 
-    /// Puts an action of any type.
+    /// Dispatches an action of any type.
     public func put(_ action: some WireCodable & Sendable) async throws {
         try await put(ErasedAction(action))
     }

@@ -1,17 +1,17 @@
-// MARK: - Waiting for the world
+// MARK: - Waiting for time and other code
 extension SagaContext {
-    /// Waits, by the clock of the tree.
+    /// Waits for `duration` on the tree's clock.
     public func sleep(for duration: Duration) async throws {
         try await pausing { try await room.clock.sleep(for: duration) }
     }
 
-    /// Calls a function that answers through a callback, and waits for the answer.
+    /// Calls a function with a callback, and waits for its answer.
     ///
     ///     let user = try await saga.call { completion in
     ///         directory.find("ada") { completion($0) }
     ///     }
     ///
-    /// The first answer counts. A saga that is cancelled does not wait for it.
+    /// The first answer counts. A cancelled saga stops waiting.
     public func call<Value: Sendable>(
         _ body: (SagaCompletion<Value>) -> Void
     ) async throws -> Value {
@@ -20,9 +20,9 @@ extension SagaContext {
         }
     }
 
-    /// Runs a block as a task of its own, and waits for what it returns.
+    /// Runs a block as a task of its own, and returns its result.
     ///
-    /// A saga that is cancelled cancels the block and does not wait for it.
+    /// Cancelling the saga cancels the block, and does not wait for it.
     public func async<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -30,16 +30,16 @@ extension SagaContext {
     }
 }
 
-/// Takes the answer of a function that was called.
+/// Receives the answer of a called function.
 public struct SagaCompletion<Value: Sendable>: Sendable {
     let wait: SagaWait<Value>
 
-    /// Gives the answer; a second one is dropped.
+    /// Gives the answer; later answers are dropped.
     public func callAsFunction(_ value: Value) { wait.give(.success(value)) }
 
-    /// Gives the answer, or says that there is none; a second one is dropped.
+    /// Gives the answer or an error; later answers are dropped.
     public func callAsFunction(_ result: Result<Value, any Error>) { wait.give(result) }
 
-    /// Says that there is no answer.
+    /// Gives an error as the answer.
     public func callAsFunction(throwing error: any Error) { wait.give(.failure(error)) }
 }

@@ -1,14 +1,14 @@
-/// What a saga sees of its reactor, and what it can do.
+/// A saga's access to its reactor.
 ///
-/// The first `take` of a saga sees what came since the saga last went on. Each later one goes on right
-/// behind what the one before took: in a loop none is lost, whatever the saga waits for in between,
-/// as long as at most ``CoreLimits/sagaLogMax`` actions and mutations come meanwhile; after more, the
-/// take throws ``SagaError/missed(count:)``. What the saga puts itself is not there for it.
-/// ``skipToNow()`` forgets what waits. A handler (``takeEvery(_:do:)`` and its siblings) is called for
-/// each action and keeps none; a ``channel(of:capacity:)`` keeps as many as it is told to, and refuses
-/// the action that finds no room.
+/// The first `take` of a saga sees the actions since its last wait. Each later `take`
+/// starts right after the action that the one before took. So a loop loses no action, whatever the
+/// saga waits for in between, up to ``CoreLimits/sagaLogMax`` actions and mutations; after more,
+/// `take` throws ``SagaError/missed(count:)``. A saga does not see the actions that it dispatches
+/// with `put` itself. ``skipToNow()`` drops the waiting actions. A handler (``takeEvery(_:do:)``
+/// and its siblings) is called for each action and queues none; a ``channel(of:capacity:)`` queues
+/// up to its capacity, and refuses actions beyond it.
 ///
-/// *Owner*: the saga that was handed it; what it forks is handed its own.
+/// *Owner*: the saga that received it; each fork receives its own.
 public struct SagaContext<R: Reactor>: Sendable {
     let host: any SagaHost<R>
     let scope: SagaScope
@@ -16,13 +16,14 @@ public struct SagaContext<R: Reactor>: Sendable {
 
     var room: SagaRoom { scope.room }
 
-    /// The time by which the saga waits.
+    /// The clock by which the saga waits.
     public var clock: TreeClock { room.clock }
 
     /// The reactor's path.
     public var path: String { host.path }
 
-    /// Runs `body` as one wait of the saga: what happens meanwhile is not remembered for it.
+    /// Runs `body` as one wait of the saga. Before its first take, a saga does not see the actions
+    /// of its waits.
     func pausing<Value>(_ body: () async throws -> Value) async throws -> Value {
         try scope.pause()
         defer { scope.wake() }
@@ -31,7 +32,7 @@ public struct SagaContext<R: Reactor>: Sendable {
         return value
     }
 
-    /// Waits for what `ask` sees to that it is given.
+    /// Calls `ask` with a wait, and returns the value that it is given.
     func waiting<Value: Sendable>(
         _ type: Value.Type = Value.self, _ ask: (SagaWait<Value>) -> Void
     ) async throws -> Value {
@@ -43,22 +44,22 @@ public struct SagaContext<R: Reactor>: Sendable {
     }
 }
 
-// MARK: - Where the next take begins
+// MARK: - Start of the next take
 extension SagaContext {
-    /// Forgets what came and was not taken: the next take sees what comes from here on.
+    /// Drops the waiting actions: the next take sees actions from now on.
     public func skipToNow() { ear.wakeNow() }
 }
 
 // MARK: - Reading and writing the reactor
 extension SagaContext {
-    /// The state as it is when the saga goes on.
+    /// The current state.
     public func select() async throws -> R.State { try await select { $0 } }
 
-    /// A part of the state, as it is when the saga goes on.
+    /// A part of the current state.
     ///
     ///     let count = try await saga.select(\.count)
     ///
-    /// What happens after that is there for the next take.
+    /// The next take sees everything that happens afterwards.
     public func select<Part: Sendable>(
         _ part: @escaping @Sendable (R.State) -> Part
     ) async throws -> Part {
@@ -78,8 +79,8 @@ extension SagaContext {
 
     /// Dispatches an action as a transaction of its own, and returns when it is committed.
     ///
-    /// What it causes, its followers included, is there for the next take; the action itself is not.
-    /// *Throws*: ``Rejection`` if it was refused.
+    /// The next take sees the consequences, followers included, but not the action itself.
+    /// *Throws*: ``Rejection`` if the action was refused.
     public func put(_ action: R.Action) async throws {
         try scope.pause()
         try await waiting(Void.self) { wait in
@@ -103,7 +104,7 @@ extension SagaContext {
 
     /// Dispatches an action to the reactor at `path`, and returns when it is committed.
     ///
-    /// *Throws*: ``Rejection`` if it was refused, or nothing takes it there.
+    /// *Throws*: ``Rejection`` if the action was refused, or no reactor at `path` accepts it.
     public func put(_ action: some WireCodable & Sendable, to path: String) async throws {
         try scope.pause()
         let bytes = WireEmbedded(action)
@@ -115,13 +116,13 @@ extension SagaContext {
         }
     }
 
-    /// What the same saga sees and can do at another node, of its actions and mutations too.
+    /// The context of the same saga at another node, for its actions and mutations.
     ///
     ///     let detail = try await saga.reactor(Detail.self, at: "/detail")
     ///     try await detail.put(.show(id))
     ///
-    /// It costs something for as long as somebody holds it, or what was begun by it.
-    /// *Throws*: ``SagaError/gone(path:)`` if there is no such reactor there.
+    /// The tree records the actions of that node as long as the context or a saga started through
+    /// it exists. *Throws*: ``SagaError/gone(path:)`` if there is no such reactor.
     public func reactor<Other: Reactor>(
         _ type: Other.Type, at path: String
     ) async throws -> SagaContext<Other> {

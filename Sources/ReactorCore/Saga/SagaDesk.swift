@@ -1,26 +1,27 @@
-/// Where the sagas of one reactor hear of what it does, and say what they want of it.
+/// Connects the sagas of one reactor to it: passes them the reactor's actions and mutations, and
+/// dispatches their actions.
 ///
-/// *Place*: a tree has one at each node with sagas, a client one at each mirror with sagas.
-/// *Owner*: the isolation of the tree, or the one thread at which a mirror's sagas are served.
+/// *Place*: a tree has one for each node with sagas, a client one for each mirror with sagas.
+/// *Owner*: the isolation of the tree, or the thread that serves the mirror's sagas.
 package final class SagaDesk<R: Reactor> {
     package let log: SagaLog<R>
     let path: String
     let state: () -> R.State
     private let dispatch: Dispatch
     private var listeners = SagaListeners<R>()
-    /// Actions that were let in and that sagas have not been told of.
+    /// Number of admitted actions that have not been passed to the sagas.
     private(set) var admittedCount = 0
-    /// Number of the action that was let in last.
+    /// Number of the last admitted action.
     private var lastAdmission: UInt64 = 0
-    /// How many listen.
+    /// Number of listeners.
     var listenerCount: Int { listeners.count }
-    /// Keeps the tap.
+    /// Owns the tap at the node.
     var token: StoreToken?
-    /// How many sagas need the desk.
-    var users = 0
+    /// Number of sagas that use this object.
+    private var userCount = 0
 
-    /// Dispatches an action, and says once it is committed what became of it and which notes of the
-    /// log tell of it.
+    /// Dispatches an action. Once it is committed, the callback receives its result and the range
+    /// of its own log notes.
     package typealias Dispatch = (
         R.Action, @escaping @Sendable (Result<Void, any Error>, Range<UInt64>) -> Void
     ) -> Void
@@ -36,7 +37,17 @@ package final class SagaDesk<R: Reactor> {
         self.dispatch = dispatch
     }
 
-    /// Begins a saga at the top; `adopt` lists it with what ends it.
+    /// Adds a user.
+    func retain() { userCount += 1 }
+
+    /// Removes a user. Returns whether it was the last.
+    func release() -> Bool {
+        userCount -= 1
+        assert(userCount >= 0, "\(path): a desk is released more often than retained")
+        return userCount == 0
+    }
+
+    /// Starts a top-level saga; `adopt` registers it with its owner.
     package func run<Value: Sendable>(
         on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
@@ -48,7 +59,8 @@ package final class SagaDesk<R: Reactor> {
         return SagaContext(host: host, scope: scope, ear: ear).begin(scope, body, ear)
     }
 
-    /// Dispatches an action for a saga that hears by `ear`; the action is no news to it.
+    /// Dispatches an action for the saga of `ear`, which does not see the
+    /// action's own notes.
     func put(_ action: R.Action, for ear: SagaEar<R>, then: @escaping SagaPutEnd) {
         dispatch(action) { result, notes in
             ear.skip(notes)
@@ -56,11 +68,11 @@ package final class SagaDesk<R: Reactor> {
         }
     }
 
-    /// Tells all who listen; `admission` is the number under which an action was let in, if it was.
+    /// Passes a note to all listeners; `admission` is the number of an admitted action.
     package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
         let number = log.append(note)
         if admission != nil { admittedCount -= 1 }
-        // because one that goes meanwhile is told all the same, and knows that it is gone
+        // A listener that is removed during the loop is still called, and ignores the call.
         let all = listeners.all
         for index in all.indices {
             guard let listener = all[index] else { continue }
@@ -69,8 +81,8 @@ package final class SagaDesk<R: Reactor> {
         }
     }
 
-    /// Lets `listener` hear what the log holds from note `cursor` on, but for those to skip, and all that
-    /// comes.
+    /// Passes `listener` the notes from `cursor` on, except those in `skipped`, and all later
+    /// notes.
     ///
     /// *Throws*: ``SagaError/missed(count:)``.
     func listen(
@@ -88,10 +100,10 @@ package final class SagaDesk<R: Reactor> {
         listeners.add(listener)
     }
 
-    /// Forgets the listener with this number.
+    /// Removes the listener with this number.
     func remove(_ id: UInt64) { listeners.remove(id) }
 
-    /// There will be nothing more to hear.
+    /// Ends all listeners: the reactor is gone.
     package func close() {
         for case let listener? in listeners.all {
             listener.lose(.gone(path: path))
@@ -100,14 +112,14 @@ package final class SagaDesk<R: Reactor> {
     }
 }
 
-/// Takes what became of an action that a saga put.
+/// Receives the result of an action that a saga dispatched.
 package typealias SagaPutEnd = @Sendable (Result<Void, any Error>) -> Void
 
-// MARK: - Letting actions in
+// MARK: - Admitting actions
 extension SagaDesk {
-    /// Asks whether an action may be decided, and numbers it if so.
+    /// Asks the listeners whether an action may be decided. Returns its admission number.
     ///
-    /// *Throws*: ``Rejection`` where a channel that wants it is full, or no saga can begin for it.
+    /// *Throws*: ``Rejection`` if a channel for the action is full, or no saga can start for it.
     package func admit(_ action: R.Action) throws(Rejection) -> UInt64 {
         var admitted: [SagaListener<R>] = []
         for listener in listeners.admitting {
@@ -124,7 +136,7 @@ extension SagaDesk {
         return lastAdmission
     }
 
-    /// An action that was let in came to nothing.
+    /// Withdraws an admitted action that was refused.
     package func withdraw(_ action: R.Action, admittedAs admission: UInt64) {
         admittedCount -= 1
         for listener in listeners.admitting where admission > listener.since {
@@ -132,11 +144,11 @@ extension SagaDesk {
         }
     }
 
-    /// What the tree tells of its node.
+    /// The tap that the tree calls at the node.
     var tap: NodeTap<R> {
         var tap = NodeTap<R>(
             action: { [self] action, _ in
-                // because a tree commits its actions in the order in which they were let in
+                // A tree commits its actions in the order of their admission.
                 tell(
                     .action(action),
                     admittedAs: lastAdmission &- UInt64(admittedCount) &+ 1)
@@ -147,7 +159,7 @@ extension SagaDesk {
         return tap
     }
 
-    // because a tree takes back the last first
+    // A tree withdraws the last action first.
     private func withdrawLast(_ action: R.Action) {
         withdraw(action, admittedAs: lastAdmission)
         lastAdmission &-= 1
@@ -155,18 +167,19 @@ extension SagaDesk {
     }
 }
 
-/// Somebody who wants to hear of what a reactor does.
+/// A listener to the actions and mutations of a reactor.
 final class SagaListener<R: Reactor> {
     let id: UInt64
-    /// Hears a note, and says whether it wants another; last, whether it was asked about it before.
+    /// Receives a note with its number, and whether its action was admitted by this listener.
+    /// Returns whether it wants further notes.
     let hear: (UInt64, SagaNote<R>, Bool) -> Bool
-    /// Is told that there will be none.
+    /// Called when no further notes will come.
     let lose: (SagaError) -> Void
-    /// Is asked before an action is decided; as many were let in before and are not told of.
+    /// Called before an action is decided; the number counts admitted actions without a note.
     var admit: ((R.Action, Int) throws(Rejection) -> Void)?
-    /// Is told that an action that was let in came to nothing.
+    /// Called if an admitted action is refused.
     var withdraw: ((R.Action) -> Void)?
-    /// Number of the last action that was let in before it was asked about any.
+    /// Number of the last action that was admitted before this listener was added.
     var since: UInt64 = 0
 
     init(
@@ -179,12 +192,12 @@ final class SagaListener<R: Reactor> {
     }
 }
 
-/// The listeners of one desk, in the order in which they came.
+/// The listeners of one desk, in the order of their addition.
 private struct SagaListeners<R: Reactor> {
-    /// The listeners, and gaps where some were.
+    /// The listeners, with gaps in place of removed ones.
     private(set) var all: [SagaListener<R>?] = []
     private var places: [UInt64: Int] = [:]
-    /// Those that are asked before an action is decided.
+    /// The listeners with an `admit` function.
     private(set) var admitting: [SagaListener<R>] = []
 
     var count: Int { places.count }

@@ -1,25 +1,26 @@
 import ReactorThreads
 
-/// Where a saga is in a log.
+/// The position of a saga in a log.
 ///
-/// Before its first take a saga hears while it runs, and nothing while it waits. From then on it
-/// *reads*: the next take begins right behind what the one before took, whatever the saga waited for
-/// in between. It is asleep while a take waits, for that is told by the desk.
+/// Before its first take, a saga sees the notes written while it runs, and none written while it
+/// waits. From then on it *reads*: the next take starts right after the note that the one before
+/// took, whatever the saga waited for in between. While a take waits, the position is asleep, since
+/// the desk passes notes to the take directly.
 final class SagaEar<R: Reactor>: Sendable {
     let log: SagaLog<R>
     private let state: Guarded<State>
 
     private struct State {
-        /// The first note for the next take; none while the saga waits for it.
+        /// The first note for the next take; `nil` while a take waits.
         var cursor: UInt64?
-        /// The first note since the saga last went on; none while it waits.
+        /// The first note since the saga last went on; `nil` while it waits.
         var resumed: UInt64?
-        /// Whether what comes while the saga waits for something else is kept for it.
+        /// Whether the log keeps notes for the saga during other waits.
         var isReading = false
-        /// Notes that are no news to the saga, from the cursor on: what it put itself, and what was taken
-        /// in its place.
+        /// Notes from the cursor on that the saga does not see: those of its own actions, and
+        /// those that others took in its place.
         var skipped: [Range<UInt64>] = []
-        /// What is remembered of a saga that takes in place of another.
+        /// The record of a saga that takes in place of another.
         var member: Member?
         var isClosed = false
 
@@ -30,15 +31,15 @@ final class SagaEar<R: Reactor>: Sendable {
         }
     }
 
-    /// What a saga did that takes in place of another.
+    /// The notes taken by a saga in place of another.
     private struct Member {
-        /// The notes that it took, in order.
+        /// The taken notes, in order.
         var taken: [UInt64] = []
-        /// The note behind the last that it took or that its takes passed over, if it began one.
+        /// The note after the last one that it took or skipped; `nil` before its first take.
         var passed: UInt64?
     }
 
-    /// Makes an ear that hears from note `cursor` on; from now on, where that is nil.
+    /// Starts at note `cursor`, or at the end of the log.
     init(_ log: SagaLog<R>, from cursor: UInt64? = nil) {
         self.log = log
         state = Guarded(State(), by: log.room.lock)
@@ -59,26 +60,27 @@ final class SagaEar<R: Reactor>: Sendable {
         }
     }
 
-    /// Another ear, which hears from where this one's saga last went on.
+    /// A position for a new saga, at the note from which this saga last went on.
     func copy() -> SagaEar { SagaEar(log, from: resumed) }
 
-    /// Another ear, for a saga that takes in place of this one's.
+    /// A position for a saga that takes in place of this one.
     func twin(isReading: Bool) -> SagaEar { SagaEar(like: self, isReading: isReading) }
 
-    /// The first note for the next take; none while the saga waits for it.
+    /// The first note for the next take; `nil` while a take waits.
     var cursor: UInt64? { state.withLock { $0.cursor } }
 
-    /// The first note since the saga last went on; none while it waits.
+    /// The first note since the saga last went on; `nil` while it waits.
     var resumed: UInt64? { state.withLock { $0.resumed } }
 
-    /// The notes from the cursor on that are no news to the saga.
+    /// Notes from the cursor on that the saga does not see.
     var skipped: [Range<UInt64>] { state.withLock { $0.skipped } }
 
-    /// A take has ended with note `number`: hears on behind it.
+    /// Ends a take with note `number`; the position moves after it.
     func take(_ number: UInt64) {
         let first = log.state.withLock { $0.first }
         state.withLock { state in
-            // What the log has dropped need not be known: there are at most as many as notes.
+            // Notes that the log has dropped are removed here, so the list is no longer than the
+            // log.
             if let last = state.member?.taken.first, last < first {
                 state.member?.taken.removeAll { $0 < first }
             }
@@ -87,19 +89,20 @@ final class SagaEar<R: Reactor>: Sendable {
         wake(at: number &+ 1)
     }
 
-    /// A take has passed over the notes before `number`, and waits.
+    /// Records that a take has skipped the notes before `number`, and waits.
     func pass(_ number: UInt64) {
         state.withLock { state in
             if state.member != nil { state.member?.passed = number }
         }
     }
 
-    /// Hears on from here, whatever it had not heard yet.
+    /// Moves to the end of the log.
     func wakeNow() { wake(at: log.end) }
 
     private func wake(at cursor: UInt64) {
         log.room.lock.withLock {
-            // A log that no ear needs forgets: the ear is counted before it is left.
+            // A log without awake positions drops its notes, so this one is counted before it is
+            // used.
             let wasAwake = state.whileLocked { state in
                 if state.member != nil { state.member?.passed = cursor }
                 guard !state.isClosed else { return true }
@@ -110,20 +113,21 @@ final class SagaEar<R: Reactor>: Sendable {
         }
     }
 
-    /// Leaves out notes of what the saga put itself.
+    /// Excludes the notes of the saga's own action.
     func skip(_ notes: Range<UInt64>) {
         log.room.lock.withLock {
             let first = log.state.whileLocked { $0.first }
             state.whileLocked { state in
                 guard state.isReading, !notes.isEmpty else { return }
-                // What the log has dropped needs no mark: there are at most as many as notes.
+                // Ranges that the log has dropped are removed here, so the list is no longer than
+                // the log.
                 state.skipped.removeAll { $0.upperBound <= first }
                 state.skipped.append(notes)
             }
         }
     }
 
-    /// A take waits, which the desk tells of all that comes.
+    /// Puts the position to sleep: the desk passes notes to the waiting take directly.
     func sleepWhileLocked() {
         let wasAwake = state.whileLocked { state in
             defer { (state.cursor, state.resumed) = (nil, nil) }
@@ -139,8 +143,8 @@ final class SagaEar<R: Reactor>: Sendable {
 
 // MARK: - Sagas that take in place of another
 extension SagaEar {
-    /// Keeps what the saga has not taken while others take in its place; gives what
-    /// ``release(_:to:besides:)`` wants.
+    /// Keeps the saga's unread notes while others take in its place. Returns a value for
+    /// ``release(_:to:besides:)``.
     func hold() -> Bool {
         state.withLock { state in
             defer { if state.cursor != nil { state.isReading = true } }
@@ -148,9 +152,10 @@ extension SagaEar {
         }
     }
 
-    /// Goes on behind what `winners` took or passed over in place of the saga, from the first that one
-    /// of them, or of the `losers`, has left; where none of them took any, as if the saga had waited for
-    /// something else. What the winners took and what any of them put is no news to it.
+    /// Continues after the notes that `winners` took or skipped in place of the saga, from the
+    /// first that one of them, or of the `losers`, left over. If none of them took any, it
+    /// continues as after any other wait. The saga does not see notes taken by winners, or those
+    /// of their own actions and the losers'.
     func release(_ wasReading: Bool, to winners: [SagaEar], besides losers: [SagaEar]) {
         log.room.lock.withLock {
             let won = winners.compactMap { $0.state.whileLocked { $0.member } }
@@ -180,15 +185,15 @@ extension SagaEar {
     }
 }
 
-/// An ear whose reactor's type is of no interest.
+/// A saga's position, without its reactor's type.
 ///
-/// *Owner*: whoever is inside the room's lock.
+/// *Owner*: callers hold the lock of the sagas' ``SagaRoom``.
 protocol SagaHearing: AnyObject, Sendable {
-    /// Its saga waits: hears nothing from now on, unless it reads.
+    /// The saga waits: the position sleeps, unless the saga reads.
     func pauseWhileLocked()
-    /// Its saga goes on: hears from note `cursor` on, or from now on, if it heard nothing.
+    /// The saga goes on: a sleeping position wakes at note `cursor`, or at the end of the log.
     func wakeWhileLocked(at cursor: UInt64?)
-    /// Hears nothing any more.
+    /// Ends the position.
     func closeWhileLocked()
 }
 

@@ -1,4 +1,4 @@
-/// A piece of saga with a name and arguments of its own, for others to use like the built-in ones.
+/// A reusable step of sagas with a name and arguments, used like the built-in ones.
 ///
 ///     struct Retry: SagaEffect {
 ///         var times: Int
@@ -15,14 +15,14 @@
 public protocol SagaEffect<Target, Output>: Sendable {
     /// The reactor whose sagas can use it.
     associatedtype Target: Reactor
-    /// What it gives.
+    /// The type of its result.
     associatedtype Output: Sendable
 
-    /// Does what it does; `saga` is the one that performs it.
+    /// Runs the step as part of `saga`.
     func run(in saga: SagaContext<Target>) async throws -> Output
 }
 
-/// An effect whose type is of no interest.
+/// A saga effect without its type.
 public struct AnySagaEffect<Target: Reactor, Output: Sendable>: SagaEffect {
     private let body: @Sendable (SagaContext<Target>) async throws -> Output
 
@@ -43,19 +43,19 @@ public struct AnySagaEffect<Target: Reactor, Output: Sendable>: SagaEffect {
 
 // MARK: - Performing
 extension SagaContext {
-    /// Does what `effect` does, as a part of this saga.
+    /// Runs `effect` as part of this saga.
     public func perform<Output>(_ effect: some SagaEffect<R, Output>) async throws -> Output {
         try await effect.run(in: self)
     }
 
-    /// Performs all effects at once: see ``all(_:)``.
+    /// Runs all effects at once: see ``all(_:)``.
     public func all<Output>(
         _ effects: [AnySagaEffect<R, Output>]
     ) async throws -> [Output] {
         try await all(effects.map(\.member))
     }
 
-    /// Performs effects at once, for the first that ends: see ``first(_:)``.
+    /// Runs effects at once, until the first ends: see ``first(_:)``.
     public func first<Output>(_ effects: [AnySagaEffect<R, Output>]) async throws -> Output {
         try await first(effects.map(\.member))
     }

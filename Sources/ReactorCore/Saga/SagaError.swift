@@ -1,23 +1,24 @@
-/// Why a saga could not go on.
+/// The reason why a saga could not continue.
 public enum SagaError: Error, Equatable {
-    /// More actions came than are kept while a saga is between two of its waits: so many are lost to
-    /// it. A saga that works for long without waiting reads from a channel instead, or uses a handler.
+    /// `count` actions and mutations are lost to the saga, since more came between two of its takes
+    /// than the log keeps. A saga that works for long without waiting uses a channel or a handler
+    /// instead.
     case missed(count: UInt64)
-    /// There are ``CoreLimits/sagasMax`` sagas, or ``CoreLimits/effectsMax`` effects and sagas at the
-    /// top.
+    /// There are ``CoreLimits/sagasMax`` sagas, or ``CoreLimits/effectsMax`` effects and top-level
+    /// sagas.
     case tooMany
-    /// A saga forked a saga that forked a saga, ``CoreLimits/sagaDepthMax`` deep.
+    /// Sagas started sagas more than ``CoreLimits/sagaDepthMax`` levels deep.
     case tooDeep
-    /// A mutation came to a channel that was full; mutations cannot be refused, so what came from then
-    /// on is not in it.
+    /// A mutation came to a full channel. Mutations cannot be refused, so the channel is closed and
+    /// lacks this one and all later ones.
     case overrun(path: String, capacity: Int)
-    /// The node is not in the tree, or not any more, or its reactor is of another type.
+    /// The node is not in the tree, or its reactor is of another type.
     case gone(path: String)
-    /// A race of nobody has no winner.
+    /// ``SagaContext/first(_:)`` was called without members.
     case nobodyRaces
-    /// It is not known whether the action was applied: the connection ended for good.
+    /// The connection ended for good before the answer came; the action may have been applied.
     case unknownOutcome
-    /// The action was not applied, and not refused in an orderly way.
+    /// The action was not applied, for a reason other than a rejection.
     case failed(message: String)
 }
 

@@ -1,28 +1,28 @@
 import ReactorThreads
 
-/// A saga that was begun: who holds it can wait for it, or cancel it.
+/// A started saga, to wait for or to cancel.
 ///
-/// Letting go of it ends nothing.
+/// Releasing the handle does not end the saga.
 public struct SagaHandle<Value: Sendable>: Sendable {
     let scope: SagaScope
     let result: Guarded<Value?>
 
-    /// Cancels the saga with all that is attached to it; what it still puts is dropped.
+    /// Cancels the saga and everything attached to it; drops its later dispatches.
     public func cancel() { scope.cancel() }
 
-    /// Whether it has not ended, with all that is attached to it.
+    /// Whether the saga, or anything attached to it, still runs.
     public var isRunning: Bool { !scope.isOver }
 
-    /// What it returned, once it has ended with all that is attached to it.
+    /// The saga's result, once it and everything attached to it have ended.
     ///
-    /// *Throws*: its error; `CancellationError` if it, or the task that waits, was cancelled.
+    /// *Throws*: its error; `CancellationError` if the saga, or the waiting task, was cancelled.
     public var value: Value {
         get async throws {
             let wait = SagaWait<Value>(by: scope.room.lock)
             scope.whenDecided { [result] end in
                 switch end {
                 case .completed:
-                    // because a saga that is through has left its value
+                    // A completed saga has stored its value.
                     if let value = result.withLock({ $0 }) { wait.give(.success(value)) }
                 case .cancelled: wait.give(.failure(CancellationError()))
                 case .failed(let error): wait.give(.failure(error))

@@ -1,6 +1,6 @@
 import ReactorThreads
 
-/// When a handler begins a saga for an element that matches.
+/// How a handler treats a matching element while earlier runs continue.
 enum SagaPolicy: Sendable {
     case every
     case leading
@@ -9,22 +9,22 @@ enum SagaPolicy: Sendable {
     case throttled(Duration)
 }
 
-/// Begins sagas for what matches.
+/// Starts sagas for matching elements.
 ///
-/// *Owner*: the desk's isolation, where it is called for each element in the order of the commits.
+/// *Owner*: the desk's isolation, which calls it for each element in the order of the commits.
 final class SagaHandler<R: Reactor, Payload: Sendable> {
     private let policy: SagaPolicy
     private let scope: SagaScope
     private let host: any SagaHost<R>
     private let log: SagaLog<R>
     private let body: SagaSource<R, Payload>.Handler<Payload>
-    /// The saga that was begun last.
+    /// The saga started last.
     private var latest: SagaScope?
-    /// When a throttled element was accepted last.
+    /// The time of the last accepted element of a throttled handler.
     private var acceptedAt: Duration?
     private let pending: Guarded<Pending?>
 
-    /// The element that a debounced handler waits with.
+    /// The waiting element of a debounced handler.
     private struct Pending {
         var payload: Payload
         var cause: R.Action?
@@ -43,7 +43,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         pending = Guarded(nil, by: scope.room.lock)
     }
 
-    /// Takes the element that matches in note `number`; `cause` is the action that this is.
+    /// Handles the matching element of note `number`; `cause` is its action, if it is one.
     func accept(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) {
         switch policy {
         case .every: begin(payload, number, cause)
@@ -61,7 +61,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         }
     }
 
-    // because a saga is to hear what comes after the element that it was begun for
+    // The saga sees the notes after the element for which it was started.
     @discardableResult
     private func begin(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) -> SagaScope {
         let child = scope.child(.handled, for: cause)
@@ -72,7 +72,7 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         return child
     }
 
-    // One task is enough for all of a burst: it looks again when the first is due.
+    // One task serves a whole burst: when its time comes, it checks for a later element.
     private func wait(_ quiet: Duration, with payload: Payload, _ cause: R.Action?) {
         let clock = scope.room.clock
         let isWaiting = pending.withLock { pending in

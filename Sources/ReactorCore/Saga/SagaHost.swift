@@ -1,28 +1,28 @@
-/// Where a saga runs: a tree, in a store or a daemon; or a mirror, in a client's process.
+/// Runs sagas: a tree, in a store or a daemon, or a mirror, in a client's process.
 ///
-/// *Place*: below ``SagaContext``; the same saga runs in both, and cannot tell them apart.
+/// *Place*: below ``SagaContext``; the same saga code runs on both.
 /// *Owner*: any thread.
 package protocol SagaHost<Target>: Sendable {
     associatedtype Target: Reactor
     var room: SagaRoom { get }
-    /// Where the reactor is, for people.
+    /// The reactor's path, for error texts.
     var path: String { get }
-    /// Whether the saga belongs to another reactor, and only looks at this one.
+    /// Whether the saga belongs to another reactor than this one.
     var isVisiting: Bool { get }
 
-    /// Runs `job` on the desk's isolation, in the order of the calls; without one where the reactor
-    /// is gone.
+    /// Runs `job` on the desk's isolation, in the order of the calls; with `nil` if the reactor is
+    /// gone.
     func perform(_ job: @escaping @Sendable (SagaDesk<Target>?) -> Void)
 
-    /// Runs `start` once `scope`, which hangs on no other, is listed with the reactor, to be torn
-    /// down with it.
+    /// Registers the top-level saga `scope` with the reactor, which ends it when it is removed,
+    /// then runs `start`.
     func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void)
 
     /// Dispatches an action to another node for `scope`.
     func put(
         _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd)
 
-    /// Finds another node; `then` gives it back when it is needed no more.
+    /// Finds another node; the receiver of the result releases it.
     func find<Other: Reactor>(
         _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>)
 }
@@ -31,6 +31,6 @@ extension SagaHost {
     package var isVisiting: Bool { false }
 }
 
-/// Takes where another reactor is, if it is anywhere.
+/// Receives another reactor, or the error that there is none.
 package typealias SagaPlaceEnd<R: Reactor> =
     @Sendable (Result<SagaPlace<R>, any Error>) -> Void

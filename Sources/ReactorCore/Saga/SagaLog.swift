@@ -1,6 +1,6 @@
 import ReactorThreads
 
-/// What a reactor did, as its sagas hear of it: committed, in order.
+/// A committed action or mutation of a reactor, as its sagas see it.
 package enum SagaNote<R: Reactor>: Sendable {
     case action(R.Action)
     case mutation(R.Mutation)
@@ -9,21 +9,21 @@ package enum SagaNote<R: Reactor>: Sendable {
     var action: R.Action? { if case .action(let action) = self { action } else { nil } }
 }
 
-/// What happened to one reactor while one of its sagas was between two of its waits.
+/// The recent actions and mutations of one reactor, for sagas between two of their takes.
 ///
-/// Kept only while a saga reads: nothing is remembered for those that wait for their next action, nor
-/// for those that never took one and wait for something else. *Shape*: the last
-/// ``CoreLimits/sagaLogMax`` notes, at least.
-/// *Owner*: written on the tree's isolation; any thread reads where the end is.
+/// The log keeps notes only while a saga reads: not while all sagas wait in a take, or have never
+/// taken anything and wait for something else. *Shape*: at least the last ``CoreLimits/sagaLogMax``
+/// notes.
+/// *Owner*: written on the tree's isolation; any thread may read the end.
 package final class SagaLog<R: Reactor>: Sendable {
     let room: SagaRoom
     let state: Guarded<State>
 
     struct State {
         var notes: [SagaNote<R>] = []
-        /// Number of the first note that is kept.
+        /// Number of the first note in `notes`.
         var first: UInt64 = 0
-        /// How many ears want to have what comes.
+        /// Number of positions that need new notes.
         var awake = 0
 
         /// Number of the next note.
@@ -43,10 +43,10 @@ package final class SagaLog<R: Reactor>: Sendable {
     /// Number of the next note.
     package var end: UInt64 { state.withLock { $0.end } }
 
-    /// How many notes are kept.
+    /// Number of notes in the log.
     var keptCount: Int { state.withLock { $0.notes.count } }
 
-    /// Writes down a note where somebody wants to have it, and gives its number.
+    /// Appends a note if a saga needs it. Returns its number.
     func append(_ note: SagaNote<R>) -> UInt64 {
         state.withLock { state in
             let number = state.end
@@ -55,7 +55,7 @@ package final class SagaLog<R: Reactor>: Sendable {
                 return number
             }
             state.notes.append(note)
-            // because dropping one note each time would move all the others
+            // Dropping one note at a time would move all others each time.
             if state.notes.count >= 2 * CoreLimits.sagaLogMax {
                 state.notes.removeFirst(CoreLimits.sagaLogMax)
                 state.first &+= UInt64(CoreLimits.sagaLogMax)
@@ -64,7 +64,7 @@ package final class SagaLog<R: Reactor>: Sendable {
         }
     }
 
-    /// The notes from number `cursor` on, and how many of them are gone.
+    /// The notes from number `cursor` on, and the number of dropped ones among them.
     func notes(from cursor: UInt64) -> (notes: ArraySlice<SagaNote<R>>, missed: UInt64) {
         state.withLock { state in
             guard cursor >= state.first else { return ([], state.first - cursor) }

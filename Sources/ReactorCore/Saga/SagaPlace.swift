@@ -1,8 +1,8 @@
-/// Another reactor that a saga was shown.
+/// Another reactor that a saga has opened.
 package struct SagaPlace<R: Reactor>: Sendable {
     let host: any SagaHost<R>
     let log: SagaLog<R>
-    /// Says that the saga does not need it any more.
+    /// Called when the saga no longer needs it.
     let giveBack: @Sendable () -> Void
 
     package init(
@@ -16,7 +16,8 @@ package struct SagaPlace<R: Reactor>: Sendable {
 }
 
 extension SagaContext {
-    /// What the saga of `scope` sees at another place, which it gives back when nobody holds this.
+    /// Makes the context of the saga of `scope` at another reactor, released with its last
+    /// reference.
     init(at place: SagaPlace<R>, in scope: SagaScope) {
         ear = SagaEar(place.log)
         scope.adopt(ear)
@@ -25,7 +26,7 @@ extension SagaContext {
     }
 }
 
-/// Keeps another reactor's desk, and a saga's ear there, for as long as somebody holds it.
+/// Holds the use of another reactor's desk, and the saga's position there.
 private final class SagaVisit<R: Reactor>: Sendable {
     private let place: SagaPlace<R>
     private let scope: SagaScope
@@ -38,16 +39,16 @@ private final class SagaVisit<R: Reactor>: Sendable {
     }
 
     deinit {
-        // because who lets go of it last may be inside the lock
+        // Posted, since the last reference may be released inside the lock.
         place.host.perform { [scope, ear] _ in scope.forget(ear) }
         place.giveBack()
     }
 }
 
-/// Runs sagas that visit a reactor which is not their own.
+/// Runs sagas at a reactor that is not their own.
 private struct VisitingSagaHost<R: Reactor>: SagaHost {
     let base: any SagaHost<R>
-    /// Held by everything that the saga begins here.
+    /// Held by everything that the saga starts here.
     let visit: SagaVisit<R>
 
     var room: SagaRoom { base.room }

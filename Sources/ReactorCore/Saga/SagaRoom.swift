@@ -1,15 +1,14 @@
 import ReactorThreads
 
-/// What the sagas of one tree, or of one client, have in common: their clock, their tasks, their
-/// lock, and how many there are.
+/// State shared by the sagas of one tree, or of one client: clock, task starter, lock and counters.
 ///
 /// *Owner*: any thread.
 package final class SagaRoom: Sendable {
-    // because a saga's waits, its ears and its logs change together, one lock guards them all
+    // One lock, since a saga's waits, positions and logs change together.
     let lock = Lock()
-    /// The time by which sagas wait.
+    /// The clock by which sagas wait.
     package let clock: TreeClock
-    /// Starts a saga's task, and says how to cancel it.
+    /// Starts a saga's task, and returns the function that cancels it.
     let spawn: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () -> Void
     private let counters = Guarded(Counters())
 
@@ -19,21 +18,21 @@ package final class SagaRoom: Sendable {
         var dropped: UInt64 = 0
     }
 
-    /// Makes a room of an environment's clock and tasks.
+    /// Takes clock and task starter from an environment.
     package init(_ environment: TreeEnvironment) {
         clock = environment.clock
         spawn = environment.spawn
     }
 
-    /// How many sagas, forks and handlers have begun and not ended.
+    /// Number of sagas, forks and handlers that have started and not ended.
     package var sagaCount: Int { counters.withLock { $0.sagas } }
 
-    /// What cancelled sagas still put; it was dropped.
+    /// Number of dropped actions that cancelled sagas dispatched.
     package var droppedCount: UInt64 { counters.withLock { $0.dropped } }
 
     func noteDropped() { counters.withLock { $0.dropped &+= 1 } }
 
-    /// A number that nothing else here has.
+    /// A number that is unique here.
     func newID() -> UInt64 {
         counters.withLock { counters in
             counters.lastID += 1
@@ -41,7 +40,7 @@ package final class SagaRoom: Sendable {
         }
     }
 
-    /// Counts a saga in; answers false where there are too many.
+    /// Counts a saga. Returns false beyond the limit.
     func enter() -> Bool {
         counters.withLock { counters in
             counters.sagas += 1
@@ -51,6 +50,6 @@ package final class SagaRoom: Sendable {
 
     func leave() { counters.withLock { $0.sagas -= 1 } }
 
-    /// Whether there is room for `count` more sagas.
+    /// Whether `count` more sagas fit the limit.
     func hasRoom(for count: Int) -> Bool { sagaCount + count <= CoreLimits.sagasMax }
 }

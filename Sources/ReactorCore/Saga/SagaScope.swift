@@ -7,15 +7,16 @@ package enum SagaEnd: Sendable {
     case failed(any Error)
 }
 
-/// Takes an error that ends nothing but what a handler began, and the action that it began for.
+/// Receives an error that ends only a handler's run, and the action for which the run started.
 package typealias SagaReport =
     @Sendable (_ error: any Error, _ cause: (any Sendable)?) -> Void
 
-/// One saga, fork or handler with all that it has begun: errors go up from it, cancellation goes
-/// down.
+/// One saga, fork or handler with everything that it has started: errors move up, cancellation
+/// moves down.
 ///
-/// *Place*: behind a ``SagaContext`` and a ``SagaHandle``. It is *decided* when it was cancelled, has
-/// failed, or is through; it is *over* when its body and all that hangs on it have ended as well.
+/// *Place*: behind a ``SagaContext`` and a ``SagaHandle``. It is *decided* when it was cancelled,
+/// has failed, or has completed; it is *over* when its body and all its children have ended as
+/// well.
 /// *Owner*: any thread.
 package final class SagaScope: Sendable {
     let room: SagaRoom
@@ -25,13 +26,13 @@ package final class SagaScope: Sendable {
     private let id: UInt64
     private let state: Guarded<State>
 
-    /// How a saga hangs on the one that began it.
+    /// How the error of a saga affects its parent.
     enum Tie {
-        /// Its error is its parent's.
+        /// The parent fails with the error.
         case attached
-        /// Its error is told to who waits for it.
+        /// The error goes to the saga that waits for this one.
         case joined
-        /// Its error is its own: it is reported, and ends nothing else.
+        /// The error is reported, and ends nothing else.
         case handled
     }
 
@@ -44,12 +45,12 @@ package final class SagaScope: Sendable {
         var children: [UInt64: SagaScope] = [:]
         var cancelTask: (@Sendable () -> Void)?
         var ears: [any SagaHearing] = []
-        /// The action that a handler began it for.
+        /// The action for which a handler started it.
         var cause: (any Sendable)?
-        /// Takes the errors of what handlers began, at the top; with the action that each began for.
+        /// Receives the errors of handler runs; set in a top-level saga.
         var report: SagaReport?
         var whenDecided: [@Sendable (SagaEnd) -> Void] = []
-        /// What is to end with it, unless it ends before.
+        /// Functions to call at the decision, unless removed before.
         var endings: Endings = [:]
         var whenOver: [@Sendable () -> Void] = []
     }
@@ -63,14 +64,14 @@ package final class SagaScope: Sendable {
         state = Guarded(State(), by: room.lock)
     }
 
-    /// Makes a saga that hangs on nothing.
+    /// Makes a top-level saga.
     static func top(in room: SagaRoom) -> SagaScope {
         let scope = SagaScope(room, parent: nil, .joined, depth: 0)
         if !room.enter() { scope.fail(SagaError.tooMany) }
         return scope
     }
 
-    /// Makes a saga that hangs on this one; `cause` is the action that a handler begins it for.
+    /// Makes a child of this saga; `cause` is the action for which a handler starts it.
     func child(_ tie: Tie, for cause: (any Sendable)? = nil) -> SagaScope {
         let child = SagaScope(room, parent: self, tie, depth: depth + 1)
         if cause != nil { child.begin(for: cause) }
@@ -90,12 +91,12 @@ package final class SagaScope: Sendable {
         return child
     }
 
-    // MARK: Asking
+    // MARK: State
 
-    /// Whether nothing has decided about it yet.
+    /// Whether it is undecided.
     package var isOpen: Bool { state.withLock { $0.decision == nil && !$0.isOver } }
 
-    /// Whether it has ended with all that hangs on it.
+    /// Whether it and all its children have ended.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// *Throws*: `CancellationError` if it is decided.
@@ -103,7 +104,7 @@ package final class SagaScope: Sendable {
         if !isOpen { throw CancellationError() }
     }
 
-    /// Tells `job` of the decision; at once, if there is one.
+    /// Calls `job` with the decision; at once, if there is one.
     package func whenDecided(_ job: @escaping @Sendable (SagaEnd) -> Void) {
         let decision = state.withLock { state in
             if state.decision == nil { state.whenDecided.append(job) }
@@ -112,7 +113,7 @@ package final class SagaScope: Sendable {
         if let decision { job(decision) }
     }
 
-    /// Runs `job` with the decision, unless it is forgotten before; at once, if there is one.
+    /// Calls `job` at the decision, unless it is removed before; at once, if there is one.
     func whenEnding(_ id: UInt64, _ job: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
             if state.decision == nil { state.endings[id] = job }
@@ -121,13 +122,13 @@ package final class SagaScope: Sendable {
         if !isOpen { job() }
     }
 
-    /// Forgets what was to end with it.
+    /// Removes a function that was to be called at the decision.
     func forgetEnding(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
 
-    /// What is to end with it, and what it hears by: both go when their owners do.
+    /// Number of registered endings and positions; both are removed with their owners.
     var keptCount: Int { state.withLock { $0.endings.count + $0.ears.count } }
 
-    /// Tells `job` of the end; at once, if it has come.
+    /// Calls `job` when it is over; at once, if it is.
     package func whenOver(_ job: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.whenOver.append(job) }
@@ -142,7 +143,7 @@ package final class SagaScope: Sendable {
     func start(_ work: @escaping @Sendable () async throws -> Void) {
         guard isOpen else { return bodyEnded(nil) }
         let cancel = room.spawn { [self] in
-            // because one that lost before it began is not to begin
+            // It may have been cancelled before its task started.
             guard isOpen else { return bodyEnded(nil) }
             do {
                 try await work()
@@ -160,22 +161,22 @@ package final class SagaScope: Sendable {
         if isLate { cancel() }
     }
 
-    /// Its body is through, or has none any more.
+    /// Ends the body, with or without an error.
     package func bodyEnded(_ error: (any Error)?) {
         if error is CancellationError { cancel() } else if let error { fail(error) }
         state.withLock { state in
             state.hasBodyEnded = true
             state.cancelTask = nil
-            // Its handlers and forks have ears of their own.
+            // Its handlers and forks have positions of their own.
             for ear in state.ears { ear.pauseWhileLocked() }
         }
         settle()
     }
 
-    /// Cancels it with all that hangs on it.
+    /// Cancels it and all its children.
     package func cancel() { stop(.cancelled) }
 
-    /// Ends it with all that hangs on it, and what it is attached to.
+    /// Fails it: cancels all its children, and fails the parent to which it is attached.
     package func fail(_ error: any Error) {
         guard stop(.failed(error)) else { return }
         switch tie {
@@ -192,10 +193,10 @@ package final class SagaScope: Sendable {
         top.state.withLock { $0.report }?(error, cause)
     }
 
-    /// Remembers the action that a handler begins it for.
+    /// Stores the action for which a handler starts it.
     func begin(for cause: (any Sendable)?) { state.withLock { $0.cause = cause } }
 
-    /// Has `report` told of the errors of what handlers of this saga, and of those below it, begin.
+    /// Sets the receiver of errors of handler runs, for this saga and those below it.
     package func whenRunFails(_ report: @escaping SagaReport) {
         state.withLock { $0.report = report }
     }
@@ -247,16 +248,16 @@ package final class SagaScope: Sendable {
     }
 }
 
-// MARK: - Hearing
+// MARK: - Positions in logs
 extension SagaScope {
-    /// Lets `ear` follow the saga: awake while it runs, asleep while it waits.
+    /// Makes `ear` follow the saga: awake while it runs, asleep while it waits.
     func adopt(_ ear: some SagaHearing) {
         state.withLock { state in
             if state.isOver { ear.closeWhileLocked() } else { state.ears.append(ear) }
         }
     }
 
-    /// Lets `ear` follow the saga no more.
+    /// Ends `ear`, which no longer follows the saga.
     func forget(_ ear: some SagaHearing) {
         state.withLock { state in
             ear.closeWhileLocked()
@@ -264,8 +265,8 @@ extension SagaScope {
         }
     }
 
-    /// The saga waits from here on; `busy` hears what the wait is for. *Throws*: `CancellationError`
-    /// if it is decided.
+    /// Marks the start of a wait; `busy` is the position of the log that the wait is about.
+    /// *Throws*: `CancellationError` if the saga is decided.
     func pause(except busy: (any SagaHearing)? = nil) throws {
         try check()
         state.withLock { state in
@@ -273,12 +274,12 @@ extension SagaScope {
         }
     }
 
-    /// The saga goes on from here.
+    /// Marks the end of a wait.
     func wake() {
         state.withLock { for ear in $0.ears { ear.wakeWhileLocked(at: nil) } }
     }
 
-    /// The saga hears nothing any more by itself.
+    /// Ends all positions of the saga.
     func pauseForGood() {
         state.withLock { state in
             for ear in state.ears { ear.closeWhileLocked() }

@@ -1,14 +1,15 @@
 import ReactorThreads
 
-// MARK: - Channels of what a reactor does
+// MARK: - Channels of actions and mutations
 extension SagaSource {
-    /// Opens a channel of what `match` makes of elements, from the saga's last resumption on, until
-    /// the saga ends, closes it or lets go of it.
+    /// Opens a channel of the values that `match` returns for elements, from the saga's last
+    /// resumption on, until the saga ends, closes it or releases it.
     ///
-    /// While it is full, an action that belongs into it is rejected as `BUSY`: in a tree before it is
-    /// decided, over a mirror before it is sent. Actions that were under way when it was opened are
-    /// kept beyond the capacity. Mutations cannot be refused: one that finds the channel full ends it,
-    /// and who has taken what waits is told by ``SagaError/overrun(path:capacity:)``.
+    /// While it is full, a matching action is rejected as `BUSY`: in a tree before it is decided,
+    /// over a mirror before it is sent. Actions that were in progress when the channel was opened
+    /// are kept beyond the capacity. Mutations cannot be refused: a mutation that finds the channel
+    /// full closes it, and takes throw ``SagaError/overrun(path:capacity:)`` after the waiting
+    /// elements.
     public func channel<Payload: Sendable>(
         of match: @escaping @Sendable (Element) -> Payload?, capacity: Int
     ) async throws -> SagaChannel<Payload> {
@@ -57,15 +58,15 @@ extension SagaSource {
     }
 }
 
-/// Fills a channel with what a reactor does.
+/// Fills a channel with matching elements of a reactor.
 ///
 /// *Owner*: the desk's isolation.
 private final class SagaFilling<Element: Sendable> {
-    /// The channel, while a saga holds it.
+    /// The channel; `nil` once no saga holds it.
     private(set) weak var channel: SagaChannel<Element>?
     private let path: String
     private let isOfActions: Bool
-    /// Whether what it hears is not from the log.
+    /// Whether elements now come from the reactor and no longer from the log.
     var isLive = false
 
     init(_ channel: SagaChannel<Element>, _ path: String, isOfActions: Bool) {
@@ -80,7 +81,8 @@ private final class SagaFilling<Element: Sendable> {
             .busy, "\(path): \(channel.capacity) actions wait for a saga, the most: try again")
     }
 
-    /// Hears an element, if it is one that matches; `isAdmitted` says that a place is kept for it.
+    /// Receives an element, `nil` if it does not match; `isAdmitted` says that a slot is reserved
+    /// for it. Returns whether it wants further elements.
     func hear(_ element: Element?, isAdmitted: Bool) -> Bool {
         guard let channel, !channel.isClosed else { return false }
         guard let element else { return true }

@@ -2,16 +2,17 @@ import ReactorThreads
 
 // MARK: - Handlers
 extension SagaSource {
-    /// What is done for an element.
+    /// The function that runs for an element.
     public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
 
-    /// Runs `body` for every element that matches, each as a saga of its own; they run side by side.
+    /// Runs `body` for every matching element, each as a saga of its own; the runs are concurrent.
     ///
-    /// The handler is called on the tree's isolation for each: none is lost, and nothing is buffered.
-    /// It hears from the saga's last resumption on, until its handle or this saga is cancelled, which
-    /// cancels what it has begun as well. An error of what it has begun, a refused put among them, ends
-    /// that one run: it goes to ``Reactor/error(_:action:state:)`` with the action of the run, and the
-    /// handler goes on. Where ``CoreLimits/sagasMax`` are under way, the action is rejected as `BUSY`.
+    /// The handler is called on the tree's isolation for each element: none is lost, and none is
+    /// buffered. It sees elements from the saga's last resumption on, until its handle or this saga
+    /// is cancelled, which cancels its runs as well. An error of a run, such as a rejected put,
+    /// ends that run alone: it goes to ``Reactor/error(_:action:state:)`` with the action of the
+    /// run, and the handler continues. At ``CoreLimits/sagasMax`` sagas, the action is rejected as
+    /// `BUSY`.
     @discardableResult
     public func takeEvery<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
@@ -19,7 +20,7 @@ extension SagaSource {
         handle(.every, match, body)
     }
 
-    /// Runs `body` for an element that matches, and for none while that runs.
+    /// Runs `body` for a matching element, and ignores others while it runs.
     @discardableResult
     public func takeLeading<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
@@ -27,8 +28,8 @@ extension SagaSource {
         handle(.leading, match, body)
     }
 
-    /// Runs `body` for every element that matches, and cancels it when the next comes; what a
-    /// cancelled one still puts is dropped.
+    /// Runs `body` for every matching element, and cancels it at the next; drops the later
+    /// dispatches of a cancelled run.
     @discardableResult
     public func takeLatest<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?, do body: @escaping Handler<Payload>
@@ -36,9 +37,9 @@ extension SagaSource {
         handle(.latest, match, body)
     }
 
-    /// Runs `body` with the last element that matches, once `quiet` has passed without another.
+    /// Runs `body` with the last matching element, after `quiet` has passed without another.
     ///
-    /// One that has begun is left alone by those that come later.
+    /// Later elements do not cancel a run that has started.
     @discardableResult
     public func debounce<Payload: Sendable>(
         _ quiet: Duration, _ match: @escaping @Sendable (Element) -> Payload?,
@@ -47,7 +48,7 @@ extension SagaSource {
         handle(.debounced(quiet), match, body)
     }
 
-    /// Runs `body` for an element that matches, and for none within `window` of that one.
+    /// Runs `body` for a matching element, and ignores others within `window` of it.
     @discardableResult
     public func throttle<Payload: Sendable>(
         _ window: Duration, _ match: @escaping @Sendable (Element) -> Payload?,
@@ -102,9 +103,9 @@ extension SagaSource {
     }
 }
 
-// MARK: - Handlers of elements as they are
+// MARK: - Handlers with a condition
 extension SagaSource {
-    /// Runs `body` for every element that `isWanted` says: see ``takeEvery(_:do:)``.
+    /// Runs `body` for every element for which `isWanted` is true: see ``takeEvery(_:do:)``.
     @discardableResult
     public func takeEvery(
         where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
@@ -113,7 +114,7 @@ extension SagaSource {
         takeEvery({ isWanted($0) ? $0 : nil }, do: body)
     }
 
-    /// Runs `body` for an element that `isWanted` says: see ``takeLeading(_:do:)``.
+    /// Runs `body` for an element for which `isWanted` is true: see ``takeLeading(_:do:)``.
     @discardableResult
     public func takeLeading(
         where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
@@ -122,7 +123,7 @@ extension SagaSource {
         takeLeading({ isWanted($0) ? $0 : nil }, do: body)
     }
 
-    /// Runs `body` for every element that `isWanted` says: see ``takeLatest(_:do:)``.
+    /// Runs `body` for every element for which `isWanted` is true: see ``takeLatest(_:do:)``.
     @discardableResult
     public func takeLatest(
         where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
@@ -131,7 +132,7 @@ extension SagaSource {
         takeLatest({ isWanted($0) ? $0 : nil }, do: body)
     }
 
-    /// Runs `body` with the last element that `isWanted` says: see ``debounce(_:_:do:)``.
+    /// Runs `body` with the last element for which `isWanted` is true: see ``debounce(_:_:do:)``.
     @discardableResult
     public func debounce(
         _ quiet: Duration, where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },
@@ -140,7 +141,7 @@ extension SagaSource {
         debounce(quiet, { isWanted($0) ? $0 : nil }, do: body)
     }
 
-    /// Runs `body` for an element that `isWanted` says: see ``throttle(_:_:do:)``.
+    /// Runs `body` for an element for which `isWanted` is true: see ``throttle(_:_:do:)``.
     @discardableResult
     public func throttle(
         _ window: Duration, where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true },

@@ -1,20 +1,20 @@
 import ReactorThreads
 
-/// What a saga can take: the actions of a reactor, or its mutations.
+/// The actions of a reactor, or its mutations, for a saga to take.
 ///
 ///     let total = try await saga.mutations.take { if case .added(let sum) = $0 { sum } else { nil } }
 ///
-/// Everything that is here for actions stands on ``SagaContext`` as well.
+/// ``SagaContext`` has all functions for actions as well.
 public struct SagaSource<R: Reactor, Element: Sendable>: Sendable {
     let saga: SagaContext<R>
-    /// The element that a note holds, if it is one of these.
+    /// The element in a note, if the note is of this kind.
     let read: @Sendable (SagaNote<R>) -> Element?
-    /// The element that an action is, where these are actions: then it can be refused.
+    /// Converts an action to an element; `nil` for mutations, which cannot be refused.
     let asAction: (@Sendable (R.Action) -> Element)?
 }
 
 extension SagaContext {
-    /// The reactor's actions, once they are committed.
+    /// The reactor's committed actions.
     public var actions: SagaSource<R, R.Action> {
         SagaSource(
             saga: self,
@@ -22,8 +22,8 @@ extension SagaContext {
             asAction: { $0 })
     }
 
-    /// The reactor's mutations, once they are committed: those of effects too, and, over a mirror, of
-    /// everybody's actions.
+    /// The reactor's committed mutations, including those of effects and, over a mirror, of other
+    /// clients' actions.
     public var mutations: SagaSource<R, R.Mutation> {
         SagaSource(
             saga: self,
@@ -32,13 +32,13 @@ extension SagaContext {
     }
 }
 
-// MARK: - One
+// MARK: - Taking one element
 extension SagaSource {
-    /// Takes what something can be made of: waits for the first, and gives what `match` makes of it.
+    /// Waits for the first element for which `match` returns a value, and returns that value.
     ///
-    /// What stood before it is passed over; what came behind it is there for the next take.
-    /// *Throws*: ``SagaError/missed(count:)`` where more came since the last take than is kept; the
-    /// take after that goes on from there.
+    /// Elements before it are skipped; elements after it are there for the next take. *Throws*:
+    /// ``SagaError/missed(count:)`` if the log has dropped elements since the last take; the take
+    /// after that continues from there.
     public func take<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload {
@@ -63,7 +63,8 @@ extension SagaSource {
         }
     }
 
-    /// Takes what something can be made of, or gives nil where it has not come within `timeout`.
+    /// Waits for the first element for which `match` returns a value; `nil` if none came within
+    /// `timeout`.
     public func take<Payload: Sendable>(
         timeout: Duration, _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload? {
@@ -71,7 +72,7 @@ extension SagaSource {
         let wait = SagaWait<Payload?>(by: saga.room.lock)
         let id = listen(wait, match) { .some($0) }
         let (scope, ear, host) = (saga.scope, saga.ear, saga.host)
-        // The end of the time has its place among the actions: none is lost between them.
+        // The timeout is ordered among the actions, so none is lost between them.
         let payload = try await wait.value(within: timeout, in: saga.room) {
             host.perform { desk in
                 guard !wait.isGiven else { return }
@@ -87,24 +88,24 @@ extension SagaSource {
         return payload
     }
 
-    /// Takes the first that `isWanted` says.
+    /// Takes the first element for which `isWanted` is true.
     public func take(
         where isWanted: @escaping @Sendable (Element) -> Bool
     ) async throws -> Element {
         try await take { isWanted($0) ? $0 : nil }
     }
 
-    /// Takes the first that `isWanted` says, or gives nil where it has not come within `timeout`.
+    /// Takes the first element for which `isWanted` is true; `nil` if none came within `timeout`.
     public func take(
         timeout: Duration, where isWanted: @escaping @Sendable (Element) -> Bool
     ) async throws -> Element? {
         try await take(timeout: timeout) { isWanted($0) ? $0 : nil }
     }
 
-    /// Takes the next, whatever it is.
+    /// Takes the next element.
     public func take() async throws -> Element { try await take { $0 } }
 
-    /// Gives `wait` the first that matches.
+    /// Gives `wait` the first matching element.
     private func listen<Payload: Sendable, Answer: Sendable>(
         _ wait: SagaWait<Answer>, _ match: @escaping @Sendable (Element) -> Payload?,
         _ answer: @escaping @Sendable (Payload) -> Answer
@@ -132,7 +133,7 @@ extension SagaSource {
             do throws(SagaError) {
                 guard !wait.isGiven else { return }
                 try desk.listen(listener, from: ear.cursor, except: ear.skipped)
-                // A saga that gave up meanwhile is awake by its own doing.
+                // A wait that was given up in between has woken the position itself.
                 scope.room.lock.withLock {
                     if !wait.isGivenWhileLocked { ear.sleepWhileLocked() }
                 }

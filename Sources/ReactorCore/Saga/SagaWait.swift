@@ -1,6 +1,6 @@
 package import ReactorThreads
 
-/// One answer that a saga waits for; the first that is given counts.
+/// One result that a saga waits for; the first that is given counts.
 ///
 /// *Owner*: any thread gives, one task waits.
 package final class SagaWait<Value: Sendable>: Sendable {
@@ -16,7 +16,7 @@ package final class SagaWait<Value: Sendable>: Sendable {
     /// Makes a wait whose state `lock` guards.
     package init(by lock: Lock) { state = Guarded(.empty, by: lock) }
 
-    /// Gives the answer; answers false if there was one already.
+    /// Gives the result. Returns false if there was one already.
     @discardableResult
     package func give(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock {
@@ -35,10 +35,10 @@ package final class SagaWait<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Whether the answer has been given.
+    /// Whether the result has been given.
     var isGiven: Bool { state.withLock { Self.isGiven($0) } }
 
-    /// The same, for who is inside the lock.
+    /// The same, for callers that hold the lock.
     var isGivenWhileLocked: Bool { state.whileLocked { Self.isGiven($0) } }
 
     private static func isGiven(_ stage: Stage) -> Bool {
@@ -48,7 +48,7 @@ package final class SagaWait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the answer; a task that is cancelled gets `CancellationError`.
+    /// Waits for the result; throws `CancellationError` in a cancelled task.
     package func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -67,14 +67,14 @@ package final class SagaWait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the answer; where none is given within `timeout`, `expire` is called, which sees to it
-    /// that there is one. `leave` is called where the task is cancelled.
+    /// Waits for the result. After `timeout` without one, calls `expire`, which must give one.
+    /// Calls `leave` if the task is cancelled.
     func value<Wrapped>(
         within timeout: Duration, in room: SagaRoom, expire: @escaping @Sendable () -> Void,
         leave: () -> Void = {}
     ) async throws -> Value where Value == Wrapped? {
         let cancel = room.spawn {
-            // A timer that is cancelled is not needed any more.
+            // The sleep throws if the timer was cancelled.
             guard (try? await room.clock.sleep(for: timeout)) != nil else { return }
             expire()
         }

@@ -5,11 +5,11 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
     let node: UInt32
     let post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
 
-    init(_ node: Node<R>, _ tree: Tree) {
-        room = tree.sagaRoom
+    init(_ node: Node<R>, _ sagas: SagaRunner) {
+        room = sagas.room
         path = "\(node.path)"
         self.node = node.number
-        post = tree.environment.post
+        post = sagas.post
     }
 
     func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
@@ -22,7 +22,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
                 scope.fail(SagaError.gone(path: path))
                 return scope.bodyEnded(nil)
             }
-            tree.adopt(scope, on: node, start)
+            tree.sagas.adopt(scope, on: node, start)
         }
     }
 
@@ -35,7 +35,7 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
                 return then(.failure(CancellationError()))
             }
             do throws(Rejection) {
-                try tree.dispatch(action, to: path)
+                try Self.dispatch(action, to: path, in: tree)
                 tree.turn.whenCommitted { then(.success(())) }
             } catch {
                 then(.failure(error))
@@ -49,24 +49,24 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
             else { return then(.failure(SagaError.gone(path: path))) }
-            let desk = tree.retainDesk(of: node)
-            let host = TreeSagaHost<Other>(node, tree)
+            let desk = tree.sagas.retainDesk(of: node)
+            let host = TreeSagaHost<Other>(node, tree.sagas)
             then(
                 .success(
                     SagaPlace(host, desk.log) {
-                        host.post { tree in tree.releaseDesk(of: host.node, Other.self) }
+                        host.post { tree in tree.sagas.releaseDesk(of: host.node, Other.self) }
                     }))
         }
     }
-}
 
-extension Tree {
-    /// Dispatches an action of a saga's to the node at `path`.
-    fileprivate func dispatch(_ action: WireEmbedded, to path: String) throws(Rejection) {
-        guard let slice = try? SlicePath(path), let node = node(at: slice) else {
+    /// Dispatches an action of a saga to the node at `path`.
+    private static func dispatch(
+        _ action: WireEmbedded, to path: String, in tree: Tree
+    ) throws(Rejection) {
+        guard let slice = try? SlicePath(path), let node = tree.node(at: slice) else {
             throw Rejection(.notFound, "\(path): no such node")
         }
-        switch dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
+        switch tree.dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
         case .failed(.rejected(let rejection)): throw rejection
         case .failed(.decode(let error)): throw Rejection(.decode, "\(path): \(error)")
         case .applied, .replied, .accepted, .deferred: break

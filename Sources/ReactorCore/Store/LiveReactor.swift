@@ -1,4 +1,4 @@
-/// A reactor at work, for the process that owns its tree: a ``Store``'s, or one of a daemon's.
+/// A running reactor, for the process that owns its tree: one of a ``Store``, or of a daemon.
 ///
 ///     static func whenOpen(_ tree: Tree) throws {
 ///         let tracker = try tree.reactor(Tracker.self)
@@ -6,8 +6,9 @@
 ///         tracker.connect(orders).keep()
 ///     }
 ///
-/// What is done through it passes the same commit as everybody's actions, and every mirror shows it.
-/// *Owner*: the tree's isolation, which it holds; not Sendable. ``handle`` may be sent anywhere.
+/// Changes made through it are committed like those of clients, and every mirror shows them.
+/// *Owner*: the tree's isolation, which it holds; not Sendable. ``handle`` can be sent to any
+/// thread.
 public class LiveReactor<R: Reactor> {
     final let tree: Tree
     @usableFromInline final let node: Node<R>
@@ -17,45 +18,44 @@ public class LiveReactor<R: Reactor> {
         self.node = node
     }
 
-    /// The reactor's state, as its ``Reactor/transform(state:)`` shows it.
+    /// The reactor's state, after ``Reactor/transform(state:)``.
     @inlinable public final var state: R.State {
         node.rules == nil ? node.state : node.presented
     }
 
-    /// The way to the reactor from anywhere.
+    /// A handle to the reactor for any thread.
     public final var handle: ReactorHandle<R> {
         ReactorHandle(environment: tree.environment, number: node.number, path: "\(node.path)")
     }
 
-    /// Applies an action, and lets nobody know where it is refused: in a daemon, before the turn at
-    /// hand ends.
+    /// Applies an action and ignores its rejection; in a daemon, before the current turn ends.
     public func send(_ action: R.Action) { handle.send(action) }
 
-    /// Applies a mutation without asking anybody: `mutate` and the transforms of mutations are
-    /// passed over. For the process that owns the tree, and for no client; in a daemon, before the
-    /// turn at hand ends.
+    /// Applies a mutation without calling `mutate` and the transforms of mutations. Only the
+    /// process that owns the tree can do this, no client. In a daemon, it happens before the
+    /// current turn ends.
     public func inject(_ mutation: R.Mutation) { handle.inject(mutation) }
 }
 
-// MARK: - Who looks on, and what comes in
+// MARK: - Observers and inputs
 extension LiveReactor {
-    /// Lets `middleware` look at every action, until the token goes.
+    /// Adds `middleware`, which observes every action; releasing the token removes it.
     public final func addMiddleware(_ middleware: Middleware<R>) -> StoreToken {
         node.add(middleware)
     }
 
-    /// Tells `tap` of the actions and mutations of the reactor, until the token goes.
+    /// Adds `tap`, which observes actions and mutations; releasing the token removes it.
     public final func addTap(_ tap: NodeTap<R>) -> StoreToken { tree.addTap(to: node, tap) }
 
-    /// Dispatches what `source` yields, until the token goes; neither its end nor its failure ends
-    /// anything else. It is read as fast as the actions are applied: at most
-    /// ``CoreLimits/sourcedValuesMax`` of them wait, and those are dropped with the token.
+    /// Dispatches the elements of `source`, until the token is released; the end or failure of the
+    /// source ends nothing else. It is read as fast as the actions are applied: at most
+    /// ``CoreLimits/sourcedValuesMax`` of them wait, and are dropped when the token is released.
     public final func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> StoreToken
     where Source.Element == R.Action {
         StoreToken(handle.reading(source))
     }
 
-    /// Runs a saga of the reactor, until it ends or is cancelled, or the reactor goes.
+    /// Runs a saga of the reactor, until it ends, is cancelled, or the reactor is removed.
     ///
     ///     let handle = store.runSaga { saga in
     ///         let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
@@ -65,39 +65,11 @@ extension LiveReactor {
     public final func runSaga<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        tree.runSaga(on: node, body)
+        tree.sagas.run(on: node, body)
     }
 }
 
-extension Tree {
-    /// The reactor of type `type` that stands at `path`, for the process that owns the tree.
-    ///
-    /// *Throws*: ``Rejection`` where none of that type does.
-    public func reactor<R: Reactor>(
-        _ type: R.Type, at path: String = "/"
-    ) throws(Rejection) -> LiveReactor<R> {
-        guard let place = try? SlicePath(path), let found = node(at: place) else {
-            throw Rejection(.notFound, "\(path): no such node")
-        }
-        guard let node = found as? Node<R> else {
-            throw Rejection(
-                .notFound, "\(path): expected a reactor of type \(R.self), got \(found.reactorName)"
-            )
-        }
-        return LiveReactor(self, node)
-    }
-
-    /// The reactor that properties lead to.
-    ///
-    /// *Throws*: ``Rejection`` where none of its type stands there.
-    public func reactor<R: Reactor>(
-        _ path: ReactorPath<R>
-    ) throws(Rejection) -> LiveReactor<R> {
-        try reactor(R.self, at: "\(path.path)")
-    }
-}
-
-/// Ends what was begun on the tree's isolation when it goes.
+/// Ends an observation or an input when it is released; for the tree's isolation.
 public final class StoreToken {
     private var end: (() -> Void)?
 
@@ -105,6 +77,7 @@ public final class StoreToken {
 
     deinit { end?() }
 
-    /// Lets what was begun last as long as the tree, whatever becomes of the token.
+    /// Makes the observation or input last as long as the tree; releasing the token has no effect
+    /// then.
     public func keep() { end = nil }
 }

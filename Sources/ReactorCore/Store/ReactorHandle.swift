@@ -1,20 +1,20 @@
 import ReactorThreads
 
-/// The way to a reactor at work from any isolation: what is asked of it is queued, and done on the
-/// tree's isolation, in the order of the calls.
+/// Access to a running reactor from any isolation: its calls are queued, and run on the tree's
+/// isolation, in order.
 ///
-/// A store does it with its next ``Store/drain()``, a daemon at the end of the turn.
+/// A store runs them in its next ``Store/drain()``, a daemon at the end of the turn.
 public struct ReactorHandle<R: Reactor>: Sendable {
     let environment: TreeEnvironment
     let number: UInt32
     let path: String
 
-    /// Hands over an action; a refusal is told as a complaint.
+    /// Queues an action; a rejection goes to the log.
     public func send(_ action: R.Action) {
         post { tree, node in tree.dispatch(waiting: action, to: node) }
     }
 
-    /// Hands over a mutation; see ``LiveReactor/inject(_:)``.
+    /// Queues a mutation; see ``LiveReactor/inject(_:)``.
     public func inject(_ mutation: R.Mutation) {
         post { tree, node in tree.inject(mutation, into: node) }
     }
@@ -27,36 +27,36 @@ public struct ReactorHandle<R: Reactor>: Sendable {
     }
 }
 
-// MARK: - Who looks on, and what comes in
+// MARK: - Observers and inputs
 extension ReactorHandle {
-    /// Lets `middleware` look at every action, until the token goes.
+    /// Adds `middleware`, which observes every action; releasing the token removes it.
     public func addMiddleware(_ middleware: sending Middleware<R>) -> ReactorToken {
         let middleware = Confined(middleware)
         return add { $0.addMiddleware(middleware.open()) }
     }
 
-    /// Tells `tap` of the actions and mutations of the reactor, until the token goes.
+    /// Adds `tap`, which observes actions and mutations; releasing the token removes it.
     public func addTap(_ tap: sending NodeTap<R>) -> ReactorToken {
         let tap = Confined(tap)
         return add { $0.addTap(tap.open()) }
     }
 
-    /// Dispatches what `source` yields, until the token goes; neither its end nor its failure ends
-    /// anything else. It is read as fast as the actions are applied: at most
+    /// Dispatches the elements of `source`, until the token is released; the end or failure of the
+    /// source ends nothing else. It is read as fast as the actions are applied: at most
     /// ``CoreLimits/sourcedValuesMax`` of them wait.
     public func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> ReactorToken
     where Source.Element == R.Action {
         ReactorToken(reading(source))
     }
 
-    /// Starts to read a source, and says how to end that: what was read and is not applied by then is
-    /// dropped.
+    /// Starts to read a source. Returns the function that ends the reading, and drops elements that
+    /// were read but not applied.
     func reading<Source: AsyncSequence & Sendable>(
         _ source: Source
     ) -> @Sendable () -> Void where Source.Element == R.Action {
         let window = SourceWindow()
         let cancel = environment.spawn {
-            // A source that fails has ended, and that is all the reactor needs to know.
+            // The failure of a source is treated like its end.
             try? await sendAll(source, window)
         }
         return {
@@ -81,7 +81,7 @@ extension ReactorHandle {
     ) -> ReactorToken {
         let place = Confined(TokenPlace())
         post { tree, node in place.open().token = begin(LiveReactor(tree, node)) }
-        // because the token's own end belongs on the tree's isolation
+        // The inner token must be released on the tree's isolation.
         return ReactorToken { [environment] in
             environment.post { _ in place.open().token = nil }
         } keep: { [environment] in
@@ -89,13 +89,13 @@ extension ReactorHandle {
         }
     }
 
-    /// Where a token of the tree's isolation stays there.
+    /// Holds a token of the tree's isolation, on that isolation.
     private final class TokenPlace {
         var token: StoreToken?
     }
 }
 
-/// Ends what was begun through a ``ReactorHandle`` when it goes; may be sent anywhere.
+/// Ends an observation or an input of a ``ReactorHandle`` when it is released; for any thread.
 public final class ReactorToken: Sendable {
     private let end: Guarded<(@Sendable () -> Void)?>
     private let keepToken: @Sendable () -> Void
@@ -109,7 +109,8 @@ public final class ReactorToken: Sendable {
 
     deinit { end.withLock { $0 }?() }
 
-    /// Lets what was begun last as long as the tree, whatever becomes of the token.
+    /// Makes the observation or input last as long as the tree; releasing the token has no effect
+    /// then.
     public func keep() {
         end.withLock { $0 = nil }
         keepToken()
@@ -118,11 +119,11 @@ public final class ReactorToken: Sendable {
 
 // MARK: - Waiting
 extension ReactorHandle {
-    /// Applies an action, and returns when all the effects that it asked for have ended; what they
-    /// emitted has been applied then.
+    /// Applies an action, and returns when all effects that it asked for have ended and their
+    /// emissions have been applied.
     ///
-    /// A task that is cancelled meanwhile takes these effects with it. *Throws*: ``Rejection``;
-    /// `NOT_FOUND` where the reactor is gone.
+    /// Cancelling the task cancels these effects. *Throws*: ``Rejection``; `NOT_FOUND` if the
+    /// reactor is gone.
     public func perform(_ action: R.Action) async throws(Rejection) {
         let wish = Confined(Wish())
         let result = await withTaskCancellationHandler {
@@ -146,26 +147,26 @@ extension ReactorHandle {
             return end.give(.failure(error))
         }
         wish.sequence = sequence
-        if wish.isCancelled { tree.cancelEffects(of: sequence) }
+        if wish.isCancelled { tree.effects.cancel(of: sequence) }
         tree.turn.whenCommitted { [unowned tree] in
             tree.whenEffectsEnd(of: sequence) { end.give(.success(())) }
         }
     }
 
-    /// What somebody waits for, on the tree's isolation.
+    /// A pending call of ``perform(_:)``, on the tree's isolation.
     private final class Wish {
         var sequence: UInt64?
         var isCancelled = false
 
         func cancel(in tree: Tree) {
             isCancelled = true
-            if let sequence { tree.cancelEffects(of: sequence) }
+            if let sequence { tree.effects.cancel(of: sequence) }
         }
     }
 }
 
-/// One who waits for the end of an action's effects; told that the reactor is gone when nothing else
-/// can be said any more.
+/// Resumes the caller that waits for the end of an action's effects; if it is released before, with
+/// the error that the reactor is gone.
 private final class PerformEnd: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Void, Rejection>, Never>
     private let waiter: Guarded<Waiter?>

@@ -1,26 +1,26 @@
 import ReactorBytes
 import ReactorThreads
 
-/// What of a ``Store`` does not depend on its reactor's type.
+/// The part of a ``Store`` that does not depend on its reactor's type.
 ///
-/// *Place*: between a store and its tree: it lets one action in at a time, runs what waited for it,
-/// and tells the observers.
+/// *Place*: between a store and its tree. It admits one action at a time, runs the waiting ones,
+/// and calls the observers.
 @usableFromInline
 final class StoreCore {
     let tree: Tree
     @usableFromInline let turn: Turn
     let inbox: StoreInbox
-    // The executor of a test lasts as long as its user, and tasks do not hold it.
+    // A test's executor ends with its user, and tasks do not hold it, so the store does.
     private let executor: (any TaskExecutor)?
-    // because every action looks at both, and whoever comes back here meanwhile finds them at rest
+    // Unchecked, since every action reads both; re-entrant calls find no access in progress.
     /// Actions that were dispatched from inside another, in order.
     private let waitingPlace = Place<[Waiting]>([])
     private let observersPlace = Place<[StoreObserver]>([])
-    /// How deep the action at hand stands below the one that was let in.
+    /// Number of steps between the current action and the admitted one that caused it.
     private var depth = 0
     private var isDispatching = false
     private var isDrainAsked = false
-    /// Sequence of the state that observers were shown last.
+    /// Sequence of the last state that observers received.
     private var shownSequence: UInt64 = 0
     private var waiting: [Waiting] {
         _read { yield waitingPlace.value }
@@ -34,18 +34,18 @@ final class StoreCore {
 
     /// An action that was dispatched from inside another.
     private struct Waiting {
-        /// How deep it stands below the one that was let in.
+        /// Number of steps below the admitted action that caused it.
         var depth: Int
         var run: (Tree) -> Void
     }
 
     #if DEBUG
-        /// The thread that is inside.
+        /// The thread that runs an action.
         private let inside = ThreadMark()
     #endif
 
-    // because a reactor has an id of its own among those of all stores of the process
-    /// How many stores the process has made.
+    // Each store gets a number, which makes the ids of its reactors unique in the process.
+    /// Number of stores made in the process.
     private static let made = Guarded<UInt64>(0)
 
     init(
@@ -69,13 +69,13 @@ final class StoreCore {
 
     deinit { inbox.close() }
 
-    /// Lets the reactors begin.
+    /// Starts the reactors.
     func open() {
         tree.open()
         finish()
     }
 
-    /// Whether an action is at work.
+    /// Whether an action is in progress.
     var isBusy: Bool {
         #if DEBUG
             if isDispatching, !inside.isCurrent { warnOfThreads() }
@@ -83,7 +83,7 @@ final class StoreCore {
         return isDispatching
     }
 
-    /// Lets an action in, unless another is at work.
+    /// Admits an action, unless another is in progress.
     @usableFromInline
     func enter() -> Bool {
         guard !isBusy else { return false }
@@ -101,14 +101,15 @@ final class StoreCore {
         if let onComplaint { onComplaint(text) } else { StandardError.write(line: text) }
     }
 
-    /// The action that was let in was refused.
+    /// Ends an admitted action that was refused.
     @usableFromInline
     func refuse() {
-        turn.clearRequests()
+        turn.transaction.wishes.clear()
         isDispatching = false
     }
 
-    /// The action that was let in is applied: runs its followers and what waited, tells observers.
+    /// Ends an admitted action that was applied: runs followers and waiting actions, calls
+    /// observers.
     @usableFromInline
     func complete() {
         tree.finishEmission()
@@ -117,7 +118,7 @@ final class StoreCore {
         isDispatching = false
     }
 
-    /// Runs what observers asked for meanwhile.
+    /// Runs the actions and drains that observers asked for.
     private func runWaiting() {
         runActions()
         while isDrainAsked {
@@ -130,8 +131,9 @@ final class StoreCore {
         }
     }
 
-    // because observers that answer each other would have no end
-    /// Runs what was dispatched from inside, theirs behind it: as followers, and no more of them.
+    // Observers that answer each other could continue without end, so the limits of followers
+    // apply.
+    /// Runs waiting actions, and those that they add.
     private func runActions() {
         while !waiting.isEmpty {
             var next = 0
@@ -144,7 +146,7 @@ final class StoreCore {
             }
             depth = 0
             if !turn.isQuiet { finish() }
-            // because what they held may ask for more as it goes: it goes when the list is at rest
+            // Their release may add actions, so it happens after the list has been replaced.
             let ran = waiting
             waiting = []
             withExtendedLifetime(ran) {}
@@ -161,19 +163,19 @@ final class StoreCore {
         return false
     }
 
-    /// Has an action run when the one at hand is complete.
+    /// Queues an action until the current one is complete.
     func wait(_ job: @escaping (Tree) -> Void) {
         waiting.append(Waiting(depth: depth + 1, run: job))
     }
 
     private func finish() {
-        // because what waited for the commit may ask for more
+        // Starting an effect may ask for further effects.
         while !turn.effects.isEmpty { tree.start(turn.takeEffects()) }
         if !turn.isQuiet { complain() }
         turn.begin()
         guard turn.sequence != shownSequence else { return }
         shownSequence = turn.sequence
-        // because an observer may end its observation, or begin another
+        // An observer may end its observation, or start another: the loop runs over a copy.
         if !observers.isEmpty {
             for observer in observers where !observer.isOver { observer.call() }
         }
@@ -185,7 +187,7 @@ final class StoreCore {
         for complaint in turn.complaints { onComplaint(complaint) }
     }
 
-    /// Runs a job of the owner's on the tree, as an action of its own.
+    /// Runs a job of the owner on the tree, as an action of its own.
     func perform(_ job: @escaping (Tree) -> Void) {
         wait(job)
         guard enter() else { return }
@@ -200,17 +202,17 @@ final class StoreCore {
         isDispatching = false
     }
 
-    /// Calls `observer` now and after every change, until the token goes.
+    /// Calls `observer` now and after every change, until the token is released.
     func observe(_ observer: @escaping () -> Void) -> StoreToken {
         let observer = StoreObserver(observer)
         observers.append(observer)
-        // The token may outlive the store, and the observer holds the reactor and its state.
+        // Weak: the token may outlive the store, and the observer holds the reactor and its state.
         let token = StoreToken { [weak self, weak observer] in
             guard let observer else { return }
             observer.isOver = true
             self?.endObservation(observer)
         }
-        // What the observer dispatches in this call waits like that of any other call.
+        // An action that the observer dispatches in this call waits as in any other.
         if enter() {
             observer.call()
             if !waiting.isEmpty || isDrainAsked { runWaiting() }
@@ -221,18 +223,17 @@ final class StoreCore {
         return token
     }
 
-    // because what an observer held may end an observation of its own as it goes: it goes when the
-    // list is at rest
+    // Releasing an observer may end another observation, so it happens after the removal.
     private func endObservation(_ observer: StoreObserver) {
         guard let index = observers.firstIndex(where: { $0 === observer }) else { return }
         let ended = observers.remove(at: index)
         withExtendedLifetime(ended) {}
     }
 
-    /// Who is told, until its token goes.
+    /// An observer, called until its token is released.
     private final class StoreObserver {
         let call: () -> Void
-        /// Whether its token went, maybe in the round at hand.
+        /// Whether its token was released, perhaps during the current round of calls.
         var isOver = false
 
         init(_ call: @escaping () -> Void) { self.call = call }
@@ -241,8 +242,8 @@ final class StoreCore {
 
 // MARK: - Waiting for effects
 extension StoreCore {
-    /// Waits until the effects of the transaction numbered `sequence` have ended, and drains
-    /// meanwhile; a cancelled task cancels them.
+    /// Waits until the effects of the transaction numbered `sequence` have ended, and drains the
+    /// store until then; cancelling the task cancels them.
     nonisolated(nonsending) func effectsEnd(of sequence: UInt64) async {
         let end = EffectsEnd()
         tree.whenEffectsEnd(of: sequence) { [inbox] in
@@ -251,12 +252,12 @@ extension StoreCore {
         }
         while !end.hasCome {
             drain()
-            if Task.isCancelled { tree.cancelEffects(of: sequence) }
+            if Task.isCancelled { tree.effects.cancel(of: sequence) }
             if !end.hasCome { await inbox.arrival() }
         }
     }
 
-    /// Whether the effects somebody waits for have ended.
+    /// Whether the awaited effects have ended.
     private final class EffectsEnd {
         var hasCome = false
     }

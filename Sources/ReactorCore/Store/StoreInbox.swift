@@ -1,13 +1,13 @@
 import ReactorThreads
 
-/// Jobs on their way to a store.
+/// Jobs posted to a store.
 final class StoreInbox: Sendable {
     private let mailbox: Mailbox<@Sendable (Tree) -> Void>
     private let waiters = Guarded(Waiters())
     private let isClosed = Flag()
 
     private struct Waiters: Sendable {
-        /// Whether something came that nobody has waited for yet.
+        /// Whether a job was posted since the last ``arrival()``.
         var hasNews = false
         var all: [CheckedContinuation<Void, Never>] = []
     }
@@ -18,23 +18,23 @@ final class StoreInbox: Sendable {
 
     func post(_ job: @escaping @Sendable (Tree) -> Void) {
         mailbox.post(job)
-        // because who waits for a job learns by its end that nobody does it
+        // Dropping the job releases what it holds, which informs a caller that waits for it.
         if isClosed.isUp { _ = mailbox.drain() }
         poke()
     }
 
-    /// The store is gone: drops what waits, and what still comes.
+    /// Drops waiting and later jobs: the store is gone.
     func close() {
         isClosed.raise()
         _ = mailbox.drain()
     }
 
-    /// Whether nothing waits to be taken.
+    /// Whether no job waits.
     var isEmpty: Bool { mailbox.isEmpty }
 
     func take() -> [@Sendable (Tree) -> Void] { mailbox.drain() }
 
-    /// Wakes those who wait for ``arrival()``.
+    /// Wakes the tasks that wait for ``arrival()``.
     func poke() {
         let woken = waiters.withLock { waiters in
             waiters.hasNews = true
@@ -45,7 +45,7 @@ final class StoreInbox: Sendable {
         for waiter in woken { waiter.resume() }
     }
 
-    /// Waits until something was posted since the last call; not at all in a cancelled task.
+    /// Waits until a job was posted since the last call; returns at once in a cancelled task.
     nonisolated(nonsending) func arrival() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,4 +1,4 @@
-/// A part of a store's state: it tells of changes of that part only, and sends to the whole.
+/// A part of a store's state: observers receive changes of that part only, actions go to the whole.
 ///
 /// *Owner*: the isolation of its store, which it holds.
 public final class StoreView<R: Reactor, Part: Equatable> {
@@ -10,22 +10,22 @@ public final class StoreView<R: Reactor, Part: Equatable> {
         self.part = part
     }
 
-    /// The part as it is now.
+    /// The current value of the part.
     public var state: Part { store.state[keyPath: part] }
 
     /// Applies an action of the store's reactor.
     public func dispatch(_ action: R.Action) throws(Rejection) { try store.dispatch(action) }
 
-    /// Applies an action, and lets nobody know where it is refused.
+    /// Applies an action and ignores its rejection.
     public func send(_ action: R.Action) { store.send(action) }
 
-    /// Dispatches what `source` yields, until the token goes.
+    /// Dispatches the elements of `source`, until the token is released.
     public func connect<Source: AsyncSequence & Sendable>(_ source: Source) -> StoreToken
     where Source.Element == R.Action {
         store.connect(source)
     }
 
-    /// Calls `observer` with the part now and whenever it has become another, until the token goes.
+    /// Calls `observer` with the part now and whenever it differs, until the token is released.
     public func observe(_ observer: @escaping (Part) -> Void) -> StoreToken {
         var shown: Part?
         return store.observe { [part] state in
@@ -36,7 +36,7 @@ public final class StoreView<R: Reactor, Part: Equatable> {
         }
     }
 
-    /// Lets `body` look at every action, with this part of the state, until the token goes.
+    /// Calls `body` for every action, with this part of the state, until the token is released.
     public func addMiddleware(
         _ body:
             @escaping (

@@ -1,32 +1,32 @@
 import ReactorJournal
 
-/// Bytes of the disk that are kept free for actions that make states smaller.
+/// Disk space kept free for actions that make states smaller.
 ///
-/// *Place*: in the ``HistoryKeeper``. On a disk that is full the reserve is released to the journal,
-/// and a snapshot of the smaller states gives room: it replaces larger ones. *Owner*: the loop's
-/// thread.
+/// *Place*: in the ``HistoryKeeper``. When the disk is full, the reserve is released to the
+/// journal. A snapshot of the smaller states then frees space, since it replaces larger ones.
+/// *Owner*: the loop's thread.
 struct DiskReserve {
-    /// Whether the bytes are kept.
+    /// Whether the space is reserved on the disk.
     private(set) var isKept: Bool
     private let directory: DataDirectory
     private let byteCount: Int
-    /// By how much states had become smaller when a snapshot was considered last.
+    /// The `shrunkByteCount` of the last call of `relief` that offered or ruled out a snapshot.
     private var consideredByteCount = 0
     private var hasDroppedOlder = false
-    /// Seconds until the reserve is looked for again.
+    /// Seconds until the next attempt to reserve the space.
     private var pause = 0
 
-    /// What gives room.
+    /// A way to free disk space.
     enum Relief: Equatable {
-        /// Nothing that was not tried.
+        /// No further way: every one was tried.
         case none
-        /// A snapshot, for which there is room.
+        /// Take a snapshot; the disk has room for it.
         case snapshot
-        /// To keep no more than the newest snapshot.
+        /// Remove all snapshots except the newest.
         case dropOlder
     }
 
-    /// Bytes beside a snapshot that are left to the journal.
+    /// Bytes left to the journal beside a snapshot.
     static let marginByteCount = 4 << 20
 
     init(in directory: DataDirectory, byteCount: Int) {
@@ -35,10 +35,10 @@ struct DiskReserve {
         isKept = directory.keepReserve(byteCount: byteCount)
     }
 
-    /// Whether bytes should be kept, and are not.
+    /// Whether space should be reserved and is not.
     var isMissing: Bool { byteCount > 0 && !isKept }
 
-    /// Gives the bytes to the journal; false where none are kept.
+    /// Releases the reserved space to the journal; returns false if none was reserved.
     mutating func release() -> Bool {
         guard isKept else { return false }
         directory.releaseReserve()
@@ -48,7 +48,7 @@ struct DiskReserve {
         return true
     }
 
-    /// Keeps the bytes again, where the journal has room beside them; whether it has.
+    /// Reserves the space again if the journal keeps enough room; returns whether it did.
     mutating func regain() -> Bool {
         guard directory.keepReserve(byteCount: byteCount) else { return false }
         guard directory.hasRoom else {
@@ -59,7 +59,7 @@ struct DiskReserve {
         return true
     }
 
-    /// Keeps the bytes again where they are missing; called once a second, and tries once a minute.
+    /// Tries once a minute to reserve missing space. The shell calls this once a second.
     mutating func tick() {
         guard isMissing else { return }
         pause -= 1
@@ -68,13 +68,13 @@ struct DiskReserve {
         _ = regain()
     }
 
-    /// What gives room once states have become smaller by `shrunkByteCount`, and the journal has
-    /// `freshByteCount` bytes behind the newest snapshot.
+    /// Returns the next way to free space, once states have shrunk by `shrunkByteCount` and the
+    /// journal holds `freshByteCount` bytes after the newest snapshot.
     mutating func relief(shrunkByteCount: Int, freshByteCount: Int) -> Relief {
         guard shrunkByteCount > consideredByteCount else { return .none }
-        let newest = (try? SnapshotShelf(directory).newestByteCount()) ?? 0
+        let newest = (try? SnapshotStore(directory).newestByteCount()) ?? 0
         let needed = max(0, newest - shrunkByteCount) + freshByteCount + Self.marginByteCount
-        // A snapshot that fails for lack of room would take the journal's as well.
+        // A snapshot that fills the disk would also take the journal's room.
         guard directory.hasRoom(for: needed) else {
             if hasDroppedOlder {
                 consideredByteCount = shrunkByteCount

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Logging
 import ReactorBytes
 import ReactorCore
@@ -6,41 +6,44 @@ import ReactorJournal
 import ReactorLoop
 import ReactorServer
 
-/// A data directory on its way into a daemon: opened, locked, and read before anything is served.
+/// A data directory during the start of a daemon: opened, locked and replayed before clients are
+/// served.
 final class History {
     let config: DataConfig
     let directory: DataDirectory
-    /// Where the journal ends.
+    /// The end of the journal.
     private(set) var position: JournalPosition
-    /// The row that the newest snapshot is of, if there is one.
+    /// The row number of the snapshot the start began from, nil without one.
     private(set) var snapshotNumber: UInt64?
-    /// What was found when the journal was opened.
+    /// The journal's condition when it was opened.
     let opening: JournalOpening
-    /// The last row when the daemon began.
+    /// The number of the journal's last row when the daemon started.
     private var firstNumber: UInt64?
-    /// Where the daemon says which action it carries out; nowhere, if there is no room for it.
+    /// Shared words that name the action being run, for the next start; nil if the file could not
+    /// be made.
     private(set) lazy var words = makeWords()
-    /// Bytes of rows behind that.
+    /// Bytes of the rows after the snapshot, which the start replayed.
     private(set) var replayedByteCount = 0
     private let logger: Logger
     private let supervisor: Supervisor?
-    /// A signal that is to end the start, once there is one.
+    /// Returns the signal that should end the start, if one has arrived.
     private let interruption: () -> Signal?
+    /// That signal.
+    private var interruptedBy: Signal?
 
-    /// Rows, or parts of a snapshot, between two looks for a signal, each of which is a system call.
+    /// Rows or snapshot parts between two checks for a signal; each check is a system call.
     private static let interruptionCount: UInt64 = 16
-    /// Rows between two lines in the log while history is replayed.
+    /// Rows between two progress lines in the log during a replay.
     private static let progressCount: UInt64 = 50_000
 
-    /// Opens the directory that is configured, or the one that the environment names; a signal that
-    /// `interruption` answers ends a replay.
+    /// Opens the configured directory, or the default place from the environment. A signal
+    /// returned by `interruption` ends a replay.
     init(
         _ config: DataConfig, environment: [String: String], uid: UInt32, _ logger: Logger,
         interruption: @escaping () -> Signal? = { nil }
     ) throws(DaemonError) {
-        guard let path = config.directory ?? DataPlace.choose(environment, uid: uid) else {
-            throw .noDataPlace
-        }
+        guard let path = config.directory ?? DefaultDataDirectory(environment, uid: uid)?.path
+        else { throw .noDataDirectory }
         self.config = config
         self.logger = logger
         self.interruption = interruption
@@ -50,53 +53,50 @@ final class History {
             if config.directory == nil { Self.makeParents(of: path) }
             directory = try DataDirectory(at: path)
             opening = try SQLiteJournal.prepare(directory)
-            try SnapshotShelf(directory).removeOrphans()
+            try SnapshotStore(directory).removeOrphans()
             position = try JournalReader(directory).position
         } catch {
             throw .journal(error)
         }
-        tell(opening)
+        log(opening)
     }
 
     private func makeWords() -> SharedWords? {
         do throws(JournalError) {
             return try directory.words("last-action", count: ActionWatch.wordCount)
         } catch {
-            logger.warning("an action that ends the daemon will not be known: \(error)")
+            logger.warning("an action that ends the daemon will not be recorded: \(error)")
             return nil
         }
     }
 
-    private func tell(_ opening: JournalOpening) {
+    private func log(_ opening: JournalOpening) {
         if opening.droppedByteCount > 0 {
             logger.notice(
-                "dropped a commit that was cut off; nobody was told of it",
+                "dropped an incomplete commit; it was not acknowledged",
                 metadata: ["bytes": "\(opening.droppedByteCount)"])
         }
         if opening.mayHaveLostTail {
             logger.warning(
-                "a power cut may have taken the last of a relaxed history: a new epoch begins")
+                "a power cut may have taken the end of a relaxed history: a new epoch begins")
         }
     }
 
-    // because what is written here is nobody else's, and a limit on the size of files is to be an error
-    // of a write, not the end of the process
+    // Only the daemon's user may read what it writes. With SIGXFSZ ignored, a file size limit
+    // fails the write instead of ending the process.
     private static func prepareProcess() {
         umask(0o077)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    // because a fresh home has none of the directories that the path is made of; what cannot be made
-    // is found missing, and named, when the directory is opened
+    // A new home directory lacks the parents of the default path. If they cannot be made, opening
+    // the directory reports the missing path.
     private static func makeParents(of path: String) {
-        let parent = path.split(separator: "/").dropLast().joined(separator: "/")
-        try? FileManager.default.createDirectory(
-            atPath: "/" + parent, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+        FileSystem.makeDirectories(path.split(separator: "/").dropLast().joined(separator: "/"))
     }
 
-    /// Puts a tree and its sessions back to where the journal ends; `epoch` begins a history where
-    /// there is none.
+    /// Restores a tree and its sessions to the journal's end. `epoch` is the new epoch if the
+    /// history begins one.
     func recover(_ recovery: Recovery, epoch: UInt64) throws(DaemonError) -> Recovery {
         let snapshot = try chooseSnapshot()
         if let snapshot { try restore(snapshot, recovery) }
@@ -109,9 +109,9 @@ final class History {
         position = reader.position
         let first = firstNumber ?? position.number
         firstNumber = first
-        // because who goes on from a copy, which ends with 0, begins a history of its own; and because
-        // rows that were lost may have been seen: what others hold of them is of no history that
-        // goes on. Once a row of the new epoch is kept, it is the one to go on with
+        // A copy ends with epoch 0, so that a daemon that continues from it begins a new epoch. So
+        // does one whose clients may have seen rows that were lost: their revisions are void. Once
+        // a row of the new epoch is durable, that epoch continues.
         let isNew =
             position.epoch == 0 || opening.mayHaveLostTail && position.number == first
         do throws(RecoveryError) {
@@ -123,10 +123,14 @@ final class History {
     }
 
     private func chooseSnapshot() throws(DaemonError) -> SnapshotReader? {
-        let choice = try Self.reading { () throws(JournalError) in
-            try SnapshotShelf(directory).choose()
+        let choice: SnapshotStore.Choice
+        do throws(JournalError) {
+            // A snapshot is read as a whole here, however large it is.
+            choice = try SnapshotStore(directory).choose(isCancelled: isInterrupted)
+        } catch {
+            throw interruptedBy.map { .interrupted($0) } ?? .journal(error)
         }
-        for error in choice.passedOver { logger.error("a snapshot is passed over: \(error)") }
+        for error in choice.passedOver { logger.error("skipped a snapshot: \(error)") }
         snapshotNumber = choice.snapshot?.header.position.number
         return choice.snapshot
     }
@@ -160,13 +164,20 @@ final class History {
         guard row.number % Self.progressCount == 0 else { return }
         logger.notice(
             "replaying", metadata: ["row": "\(row.number)", "sequence": "\(row.sequence)"])
-        // because a long history is no reason to be taken for one that hangs
+        // Extends the service manager's timeout, so that a long replay is not killed as a hang.
         supervisor?.tell("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=replaying, at row \(row.number)")
     }
 
     private func stopIfInterrupted(at count: UInt64) throws(DaemonError) {
-        guard count % Self.interruptionCount == 0, let signal = interruption() else { return }
+        guard count % Self.interruptionCount == 0, isInterrupted(), let signal = interruptedBy
+        else { return }
         throw .interrupted(signal)
+    }
+
+    /// Whether a signal is to end the start.
+    private func isInterrupted() -> Bool {
+        if interruptedBy == nil { interruptedBy = interruption() }
+        return interruptedBy != nil
     }
 
     private static func reading<Result>(

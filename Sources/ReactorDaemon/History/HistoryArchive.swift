@@ -4,20 +4,20 @@ import ReactorServer
 import ReactorThreads
 import ReactorWire
 
-/// Answers questions about the past on a thread of its own, so that no turn waits for them.
+/// Answers queries about the past on its own thread, so that no turn waits for them.
 ///
-/// *Place*: beside a running daemon, over the directory that its journal writes. *Owner*: the loop
-/// asks; answers come through `answer`, on the archive's thread, one for each question.
+/// *Place*: beside a running daemon, over the directory that its journal writes. *Owner*: the
+/// loop's thread calls the methods; `answer` is called once per query, on the archive's thread.
 final class HistoryArchive: Sendable {
-    /// What makes the daemon's reactors once more.
+    /// Makes the daemon's reactors a second time.
     typealias Roots = @Sendable () throws -> any Reactor
-    /// Who is told.
+    /// Called with a query and its answer or refusal.
     typealias Answer = @Sendable (Inquiry, Result<[UInt8], Refusal>) -> Void
 
     private enum Order: Sendable {
         case question(Inquiry)
-        case look
-        case hurry(ConnectionID)
+        case appended
+        case endWaits(of: ConnectionID)
         case forget(ConnectionID)
         case tick(UInt64)
         case stop
@@ -26,9 +26,9 @@ final class HistoryArchive: Sendable {
     private let mailbox: Mailbox<Order>
     private let thread: WorkThread
     private let isStopping: Flag
-    /// Whether a question waits for something to happen.
+    /// Whether a log query waits for new rows.
     private let hasFollowers: Flag
-    /// Connections whose end the archive's thread has not come to yet.
+    /// Closed connections that the archive's thread has not processed yet.
     private let gone: Guarded<Set<ConnectionID>>
 
     init(
@@ -42,7 +42,7 @@ final class HistoryArchive: Sendable {
         self.mailbox = mailbox
         (self.isStopping, self.hasFollowers, self.gone) = (isStopping, hasFollowers, gone)
         thread = try WorkThread(name: "history") {
-            let clerk = ArchiveClerk(
+            let worker = ArchiveWorker(
                 directory, dropped: dropped, limits: limits, roots: roots,
                 hasFollowers: hasFollowers,
                 isOver: { connection in
@@ -50,56 +50,55 @@ final class HistoryArchive: Sendable {
                 }, answer: answer)
             var isRunning = true
             while isRunning {
-                if !clerk.hasWork { bell.wait() }
-                var isToLook = false
+                if !worker.hasWork { bell.wait() }
+                var hasNewRows = false
                 for order in mailbox.drain() {
                     switch order {
-                    case .question(let inquiry): clerk.take(inquiry)
-                    case .look: isToLook = true
-                    case .hurry(let connection): clerk.hurry(connection)
+                    case .question(let inquiry): worker.take(inquiry)
+                    case .appended: hasNewRows = true
+                    case .endWaits(of: let connection): worker.endWaits(of: connection)
                     case .forget(let connection):
-                        clerk.forget(connection)
+                        worker.forget(connection)
                         gone.withLock { _ = $0.remove(connection) }
-                    case .tick(let now): clerk.tick(at: now)
+                    case .tick(let now): worker.tick(at: now)
                     case .stop: isRunning = false
                     }
                 }
-                if isToLook { clerk.look() }
-                if isRunning { clerk.step() }
+                if hasNewRows { worker.resumeFollowers() }
+                if isRunning { worker.step() }
             }
-            // because every question is answered, if only with the reason why it is not
-            while clerk.hasWork { clerk.step() }
+            // Every query gets an answer; after a stop it is a refusal.
+            while worker.hasWork { worker.step() }
         }
     }
 
-    /// Takes a question.
+    /// Passes a query to the archive's thread.
     func take(_ inquiry: Inquiry) { mailbox.post(.question(inquiry)) }
 
-    /// The journal has rows that it had not: questions that wait for that are answered. *Cost*: a load
-    /// where no question waits.
-    func noteAppended() { if hasFollowers.take() { mailbox.post(.look) } }
+    /// Resumes waiting log queries after the journal appended rows. *Cost*: one atomic access if
+    /// no query waits.
+    func appended() { if hasFollowers.take() { mailbox.post(.appended) } }
 
-    /// Tells the time, in nanoseconds: questions that wait, and trees between two pages, have a
-    /// deadline.
+    /// Passes the time, in nanoseconds, against which waiting queries and exported trees expire.
     func tick(at now: UInt64) { mailbox.post(.tick(now)) }
 
-    /// A connection asks nothing more, and waits for nothing to happen.
-    func hurry(_ connection: ConnectionID) { mailbox.post(.hurry(connection)) }
+    /// Makes a connection's log queries answer without waiting, after the connection ended its
+    /// input.
+    func endWaits(of connection: ConnectionID) { mailbox.post(.endWaits(of: connection)) }
 
-    /// A connection has gone, and waits for nothing: what it has asked for is not looked into, or
-    /// not to its end.
+    /// Cancels the queries of a connection that has closed, also the query in progress.
     func forget(_ connection: ConnectionID) {
         gone.withLock { _ = $0.insert(connection) }
         mailbox.post(.forget(connection))
     }
 
-    /// Has what is under way end soon, and looks into nothing more.
+    /// Cancels the query in progress and refuses the queued ones; does not wait for the thread.
     func stop() {
         isStopping.raise()
         mailbox.post(.stop)
     }
 
-    /// Ends what is under way, and the thread.
+    /// Stops the work and joins the thread.
     func close() {
         stop()
         thread.join()

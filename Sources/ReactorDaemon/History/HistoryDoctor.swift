@@ -1,16 +1,16 @@
 import ReactorJournal
 
-/// What is wrong with a data directory, in words for the operator.
+/// The findings of an examination of a data directory, as text for the operator.
 public struct HistoryDoctor {
     /// One finding or fact per line.
     public let lines: [String]
-    /// Whether a daemon would start from it.
+    /// True if the examination found no damage.
     public let isHealthy: Bool
 
-    /// Looks at the directory at `path`, changes nothing of it, and writes what is good into the new
-    /// directory `copy`, if one is named.
+    /// Examines the directory at `path` without changing it. If `copy` is given, writes the
+    /// undamaged part into a new directory at that path.
     ///
-    /// *Throws*: where it is none, or in use, or the copy cannot be written.
+    /// *Throws*: if the directory is missing or in use, or the copy cannot be written.
     public init(of path: String, salvagingInto copy: String? = nil) throws(DaemonError) {
         do throws(JournalError) {
             let doctor = try JournalDoctor(at: path)
@@ -37,15 +37,15 @@ public struct HistoryDoctor {
         if let first = report.first, let last = report.last {
             let rows =
                 last.number == first.number
-                ? "no rows behind row \(first.number)"
+                ? "no rows after row \(first.number)"
                 : "rows \(first.number + 1) to \(last.number) are good"
             lines.append("\(rows), up to sequence \(last.sequence)")
         }
         for number in report.snapshots { lines.append("the snapshot of row \(number) is good") }
         if report.droppedByteCount > 0 {
             lines.append(
-                "\(report.droppedByteCount) bytes of a commit that was cut off are dropped: "
-                    + "nobody was told of it")
+                "\(report.droppedByteCount) bytes of an incomplete commit will be dropped; it was not "
+                    + "acknowledged")
         }
         return lines
     }

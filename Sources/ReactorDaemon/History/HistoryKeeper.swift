@@ -5,44 +5,45 @@ import ReactorLoop
 import ReactorServer
 import ReactorThreads
 
-/// Sees to it that the journal of a running daemon does not grow for ever, and that a start does not
-/// take for ever: takes snapshots, and trims what they stand for.
+/// Bounds the journal's size and the duration of a start: takes snapshots and removes the history
+/// before them.
 ///
-/// *Place*: beside the server in its shell, asked after every turn. *Owner*: the loop's thread.
+/// *Place*: beside the server in its shell, which calls ``advance(at:)`` after every turn. *Owner*:
+/// the loop's thread.
 final class HistoryKeeper {
     let journal: SQLiteJournal
     var logger = Logger(label: "history")
-    /// Told that the disk failed: nothing that was not told yet may be told any more.
+    /// Called when writing the journal failed: outcomes not yet sent must not be sent.
     var onBroken: (String) -> Void = { _ in }
-    /// Told what clients missed, by the number of the question.
+    /// Called with the frames a client missed, or nil, and the number of its query.
     var onMissed: (_ number: UInt64, _ frames: [UInt8]?) -> Void = { _, _ in }
-    /// Who looks it up.
+    /// Reads missed frames from the journal.
     private(set) lazy var missed = MissedReader(directory, on: loop) { [unowned self] in
         onMissed($0, $1)
     }
-    /// Told that there is no room: nothing that was not told yet can be kept.
+    /// Called when the disk is full: turns that are not durable yet cannot be made durable.
     var onFull: (String) -> Void = { _ in }
     private var server: Server
     private let config: DataConfig
     private let directory: DataDirectory
     private let loop: LoopHandle
     private var task: SnapshotRun?
-    /// Whether the server was asked for a snapshot and has not begun it.
+    /// Whether the server was asked for a snapshot that it has not begun.
     private var isAsked = false
-    /// How many trims are under way.
+    /// Number of trims in progress.
     private var trimCount = 0
-    /// How often older snapshots have yet to go.
+    /// Number of trims that have not removed the older snapshots yet.
     private var tidyingCount = 0
-    /// What is kept of the disk for the time when it is full.
+    /// Disk space reserved for the time when the disk is full.
     var reserve: DiskReserve
-    /// Whether the last snapshot failed.
     private var hasFailed = false
-    /// Bytes that the journal got since the newest snapshot.
+    /// Bytes appended to the journal since the newest snapshot.
     private var freshByteCount: Int
-    /// When the oldest change came that no snapshot has, in nanoseconds.
+    /// When the oldest change after the last snapshot was appended, in nanoseconds; nil without
+    /// one.
     private var freshSince: UInt64?
     private var appendedTurn: UInt64 = 0
-    /// What is to be told when the snapshot that was asked for is there.
+    /// Callbacks for the next snapshot.
     private var waiting: [(Result<SnapshotHeader, JournalError>) -> Void] = []
 
     init(_ history: History, of server: Server, on loop: LoopHandle) throws(DaemonError) {
@@ -66,16 +67,17 @@ final class HistoryKeeper {
             case .full(_, let message):
                 task?.cancel()
                 task = nil
-                // because what is kept beyond what a start needs gives way first
+                // On a full disk, history beyond what a start needs is removed first.
                 trim(keeping: .nothing)
                 onFull(message)
             }
         }
-        // because a daemon that always ends before a snapshot is due takes its last one when it ends
+        // A daemon that ends before a snapshot is due takes its only snapshot at its end.
+        // Trimming at the start removes the history before it.
         trim()
     }
 
-    /// Goes on with another server in the place of the one at hand.
+    /// Continues with a replacement of the server.
     func serve(_ server: Server) {
         self.server = server
         appendedTurn = 0
@@ -83,32 +85,32 @@ final class HistoryKeeper {
         if !waiting.isEmpty { ask() }
     }
 
-    /// Whether the disk has room for the journal to go on.
+    /// Whether the disk has room for further rows.
     var hasRoom: Bool { directory.hasRoom }
 
-    /// Whether rows that no start needs are being removed.
+    /// Whether a trim is in progress.
     var isTrimming: Bool { trimCount > 0 }
 
-    /// Whether a snapshot wants another turn soon.
+    /// Whether the snapshot in progress needs another turn soon.
     var isGathering: Bool { task?.isGathering ?? false }
 
-    /// Takes note that a turn's batch was handed to the journal.
-    func noteHanded(_ batch: Batch, at now: UInt64) {
+    /// Counts a turn's batch that was passed to the journal.
+    func countAppended(_ batch: Batch, at now: UInt64) {
         freshByteCount += batch.deltas.count + batch.facts.count
         if freshSince == nil { freshSince = now }
     }
 
-    /// Takes note that the journal holds everything up to a turn.
-    func noteAppended(_ turn: UInt64) {
+    /// Called when the journal has appended everything up to a turn.
+    func appended(_ turn: UInt64) {
         appendedTurn = turn
-        task?.noteAppended(turn)
+        task?.appended(turn)
     }
 
-    /// Goes on with the snapshot that is being taken, or begins one where it is time.
+    /// Advances the snapshot in progress, or requests one if it is due.
     ///
-    /// Clients wait where a snapshot, or the removal of older ones, takes longer than they take to
-    /// write what two snapshots stand for.
-    func look(at now: UInt64) {
+    /// Holds clients back while a snapshot or the removal of older ones is slower than the
+    /// journal's growth: with one in progress and twice `snapshotBytes` written since the last.
+    func advance(at now: UInt64) {
         defer { keepPace() }
         if let task {
             task.advance(appendedTurn: appendedTurn)
@@ -118,14 +120,14 @@ final class HistoryKeeper {
     }
 
     private func isDue(at now: UInt64) -> Bool {
-        // because nothing changes meanwhile, and a full disk has no room for it either
+        // A read-only server has no changes to save, and a full disk has no room for a snapshot.
         guard let freshSince, !server.isReadOnly, tidyingCount == 0 else { return false }
         guard server.admission == .all else { return isRelief }
         return freshByteCount >= config.snapshotBytes
             || Duration.nanoseconds(now &- freshSince) >= config.snapshotInterval
     }
 
-    /// Whether a snapshot of states that have become smaller gives room on a full disk.
+    /// Whether to take a snapshot of smaller states to free space on a full disk.
     private var isRelief: Bool {
         switch reserve.relief(
             shrunkByteCount: server.shrunkByteCount, freshByteCount: freshByteCount)
@@ -143,8 +145,8 @@ final class HistoryKeeper {
         server.holdBack(isBusy && freshByteCount >= 2 * config.snapshotBytes)
     }
 
-    /// Takes a snapshot of the revision at hand, or waits for the one that is being taken and then
-    /// takes another; `onDone` is told.
+    /// Requests a snapshot of the current revision and calls `onDone` with the result. If a
+    /// snapshot is in progress, another follows it.
     func snapshot(_ onDone: @escaping (Result<SnapshotHeader, JournalError>) -> Void) {
         waiting.append(onDone)
         if task == nil { ask() }
@@ -156,10 +158,10 @@ final class HistoryKeeper {
         server.wantSnapshot()
     }
 
-    /// Keeps a snapshot of the batch that was handed over last.
+    /// Starts writing a snapshot of the state after the last appended batch.
     func begin(_ snapshot: ServerSnapshot) {
         isAsked = false
-        let told = waiting
+        let callbacks = waiting
         waiting = []
         freshByteCount = 0
         freshSince = nil
@@ -167,18 +169,18 @@ final class HistoryKeeper {
             task = try SnapshotRun(
                 of: snapshot, number: journal.lastNumber, in: directory, on: loop
             ) { [unowned self] result in
-                end(result, told)
+                end(result, callbacks)
             }
         } catch {
-            end(.failure(error), told)
+            end(.failure(error), callbacks)
         }
     }
 
     private func end(
         _ result: Result<SnapshotHeader, JournalError>,
-        _ told: [(Result<SnapshotHeader, JournalError>) -> Void]
+        _ callbacks: [(Result<SnapshotHeader, JournalError>) -> Void]
     ) {
-        // because one whose file failed may be half gathered
+        // A snapshot whose file failed may be only partly collected.
         task?.cancel()
         task = nil
         hasFailed = (try? result.get()) == nil
@@ -192,12 +194,12 @@ final class HistoryKeeper {
             trim()
         case .failure(let error): logger.error("no snapshot was taken: \(error)")
         }
-        for tell in told { tell(result) }
+        for callback in callbacks { callback(result) }
         if !waiting.isEmpty { ask() }
         keepPace()
     }
 
-    // On a full disk one snapshot to start from is enough, and a larger one makes room.
+    // On a full disk one snapshot is kept: it suffices for a start.
     private func trim() {
         if server.admission == .all {
             trim(
@@ -209,7 +211,7 @@ final class HistoryKeeper {
     }
 
     private func trim(
-        keeping retention: JournalRetention, snapshots count: Int = SnapshotShelf.keptCount
+        keeping retention: JournalRetention, snapshots count: Int = SnapshotStore.keptCount
     ) {
         tidyingCount += 1
         trimCount += 1
@@ -235,19 +237,24 @@ final class HistoryKeeper {
         }
     }
 
-    /// Commits what waits, takes a last snapshot if there is anything new and nobody is in a hurry, and
-    /// lets the files go.
-    func close(isHurried: Bool) {
-        let isStale = !isHurried && (task != nil || hasFailed || freshSince != nil)
+    /// Commits what waits, takes a last snapshot if there are changes since the last one and
+    /// `skipsSnapshot` is false, and closes the files.
+    func close(skipsSnapshot: Bool) {
+        let isStale = !skipsSnapshot && (task != nil || hasFailed || freshSince != nil)
         task?.cancel()
         task = nil
         journal.close()
         guard isStale, let snapshot = server.lastSnapshot() else { return }
         do throws(JournalError) {
             try snapshot.write(of: journal.lastNumber, in: directory)
-            try SnapshotShelf(directory).removeOlder()
         } catch {
-            logger.error("no snapshot was taken at the end, the next start replays: \(error)")
+            return logger.error(
+                "no snapshot was taken at the end, the next start replays: \(error)")
+        }
+        do throws(JournalError) {
+            try SnapshotStore(directory).removeOlder()
+        } catch {
+            logger.error("older history could not be removed: \(error)")
         }
     }
 }

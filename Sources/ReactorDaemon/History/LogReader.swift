@@ -3,33 +3,33 @@ import ReactorJournal
 import ReactorServer
 import ReactorWire
 
-/// Reads a daemon's history page by page, for a client that asks what happened at a path.
+/// Reads a daemon's history page by page, for a client that asks for the changes at a path.
 ///
-/// *Owner*: one thread; beside a journal that is written. *Cost*: memory for a page, for one row
-/// taken to pieces, and for where nodes stood.
+/// *Owner*: one thread, while the journal is being written. *Cost*: memory for a page, one
+/// decoded row and the paths of all nodes.
 final class LogReader {
     let path: String
-    /// Where the next page begins.
+    /// The position at which the next page begins.
     private(set) var mark: LogMark
     private let slice: SlicePath
     private let reader: JournalReader
     private let begin: Revision
-    private var scribe = LogScribe()
-    /// The revision to begin with, until it was reached.
+    private var encoder = LogScribe()
+    /// The first revision to report; nil once the reader has reached it.
     private var from: Revision?
-    /// Whether rows of its epoch have come.
+    /// Whether rows of the epoch of `from` have been read.
     private var isInEpoch = false
-    /// The mark to go on behind, until it was reached.
+    /// The position after which to begin; nil once the reader has reached it.
     private var after: LogMark?
     private var waiting: ArraySlice<LogEntry> = []
-    /// Entries of the page that is being read.
+    /// Entries of the page being read.
     private var entries: [LogEntry] = []
-    /// Bytes of these.
+    /// Approximate bytes of ``entries``.
     private var byteCount = 0
 
-    /// Most entries of a page.
+    /// Maximum number of entries in a page.
     static let pageEntriesMax = 256
-    /// Most bytes of actions and mutations in a page, but for one entry of any size.
+    /// Maximum bytes of actions and mutations in a page; the last entry may exceed it.
     static let pageBytesMax = 256 << 10
 
     init(
@@ -44,15 +44,16 @@ final class LogReader {
         begin = Revision(epoch: reader.anchor.epoch, sequence: reader.anchor.sequence)
         mark = after ?? LogMark(row: row, skip: 0)
         if let after, after.row < row {
-            throw .outOfReach("the journal was trimmed up to row \(row), which was not told yet")
+            throw .outOfReach(
+                "the journal was trimmed up to row \(row), before that row was printed")
         }
-        // because nodes that were there before the first row are known by these alone
+        // Nodes created before the first row are known only from snapshots.
         let numbers = try PastTree.reading { () throws(JournalError) in
-            try SnapshotShelf(directory).numbers()
+            try SnapshotStore(directory).numbers()
         }
         for number in numbers { learn(number, directory, isCancelled) }
         if isCancelled() { throw .ended }
-        noteEpoch(begin)
+        advance(to: begin)
     }
 
     private func learn(
@@ -60,18 +61,18 @@ final class LogReader {
     ) {
         guard let snapshot = try? SnapshotReader(directory, of: number) else { return }
         while !isCancelled(), let part = try? snapshot.next() {
-            try? scribe.places.learn(part: part)
+            try? encoder.places.learn(part: part)
         }
     }
 
-    /// Whether the revision to begin with was not reached yet.
+    /// Whether the reader has not reached the first revision to report.
     var isSeeking: Bool { from != nil }
 
-    /// Reads on for the next page, in at most `rowsMax` rows; nil where the page is not complete then:
-    /// a further call goes on with it.
+    /// Reads the next page, from at most `rowsMax` rows. Returns nil if the page is not complete
+    /// after them; a further call continues it.
     ///
-    /// *Throws*: ``PastError/outOfReach(_:)`` where the revision to begin with is not there, and is
-    /// not the next one.
+    /// *Throws*: ``PastError/outOfReach(_:)`` if the first revision to report is neither in the
+    /// history nor the next one to come.
     func page(rowsMax: Int, isCancelled: () -> Bool) throws(PastError) -> LogPage? {
         var rowsLeft = rowsMax
         while entries.count < Self.pageEntriesMax, byteCount < Self.pageBytesMax {
@@ -100,26 +101,26 @@ final class LogReader {
         return LogPage(entries: entries, position: mark, isEnd: isEnd, begin: begin)
     }
 
-    /// The page of a client that has waited in vain: nothing has happened.
+    /// The page for a client whose wait ended without new rows.
     var emptyPage: LogPage { LogPage(entries: [], position: mark, isEnd: true, begin: begin) }
 
     private func checkReached() throws(PastError) {
         guard let from else { return }
         let end = Revision(epoch: reader.position.epoch, sequence: reader.position.sequence)
-        // because who asks for what comes next may name it before it is there
+        // A client that waits for the next revision may name it before it exists.
         if isInEpoch, from.epoch == end.epoch, from.sequence <= end.sequence &+ 1 { return }
         throw .outOfReach(
-            "revision \(from) is not in the history, which begins behind \(begin) and ends at \(end)"
+            "revision \(from) is not in the history, which begins after \(begin) and ends at \(end)"
         )
     }
 
-    /// Takes the next row to pieces; false at the end.
+    /// Decodes the next row into entries; returns false at the end.
     private func readRow() throws(PastError) -> Bool {
         let found = try PastTree.reading { () throws(JournalError) in try reader.next() }
         guard let found else { return false }
         let entries: [LogEntry]
         do throws(RecoveryError) {
-            entries = try scribe.entries(of: HistoryRow(found), at: found.time, below: slice)
+            entries = try encoder.entries(of: HistoryRow(found), at: found.time, below: slice)
         } catch {
             throw .recovery(error, place: "row \(found.number)")
         }
@@ -127,7 +128,7 @@ final class LogReader {
         return true
     }
 
-    /// The entries that are wanted; those before are passed over.
+    /// Returns the entries from the requested position on, and advances the mark past the others.
     private func select(
         _ entries: ArraySlice<LogEntry>, of found: JournalRow
     ) -> ArraySlice<LogEntry> {
@@ -140,8 +141,8 @@ final class LogReader {
         }
         mark = LogMark(row: found.number - 1, skip: 0)
         guard let from else { return entries }
-        noteEpoch(Revision(epoch: found.epoch, sequence: found.sequence))
-        // because what comes behind the revision's epoch is behind the revision
+        advance(to: Revision(epoch: found.epoch, sequence: found.sequence))
+        // Every revision of a later epoch comes after the requested one.
         let left =
             if self.from != nil {
                 entries.dropFirst(entries.count)
@@ -154,9 +155,9 @@ final class LogReader {
         return left
     }
 
-    /// Takes note of how far rows have come; the revision to begin with may be reached by that.
-    private func noteEpoch(_ end: Revision) {
-        // because where nothing has happened yet there is no epoch
+    /// Records how far the reader has come, and clears `from` once the reader has reached it.
+    private func advance(to end: Revision) {
+        // Before the first turn there is no epoch.
         guard let from, end.epoch != 0 else { return }
         if end.epoch == from.epoch {
             isInEpoch = true
@@ -168,7 +169,7 @@ final class LogReader {
 }
 
 extension LogEntry {
-    /// About how many bytes it takes on the wire.
+    /// Approximate size on the wire, in bytes.
     fileprivate var byteCount: Int {
         let bytes =
             actions.reduce(0) { $0 + $1.action.bytes.count + $1.path.utf8.count }

@@ -3,10 +3,10 @@ import ReactorLoop
 import ReactorServer
 import ReactorThreads
 
-/// Looks up in the journal what clients missed, on a thread of its own, one question after another:
-/// users take turns.
+/// Reads from the journal the frames that reconnecting clients missed, on its own thread, one
+/// query after another; users take turns.
 ///
-/// *Owner*: the loop's thread, on which answers are told.
+/// *Owner*: the loop's thread, which also runs `onAnswer`.
 final class MissedReader {
     private enum Order: Sendable {
         case question(HistoryQuestion)
@@ -17,7 +17,8 @@ final class MissedReader {
     private let onAnswer: (_ number: UInt64, _ frames: [UInt8]?) -> Void
     private var thread: WorkThread?
 
-    /// Answers with the frames of a question's number, or nil where the journal has not all of them.
+    /// Calls `onAnswer` with the number of each query and its frames, or nil if the journal lacks
+    /// some of them.
     init(
         _ directory: DataDirectory, on loop: LoopHandle,
         onAnswer: @escaping (_ number: UInt64, _ frames: [UInt8]?) -> Void
@@ -34,7 +35,7 @@ final class MissedReader {
     deinit { close() }
 
     func ask(_ question: HistoryQuestion) {
-        // because a machine that has no thread to spare still serves everybody
+        // Without a thread, clients get the complete values instead.
         if thread == nil { return onAnswer(question.number, nil) }
         mailbox.post(.question(question))
     }
@@ -47,7 +48,7 @@ final class MissedReader {
         self.thread = nil
     }
 
-    /// What the thread does.
+    /// The thread's work.
     private struct Work: Sendable {
         let directory: DataDirectory
         let loop: LoopHandle
@@ -74,7 +75,7 @@ final class MissedReader {
             _ = loop.post { [onAnswer] in onAnswer.open()(number, frames) }
         }
 
-        // because a client that cannot be told what it missed is told everything: why does not matter
+        // Returns nil on any error: the client then gets the complete values.
         private func frames(of question: HistoryQuestion) -> [UInt8]? {
             guard
                 let reader = try? JournalReader(

@@ -1,30 +1,30 @@
-import Foundation
 public import Logging
 public import ReactorCore
 import ReactorJournal
+import ReactorLoop
 import ReactorServer
 import ReactorThreads
 import ReactorWire
 
-/// The history of a daemon that does not run, for the operator.
+/// The history of a daemon that is not running, for the operator.
 ///
-/// *Place*: behind `reactord`'s subcommands. Looking changes nothing; an import and a new baseline
-/// append to the journal, as a running daemon does.
+/// *Place*: behind `reactord`'s subcommands. Reading changes nothing; an import or a rebaseline
+/// appends to the journal, as a running daemon does.
 public struct OfflineHistory {
     private let config: DataConfig
     private let limits: ServerLimits
     private let environment: [String: String]
     private let uid: UInt32
-    /// Where the data are.
+    /// The path of the data directory.
     public let directory: String
-    /// Whether the environment has chosen that place, and not the operator.
+    /// Whether the path is the default of the environment, not given by the operator.
     private let isChosen: Bool
     private var path: String { directory }
 
-    /// Finds the data of the daemon with this configuration; `directory` names another place, such
-    /// as a copy.
+    /// Locates the data of the daemon with this configuration. `directory` overrides the place,
+    /// for example with a copy.
     ///
-    /// *Throws*: where the daemon keeps nothing.
+    /// *Throws*: if the configuration keeps no history.
     public init(
         of config: DaemonConfig, in directory: String? = nil, environment: [String: String],
         uid: UInt32
@@ -32,8 +32,10 @@ public struct OfflineHistory {
         guard var data = config.data ?? directory.map({ _ in DataConfig() }) else {
             throw .past("\(config.file) has no `data:`: such a daemon keeps no history")
         }
-        guard let path = directory ?? data.directory ?? DataPlace.choose(environment, uid: uid)
-        else { throw .noDataPlace }
+        guard
+            let path = directory ?? data.directory
+                ?? DefaultDataDirectory(environment, uid: uid)?.path
+        else { throw .noDataDirectory }
         isChosen = directory ?? data.directory == nil
         data.directory = path
         self.config = data
@@ -41,8 +43,8 @@ public struct OfflineHistory {
         (limits, self.environment, self.uid) = (config.limits, environment, uid)
     }
 
-    /// The tree's value as of a revision, or of the end: `text` is what the operator wrote, a
-    /// revision or a sequence of the last epoch.
+    /// Returns the tree's value at a revision, by default at the end. `text` is a revision, or a
+    /// sequence number of the last epoch.
     public func value(
         of root: some Reactor, at text: String? = nil
     ) throws(DaemonError) -> (revision: Revision, value: WireValue) {
@@ -80,7 +82,7 @@ public struct OfflineHistory {
         let epoch = try PastTree.reading { () throws(JournalError) in
             let reader = try JournalReader(directory)
             var epoch = reader.anchor.epoch
-            // because a copy ends with a row of none, which no revision is of
+            // A copy ends with a row of epoch 0, to which no revision belongs.
             while let row = try reader.next() { if row.epoch != 0 { epoch = row.epoch } }
             return epoch
         }
@@ -88,11 +90,11 @@ public struct OfflineHistory {
     }
 }
 
-// MARK: - Beforehand
+// MARK: - Forecast of a start
 extension OfflineHistory {
-    /// What a start would do with the data: one fact per line.
+    /// Describes what a start would do with the data, one fact per line.
     ///
-    /// *Throws*: what a start would be refused with.
+    /// *Throws*: the error that would end the start.
     public func forecast(of root: some Reactor) throws(DaemonError) -> [String] {
         do throws(JournalError) {
             let report = try Self.examine(path)
@@ -100,31 +102,31 @@ extension OfflineHistory {
         } catch {
             switch error {
             case .unusableDirectory(_, .isMissing):
-                // because no more than the last of a path that the operator named is made
+                // A start makes only the last component of a path that the operator gave.
                 guard isChosen || Self.isDirectory(above: path) else {
                     throw .journal(.unusableDirectory(path: path, .isWithoutParent))
                 }
-                return ["\(path) is made, and a history begins"]
+                return ["\(path) is created, and a history begins"]
             case .missing(let file, _) where !Self.isAnythingKept(beside: file):
                 return ["\(path) is empty, and a history begins"]
             case .inUse(_, let pid):
                 let holder = pid.map { " by pid \($0)" } ?? ""
                 return [
-                    "\(path) is in use\(holder): stop that daemon, or look at a backup, to learn what "
-                        + "a start would do"
+                    "\(path) is in use\(holder): stop that daemon, or examine a backup, to see what a "
+                        + "start would do"
                 ]
             default: throw .journal(error)
             }
         }
         let past = try past(of: root, at: nil)
-        var lines = ["goes on from \(path)"]
-        lines += past.passedOver.map { "a snapshot is passed over: \($0)" }
+        var lines = ["continues from \(path)"]
+        lines += past.passedOver.map { "skips a snapshot: \($0)" }
         lines.append(
             past.snapshotNumber.map { "starts from the snapshot of row \($0)" }
                 ?? "starts from the first row")
         let end =
             past.revision.epoch == 0
-            ? "sequence \(past.revision.sequence), and begins an epoch"
+            ? "sequence \(past.revision.sequence), and begins a new epoch"
             : "revision \(past.revision)"
         lines.append("replays \(past.rowCount) rows, up to \(end)")
         let lost = past.lostPaths
@@ -137,9 +139,10 @@ extension OfflineHistory {
     }
 
     private static func isDirectory(above path: String) -> Bool {
-        let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        // because only a directory has itself in it
-        return FileManager.default.fileExists(atPath: parent + "/.")
+        var parent = path[...]
+        while parent.last == "/" { parent.removeLast() }
+        while let last = parent.last, last != "/" { parent.removeLast() }
+        return FileSystem.isDirectory(parent.isEmpty ? "." : String(parent))
     }
 
     private static func isAnythingKept(beside file: String) -> Bool {
@@ -147,13 +150,13 @@ extension OfflineHistory {
     }
 
     private static func isAnythingKept(in directory: String) -> Bool {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.contains {
+        FileSystem.names(in: directory).contains {
             $0.hasPrefix("journal.sqlite") || $0.hasPrefix("snapshot-") || $0 == "released-row"
         }
     }
 
-    // because a directory is locked as long as who examines it is there
+    // A separate function, so that the doctor and its lock on the directory are released on
+    // return.
     private static func examine(_ path: String) throws(JournalError) -> JournalReport {
         try JournalDoctor(at: path).examine()
     }
@@ -161,26 +164,27 @@ extension OfflineHistory {
 
 // MARK: - Changes
 extension OfflineHistory {
-    /// Puts states in the place of those at hand, one per line of JSON, as `reactorctl export`
-    /// writes them; all of them or none. A new epoch begins: clients that were connected before get
-    /// everything afresh. Where nothing is kept yet, a history begins if `beginsNew` says so.
+    /// Replaces states from lines of JSON, in the format of `reactorctl export`; all of them or
+    /// none. The import begins a new epoch, so reconnecting clients get complete values. Without
+    /// a history, begins one if `beginsNew` is true.
     ///
-    /// *Answers*: how many states there were, and the new revision.
+    /// *Returns*: the number of states, and the new revision.
     public func importStates(
         _ lines: [Substring], into root: some Reactor, beginsNew: Bool = false, _ logger: Logger
     ) throws(DaemonError) -> (count: Int, revision: Revision) {
-        // because a history that begins at another place than the daemon's helps nobody
+        // Protects against a history in a directory that the daemon does not use.
         guard beginsNew || Self.isAnythingKept(in: path) else {
             throw .unusableImport(
-                "\(path) holds no history: name the daemon's place under `data: directory:`, or "
-                    + "begin one there with --new")
+                "\(path) contains no history: name the daemon's directory under `data: directory:`, "
+                    + "or begin a history there with --new")
         }
         guard lines.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else {
             throw .unusableImport("the file names no state: nothing was changed")
         }
         let (history, recovery, epoch) = try open(root, logger)
         let tree = recovery.tree
-        // taken before, as the history is: what the import makes is in the facts behind it
+        // The layout is taken before the import: nodes that the import creates are in the facts
+        // after it.
         let layout = tree.takeLayout()
         var changed: [UInt32: AnyNode] = [:]
         var count = 0
@@ -201,16 +205,16 @@ extension OfflineHistory {
         return (count, Revision(epoch: epoch, sequence: end.sequence))
     }
 
-    /// Makes what the history is replayed to today the state that a start goes on from, in a new
-    /// epoch and with a snapshot of its own.
+    /// Makes the state that today's reactors replay the history to the start of a new epoch, with
+    /// a snapshot.
     ///
-    /// *Answers*: the new revision, and the snapshot's row.
+    /// *Returns*: the new revision, and the snapshot's row number.
     public func rebaseline(
         _ root: some Reactor, _ logger: Logger
     ) throws(DaemonError) -> (revision: Revision, row: UInt64) {
         guard Self.isAnythingKept(in: path) else {
             throw .past(
-                "\(path) holds no history: name the daemon's place under `data: directory:`")
+                "\(path) contains no history: name the daemon's directory under `data: directory:`")
         }
         let (history, recovery, epoch) = try open(root, logger, acceptsDivergence: true)
         let end = try append([.layout(recovery.tree.takeLayout())], epoch, to: history)
@@ -233,7 +237,7 @@ extension OfflineHistory {
         return (history, try history.recover(recovery, epoch: epoch), epoch)
     }
 
-    /// Appends a row of facts that begins an epoch, and waits until it is durable.
+    /// Appends a row of facts that begins an epoch, and waits until the row is durable.
     private func append(
         _ facts: [TurnFact], _ epoch: UInt64, to history: History
     ) throws(DaemonError) -> (number: UInt64, sequence: UInt64) {

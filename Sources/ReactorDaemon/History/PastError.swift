@@ -2,19 +2,19 @@ import ReactorCore
 import ReactorJournal
 import ReactorWire
 
-/// Why the past cannot be told.
+/// The reason why a query about the past has no answer.
 enum PastError: Error {
-    /// The history does not reach there.
+    /// The history does not contain the requested revision.
     case outOfReach(String)
-    /// What holds it cannot be read.
+    /// The data directory cannot be read.
     case journal(JournalError)
-    /// What it holds is no history of these reactors.
+    /// The rows do not fit the daemon's reactors.
     case recovery(RecoveryError, place: String)
-    /// The daemon's reactors cannot be made a second time.
+    /// The daemon's reactors cannot be created a second time.
     case noReactors(String)
-    /// The daemon is going down.
+    /// The daemon is stopping, or the client's connection has closed.
     case ended
-    /// The slice does not exist.
+    /// No slice exists at the path.
     case noSlice(String)
 }
 
@@ -24,11 +24,11 @@ extension PastError: CustomStringConvertible {
         case .outOfReach(let text), .noReactors(let text), .noSlice(let text): text
         case .journal(let error): "\(error)"
         case .recovery(let error, let place): "\(place): \(error)"
-        case .ended: "the daemon is going down"
+        case .ended: "the daemon is shutting down"
         }
     }
 
-    /// What a client is told.
+    /// The refusal sent to a client.
     var refusal: Refusal {
         switch self {
         case .noSlice: Refusal(.notFound, "\(self)")
@@ -38,7 +38,7 @@ extension PastError: CustomStringConvertible {
         }
     }
 
-    /// What a start would end with.
+    /// The error that ends a start or a subcommand.
     var daemonError: DaemonError {
         switch self {
         case .journal(let error): .journal(error)
@@ -50,13 +50,14 @@ extension PastError: CustomStringConvertible {
 }
 
 extension JournalError {
-    /// What a client is told: a disk, and what is on it, is something else than a past that is
-    /// gone.
+    /// The fault code for a client: errors of the disk or its content differ from history that
+    /// was removed.
     fileprivate var code: FaultCode {
         if isFull { return .diskFull }
         return switch self {
         case .trimmed, .absent: .history
         case .unusableDirectory(_, .isForbidden): .forbidden
+        case .unusableDirectory(_, .isTaken): .conflict
         case .unusableDirectory: .path
         default: .storage
         }

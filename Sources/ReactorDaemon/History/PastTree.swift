@@ -3,32 +3,32 @@ import ReactorJournal
 import ReactorServer
 import ReactorWire
 
-/// A tree as a history left it at some revision, which nobody is served from.
+/// A tree restored from the history at some revision; clients are not served from it.
 ///
-/// *Place*: `reactorctl get --at`, `export`, `reactord replay` and `--check`; beside a running daemon on
-/// a thread of its own, over the same directory. *Owner*: one thread. *Cost*: memory for a second
-/// tree; time as a start takes.
+/// *Place*: `reactorctl get --at`, `export`, `reactord replay` and `--check`; in a running daemon
+/// on the archive's thread, over the same directory. *Owner*: one thread. *Cost*: memory for a
+/// second tree; as much time as a start.
 final class PastTree {
     let tree: Tree
-    /// What it is as of.
+    /// The revision of the tree's state.
     private(set) var revision = Revision(epoch: 0, sequence: 0)
-    /// Whether a snapshot or a row has said so.
+    /// Whether a snapshot or a row has set ``revision``.
     private var isPlaced = false
-    /// Which snapshot it was made from, if it was from one.
+    /// The row number of the snapshot it was restored from, nil without one.
     private(set) var snapshotNumber: UInt64?
-    /// Rows that were replayed.
+    /// Number of replayed rows.
     private(set) var rowCount: UInt64 = 0
-    /// Newer snapshots that could not be used.
+    /// Newer snapshots that could not be read.
     private(set) var passedOver: [JournalError] = []
-    /// Where reactors stand that the history does not have.
+    /// Paths of reactors that are not in the history.
     var newPaths: [SlicePath] { recovery.newPaths }
-    /// Where reactors stood that were given up.
+    /// Paths of reactors in the history that no longer exist.
     var lostPaths: [SlicePath] { recovery.lostPaths }
     private let directory: DataDirectory
     private let recovery: Recovery
     private let isCancelled: () -> Bool
 
-    /// Makes `root` again as it was at `target`, or as it was last.
+    /// Restores `root` as of `target`, or as of the history's end.
     init(
         _ root: some Reactor, in directory: DataDirectory, at target: Revision? = nil,
         limits: ServerLimits, dropped: [SlicePath], isCancelled: @escaping () -> Bool = { false }
@@ -51,16 +51,17 @@ final class PastTree {
         }
     }
 
-    /// The newest snapshot that is of no later time than `target`; nil to start from the first row.
+    /// Returns the newest snapshot that is not later than `target`; nil to start from the first
+    /// row.
     private func choose(before target: Revision?) throws(PastError) -> SnapshotReader? {
-        let shelf = SnapshotShelf(directory)
+        let snapshots = SnapshotStore(directory)
         let newest = try Self.reading { () throws(JournalError) in
-            try shelf.choose(isCancelled: isCancelled)
+            try snapshots.choose(isCancelled: isCancelled)
         }
         passedOver = newest.passedOver
         guard let target else { return newest.snapshot }
         var earliest: SnapshotReader?
-        for number in try Self.reading({ () throws(JournalError) in try shelf.numbers() }) {
+        for number in try Self.reading({ () throws(JournalError) in try snapshots.numbers() }) {
             guard let reader = try? SnapshotReader(directory, of: number) else { continue }
             let position = reader.header.position
             if position.epoch == target.epoch, position.sequence <= target.sequence {
@@ -72,12 +73,12 @@ final class PastTree {
             try JournalReader(directory).anchor
         }
         if anchor.number == 0 { return nil }
-        // because a snapshot of another epoch may be of a time before, or not
+        // Whether a snapshot of another epoch precedes the target is unknown.
         guard let earliest, earliest.header.position.epoch != target.epoch else {
             let position = earliest?.header.position ?? anchor
             let first = Revision(epoch: position.epoch, sequence: position.sequence)
             throw .outOfReach(
-                "states are kept back to revision \(first), and \(target) was before that")
+                "states are kept from revision \(first) on, and \(target) is older")
         }
         return earliest
     }
@@ -108,7 +109,7 @@ final class PastTree {
                 break
             }
             if let target, row.epoch == target.epoch, row.after > target.sequence {
-                // because what stood there before was of another epoch, and has a revision of that
+                // The earlier state is of another epoch and has a revision of that epoch.
                 let first = Revision(epoch: row.epoch, sequence: row.after)
                 throw .outOfReach(
                     "revision \(target) is not in the history: its epoch begins at \(first)")
@@ -139,7 +140,8 @@ final class PastTree {
 }
 
 extension PastTree {
-    /// The value of the slice at `text`, and whether something stands there, as `get` answers.
+    /// Encodes the revision, whether the slice at `text` exists, and its value, in the format of
+    /// the answer to `get`.
     func answer(_ text: String) throws(PastError) -> [UInt8] {
         var writer = WireWriter()
         writer.array(count: 3)
@@ -158,11 +160,12 @@ extension PastTree {
         return writer.bytes
     }
 
-    /// Ends what connections own, as a start does: whose states go elsewhere, nobody comes back to
-    /// let go of there.
+    /// Removes what former connections own, as a start does. In another daemon those connections
+    /// never return to release it.
     func endFormerConnections() { tree.endFormerConnections() }
 
-    /// The states at and below `text`, all but the first `skip`, as many as fit a page.
+    /// Returns the states at and below `text`, without the first `skip` nodes, as many as fit a
+    /// page.
     func page(_ text: String, skip: UInt64, bytesMax: Int) throws(PastError) -> StatePage {
         let path = try Self.path(text)
         guard tree.node(at: path) != nil else {
@@ -202,7 +205,7 @@ extension PastTree {
 }
 
 extension HistoryRow {
-    /// The row as a journal kept it.
+    /// Converts a row of the journal.
     init(_ row: JournalRow) {
         self.init(
             epoch: row.epoch, after: row.after, sequence: row.sequence, deltas: row.deltas,

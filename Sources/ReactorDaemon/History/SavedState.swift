@@ -1,15 +1,16 @@
 import ReactorCore
 import ReactorWire
 
-/// A line of a file of states: `{"path":"/visits","reactor":"Counter","state":{"count":5}}`.
+/// One line of a file of states: `{"path":"/visits","reactor":"Counter","state":{"count":5}}`.
 struct SavedState {
     let path: SlicePath
     /// The state, encoded.
     let bytes: [UInt8]
 
-    /// Reads a line for a tree that the state is to go into; `reactor` is compared, if it is there.
+    /// Parses a line and checks it against the tree that the state goes into. `reactor` is
+    /// optional.
     ///
-    /// *Throws*: in words for the operator, naming the field.
+    /// *Throws*: a text for the operator that names the field.
     init(json: String, for tree: Tree) throws(SavedStateError) {
         let value: WireValue
         do throws(JSONError) {
@@ -37,7 +38,7 @@ struct SavedState {
     }
 }
 
-/// What is wrong with a line of a file of states.
+/// The problem with a line of a file of states.
 struct SavedStateError: Error, CustomStringConvertible {
     let text: String
 

@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorThreads
 
 extension ServerSnapshot {
-    /// Writes a snapshot as of a row, while nobody waits for the thread, and waits until it is durable.
+    /// Writes a snapshot as of a row and waits until it is durable. Blocks the calling thread.
     func write(of row: UInt64, in directory: DataDirectory) throws(JournalError) {
         let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
         let bell = Bell()

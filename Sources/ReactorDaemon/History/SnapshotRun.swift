@@ -2,18 +2,18 @@ import ReactorJournal
 import ReactorLoop
 import ReactorServer
 
-/// One snapshot on its way from a running server to a file.
+/// Moves one snapshot from a running server to a file, a part per turn.
 ///
 /// *Owner*: the loop's thread.
 final class SnapshotRun {
     private let snapshot: ServerSnapshot
     private let writer: SnapshotWriter
-    /// The turn whose batch must have been appended before the file may be used.
+    /// The turn whose batch the journal must hold before the file may be used.
     private var lastTurn: UInt64?
     private var isFinished = false
 
-    // because what waits is kept as it was, beside what it became
-    /// Most parts that wait for the snapshot's thread.
+    /// Maximum number of parts that wait for the writer's thread. A waiting part keeps the old
+    /// state alive beside the new one.
     private static let waitingPartsMax = 8
 
     init(
@@ -33,26 +33,27 @@ final class SnapshotRun {
         }
     }
 
-    /// Whether there is more to gather.
+    /// Whether parts remain to be collected.
     var isGathering: Bool { !snapshot.isComplete }
 
-    /// Gathers a bit more; the journal holds `appendedTurn`.
+    /// Collects further parts. `appendedTurn` is the last turn that the journal holds.
     func advance(appendedTurn: UInt64) {
         guard !snapshot.isComplete, writer.waitingPartCount < Self.waitingPartsMax else { return }
         for part in snapshot.gather() { writer.append(part) }
         guard snapshot.isComplete else { return }
         lastTurn = snapshot.lastTurn
-        noteAppended(appendedTurn)
+        appended(appendedTurn)
     }
 
-    /// Takes note that the journal holds everything up to a turn.
-    func noteAppended(_ turn: UInt64) {
+    /// Called when the journal has appended everything up to a turn; finishes the file once it
+    /// may be used.
+    func appended(_ turn: UInt64) {
         guard let lastTurn, turn >= lastTurn, !isFinished else { return }
         isFinished = true
         writer.finish()
     }
 
-    /// Ends it before it is there.
+    /// Discards the snapshot before it is complete.
     func cancel() {
         snapshot.cancel()
         writer.cancel()

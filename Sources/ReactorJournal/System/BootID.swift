@@ -1,15 +1,15 @@
 import Glibc
 
-/// Which start of the machine it is: what was written and not made durable may be gone behind the
-/// next.
+/// The id of a boot of the machine. Writes that were not synchronized may be lost between two
+/// boots.
 struct BootID: Equatable, Sendable {
-    /// The 128 bits; 0 where the system does not say.
+    /// The 128 bits; 0 if the system does not report them.
     let high: UInt64, low: UInt64
 
-    /// Whether both are known, and the same.
+    /// Whether both are known and equal.
     func isSame(as other: BootID) -> Bool { self == other && (high != 0 || low != 0) }
 
-    /// The one that is running. *C*: `open`, `read` of `/proc/sys/kernel/random/boot_id`.
+    /// The id of the current boot. *C*: `open`, `read` of `/proc/sys/kernel/random/boot_id`.
     static func current() -> BootID {
         let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return BootID(high: 0, low: 0) }
@@ -24,7 +24,7 @@ struct BootID: Equatable, Sendable {
         self.low = low
     }
 
-    /// Reads 32 hexadecimal digits, whatever stands between them.
+    /// Parses 32 hexadecimal digits; ignores other characters.
     init(text: String) {
         let digits = text.compactMap(\.hexDigitValue).map(UInt64.init)
         guard digits.count == 32 else {

@@ -1,24 +1,24 @@
 import CXXHash
 
-/// XXH3 with 64 bits, seeded with what the bytes stand behind.
+/// XXH3 with 64 bits, seeded with the checksum of the preceding bytes.
 ///
-/// *Place*: every row, part and header is checked by it. It finds accidents, not attackers.
+/// *Place*: protects every row, part and header against accidents, not against attackers.
 enum Checksum {
-    /// The checksum of `bytes` behind `seed`. *C*: `XXH3_64bits_withSeed`.
+    /// Returns the checksum of `bytes` with `seed`. *C*: `XXH3_64bits_withSeed`.
     static func of(_ bytes: Span<UInt8>, behind seed: UInt64) -> UInt64 {
         unsafe bytes.withUnsafeBytes {
             unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed)
         }
     }
 
-    /// The checksum of `words`, each as 8 bytes, the lowest first.
+    /// Returns the checksum of `words`, each as 8 bytes, lowest first.
     static func of(_ words: [UInt64], behind seed: UInt64) -> UInt64 {
         unsafe words.map(\.littleEndian).withUnsafeBytes {
             unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed)
         }
     }
 
-    /// The same of words that are not on the heap.
+    /// The same for words that are not on the heap.
     static func of<let count: Int>(
         _ words: InlineArray<count, UInt64>, behind seed: UInt64
     ) -> UInt64 {

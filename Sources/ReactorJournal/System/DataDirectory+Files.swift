@@ -1,15 +1,15 @@
-// because what its headers include first, such as timespec, Swift may take for its own
+// Imported first: Swift may otherwise attribute types such as timespec to this module.
 import CXXHash
 import Glibc
 
-/// The few calls that the room makes on files itself; SQLite makes the others.
+/// File operations outside SQLite.
 extension DataDirectory {
-    /// The path of `name` inside it.
+    /// The path of the file `name` in the directory.
     func path(_ name: String) -> String { path + "/" + name }
 
-    /// The names of what is in it, in order. *C*: `fdopendir`, `readdir`.
+    /// Returns the names of all files, sorted. *C*: `fdopendir`, `readdir`.
     func names() throws(JournalError) -> [String] {
-        // because a stream of names keeps its place in the descriptor, it gets one of its own
+        // The directory stream moves the descriptor's position, so it gets its own descriptor.
         let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard own >= 0 else { throw .system(.now("openat", path)) }
         guard let stream = unsafe fdopendir(own) else {
@@ -28,7 +28,7 @@ extension DataDirectory {
         return names.sorted()
     }
 
-    /// How long the file `name` is; nil if there is none. *C*: `fstatat`.
+    /// Returns the size of the file `name`; nil if there is none. *C*: `fstatat`.
     func byteCount(of name: String) throws(JournalError) -> Int? {
         var status = stat()
         guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -38,23 +38,23 @@ extension DataDirectory {
         return Int(status.st_size)
     }
 
-    /// Which file `name` is; nil if there is none. *C*: `statx`.
+    /// Returns the identity of the file `name`; nil if there is none. *C*: `statx`.
     func identity(of name: String) -> FileIdentity? { FileIdentity(of: name, in: descriptor) }
 
-    /// Removes the file `name`, if it is there. *C*: `unlinkat`.
+    /// Removes the file `name`, if it exists. *C*: `unlinkat`.
     func remove(_ name: String) throws(JournalError) {
         guard unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }
         throw .system(.now("unlinkat", path(name)))
     }
 
-    /// Makes what the file `name` holds durable. *C*: `fsync`.
+    /// Makes the content of the file `name` durable. *C*: `fsync`.
     func synchronize(_ name: String) throws(JournalError) {
         let file = try open(name, O_RDONLY)
         defer { close(file) }
         guard fsync(file) == 0 else { throw .system(.now("fsync", path(name))) }
     }
 
-    /// Gives a finished and durable file its name, and makes the name durable.
+    /// Renames a complete and durable file, and makes the new name durable.
     ///
     /// *C*: `renameat`, `fsync` of the directory.
     func rename(_ name: String, to newName: String) throws(JournalError) {
@@ -69,8 +69,8 @@ extension DataDirectory {
         guard fsync(descriptor) == 0 else { throw .system(.now("fsync", path)) }
     }
 
-    /// Appends zeros to the file `name` until it is `byteCount` long; false if there is no room,
-    /// and then it is as long as it was.
+    /// Appends zeros to the file `name` up to a size of `byteCount`; returns false, and restores
+    /// its former size, if there is no room.
     func grow(_ name: String, to byteCount: Int) throws(JournalError) -> Bool {
         let file = try open(name, O_WRONLY | O_APPEND)
         defer { close(file) }
@@ -123,13 +123,13 @@ extension DataDirectory {
         return bytes
     }
 
-    /// Copies the file `name`, as it is found first, into `other`, durable.
+    /// Copies the file `name` into `other` and makes the copy durable.
     ///
     /// *C*: `pread`, `write`, `fsync`.
     func copy(
         _ name: String, into other: DataDirectory, isCancelled: () -> Bool = { false }
     ) throws(JournalError) {
-        // because another file may get the name meanwhile, it is opened once
+        // Opened once, since the name may be given to another file during the copy.
         let file = try open(name, O_RDONLY)
         defer { close(file) }
         let target = unsafe openat(

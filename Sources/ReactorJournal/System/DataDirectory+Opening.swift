@@ -1,24 +1,24 @@
-// because what its headers include first, such as stat, Swift may take for its own
+// Imported first: Swift may otherwise attribute types such as stat to this module.
 import CXXHash
 import Glibc
 
-/// The ways into a directory besides living in it.
+/// Opening a directory to examine it, and creating one for a copy.
 extension DataDirectory {
-    /// Opens the directory at `path` to be read: nothing of it is changed but SQLite's `-shm`,
-    /// which holds nothing, and no daemon runs in it meanwhile.
+    /// Opens the directory at `path` for reading, and keeps daemons out of it. No file changes
+    /// except SQLite's `-shm`, which contains no data.
     ///
-    /// *Throws*: ``JournalError/inUse(path:pid:)`` while somebody else holds it.
+    /// *Throws*: ``JournalError/inUse(path:pid:)`` while another process uses it.
     public convenience init(examining path: String) throws(JournalError) {
         try self.init(at: path, to: .examine)
     }
 
-    /// Makes the directory `path` of what `body` writes, outside of `source`.
+    /// Creates the directory `path` with the files that `body` writes, outside `source`.
     ///
-    /// The directory gets its name when it is whole: until then it is `path` with `.partial`, which
-    /// is removed when `body` fails, and by the next attempt where the process was killed. An empty
-    /// directory at `path` is replaced. *C*: `mkdir`, `rename`, `fsync`.
+    /// The directory gets its name when it is complete. Until then its name has the suffix
+    /// `.partial`; it is removed if `body` fails, or by the next attempt if the process was killed.
+    /// An empty directory at `path` is replaced. *C*: `mkdir`, `rename`, `fsync`.
     ///
-    /// *Throws*: where something stands at `path`, or another process fills it.
+    /// *Throws*: if `path` exists, or another process is filling it.
     static func fill<Result>(
         _ path: String, from source: DataDirectory,
         _ body: (DataDirectory) throws(JournalError) -> Result
@@ -28,9 +28,7 @@ extension DataDirectory {
         guard !source.holds(path) else {
             throw .unusableDirectory(path: path, .isInside(source.path))
         }
-        guard isFree(path) else {
-            throw .system(SystemFailure(call: "mkdir", path: path, code: EEXIST))
-        }
+        guard isFree(path) else { throw .unusableDirectory(path: path, .isTaken) }
         let other = try DataDirectory(replacing: path + ".partial")
         do throws(JournalError) {
             let result = try body(other)
@@ -41,13 +39,15 @@ extension DataDirectory {
             try synchronizeParent(of: other.descriptor, at: path)
             return result
         } catch {
-            // because half of it is none, and the reason matters more than what is left
+            // An incomplete copy is of no use. The original error is more important than an error
+            // of its removal.
             try? other.removeAll()
             throw error
         }
     }
 
-    /// Makes a directory, and opens it; an unfinished one of a process that was killed goes first.
+    /// Creates and opens a directory; first removes the incomplete one of a process that was
+    /// killed.
     private convenience init(replacing path: String) throws(JournalError) {
         if unsafe mkdir(path, 0o700) != 0 {
             guard errno == EEXIST else { throw Self.refusal(toMake: path) }
@@ -62,7 +62,7 @@ extension DataDirectory {
         }
     }
 
-    /// Whether nothing is lost by giving another directory this name.
+    /// Whether no file is lost if another directory gets this name.
     private static func isFree(_ path: String) -> Bool {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return errno == ENOENT }
@@ -72,11 +72,11 @@ extension DataDirectory {
         defer { unsafe closedir(stream) }
         var count = 0
         while unsafe readdir(stream) != nil { count += 1 }
-        // because each has itself and its parent in it
+        // Every directory lists itself and its parent.
         return count <= 2
     }
 
-    /// Whether `path` is to stand in the directory or below it, whatever links lead there.
+    /// Whether `path` would be in the directory or below it, after symbolic links are resolved.
     func holds(_ path: String) -> Bool {
         let identity = FileIdentity(of: descriptor)
         var place = path.lastIndex(of: "/").map { String(path[..<$0]) + "/." } ?? "."
@@ -87,19 +87,17 @@ extension DataDirectory {
         return FileIdentity(at: place) != nil
     }
 
-    /// Removes the directory, unless it holds what no backup and no salvage has written.
+    /// Removes the directory, unless it contains files that neither a backup nor a salvage writes.
     private func removeUnfinished() throws(JournalError) {
         let isOurs = try names().allSatisfy {
             $0.hasPrefix("journal.") || $0.hasPrefix("snapshot-")
         }
-        guard isOurs else {
-            throw .system(SystemFailure(call: "mkdir", path: path, code: EEXIST))
-        }
+        guard isOurs else { throw .unusableDirectory(path: path, .isTaken) }
         try removeAll()
     }
 
-    /// What it means that `mkdir` was refused, from `errno`: a place that cannot be used is no
-    /// failure of the disk.
+    /// The error for a refused `mkdir`, from `errno`: an unusable path is not a failure of the
+    /// disk.
     static func refusal(toMake path: String) -> JournalError {
         switch errno {
         case ENOENT, ENOTDIR: .unusableDirectory(path: path, .isWithoutParent)
@@ -108,15 +106,16 @@ extension DataDirectory {
         }
     }
 
-    /// Removes all files in it, and itself. *C*: `unlinkat`, `rmdir`.
+    /// Removes all files and the directory itself. *C*: `unlinkat`, `rmdir`.
     func removeAll() throws(JournalError) {
         for name in try names() { try remove(name) }
         guard unsafe rmdir(path) == 0 else { throw .system(.now("rmdir", path)) }
     }
 
-    /// Makes the empty file `name`, for nobody but the owner, where there is none. *C*: `openat`.
+    /// Creates the empty file `name`, accessible to the owner only, if it is missing. *C*:
+    /// `openat`.
     ///
-    /// SQLite gives its other files the mode of the one that they belong to.
+    /// SQLite gives its auxiliary files the same mode.
     func makeFile(_ name: String) throws(JournalError) {
         let file = unsafe openat(
             descriptor, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -1,11 +1,12 @@
-// because what its headers include first, such as timespec, Swift may take for its own
+// Imported first: Swift may otherwise attribute types such as timespec to this module.
 import CXXHash
 import Glibc
 public import ReactorBytes
 
 extension DataDirectory {
-    /// Words that the file `name` holds, for whoever opens the directory next: what is written to
-    /// them outlives the process, however it ends; not the machine. Made of zeros where there is none.
+    /// Maps the words in the file `name`, shared with the next process that opens the directory:
+    /// stored values survive the end of the process, but not of the machine. A missing file is
+    /// created with zeros.
     ///
     /// *C*: `openat`, `pwrite`, `mmap`.
     public func words(_ name: String, count: Int) throws(JournalError) -> SharedWords {
@@ -17,7 +18,7 @@ extension DataDirectory {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { throw .system(.now("fstat", path(name))) }
         if status.st_size < byteCount {
-            // because a store to a page that has no room on the disk would end the process
+            // A store to a mapped page without room on the disk would end the process.
             try fill(file, name, with: [UInt8](repeating: 0, count: byteCount))
         }
         let pages = unsafe mmap(

@@ -1,36 +1,36 @@
 import CXXHash
 import Glibc
 
-/// The directory in which a daemon's history lies, held open, known to be safe, and locked.
+/// The data directory of a daemon's history: open, checked for safety, and locked.
 ///
-/// *Place*: made before anything in it is looked at, and kept until the process ends. What the
-/// room does itself goes through the descriptor; SQLite is handed paths, so ``isInPlace`` asks
-/// whether the path still leads here.
+/// *Place*: opened before any of its files, and kept until the process ends. This module's own
+/// calls go through the descriptor. SQLite takes paths, so ``isInPlace`` checks whether the path
+/// still leads to this directory.
 ///
-/// Safe means: a real directory of ours with mode 0700, on a file system whose locks hold.
+/// Safe means: a real directory of this user with mode 0700, on a file system with reliable locks.
 @safe
 public final class DataDirectory: Sendable {
-    /// The path it was opened by, absolute.
+    /// The absolute path by which it was opened.
     public let path: String
     let descriptor: Int32
-    /// Whether what is written into it can be relied on.
+    /// Whether writes to it can be relied on.
     let health = JournalHealth()
     private let lock: Int32
     private let identity: FileIdentity?
     private let lockIdentity: FileIdentity?
 
-    /// What the caller is going to do with the directory.
+    /// The purpose for which the directory is opened.
     enum Purpose {
-        /// To live in it: it is made if nothing is there, and the lock file is ours.
+        /// To use it: creates it if it is missing, and writes the lock file.
         case own
-        /// To look: nothing is made, and a lock file is locked only if there is one.
+        /// To examine it: creates nothing, and locks the lock file only if it exists.
         case examine
     }
 
-    /// Opens, checks and locks the directory at `path`; makes it if nothing is there.
+    /// Opens, checks and locks the directory at `path`; creates it if it is missing.
     ///
     /// *Throws*: ``JournalError/unusableDirectory(path:_:)`` with the reason, or
-    /// ``JournalError/inUse(path:pid:)`` while somebody else holds it.
+    /// ``JournalError/inUse(path:pid:)`` while another process uses it.
     public convenience init(at path: String) throws(JournalError) {
         try self.init(at: path, to: .own)
     }
@@ -44,7 +44,7 @@ public final class DataDirectory: Sendable {
         try Self.checkKind(of: path)
         descriptor = try Self.open(path)
         identity = FileIdentity(of: descriptor)
-        // because a class that throws half-made is not deinitialised
+        // A class whose initializer throws early is not deinitialized.
         do throws(JournalError) {
             try Self.checkSafety(of: descriptor, at: path, fileSystem: fileSystem)
             if isMade { try Self.synchronizeParent(of: descriptor, at: path) }
@@ -61,18 +61,18 @@ public final class DataDirectory: Sendable {
         close(descriptor)
     }
 
-    /// The name of the file that is locked.
+    /// The name of the lock file.
     static let lockName = "journal.lock"
 
-    /// Whether the path still leads to the directory that was opened, and the lock that is held is
-    /// the one that others would find. *C*: `statx`.
+    /// Whether the path still leads to the open directory, and its lock file is the locked one.
+    /// *C*: `statx`.
     public var isInPlace: Bool {
         guard FileIdentity(at: path) == identity else { return false }
         return lock < 0 || identity(of: Self.lockName) == lockIdentity
     }
 
-    /// The nanosecond since 1970 at which a name in the directory changed last; nil where the path
-    /// leads elsewhere. *C*: `statx`.
+    /// The time of the last change of a name in the directory, in nanoseconds since 1970; nil if
+    /// the path leads elsewhere. *C*: `statx`.
     var changeTime: Int64? {
         guard let there = FileIdentity.changing(at: path), there.identity == identity else {
             return nil
@@ -86,16 +86,20 @@ public final class DataDirectory: Sendable {
         return unsafe String(cString: here) + "/" + path
     }
 
-    // because open answers the same error for a link, a file and a fifo: look first for the reason,
-    // then open without following links, so that a swap in between is refused as well
+    // `open` reports the same error for a link, a file and a fifo, so the kind is checked first.
+    // Opening then does not follow links, so a swap in between is refused too.
     private static func checkKind(of path: String) throws(JournalError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw .system(.now("lstat", path)) }
-            throw .unusableDirectory(path: path, .isMissing)
+            throw refusal(of: "lstat", at: path, code: errno)
         }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: return
+        case S_IFDIR:
+            // A directory of another user may not permit this one to open it.
+            guard status.st_uid == geteuid() else {
+                throw .unusableDirectory(
+                    path: path, .isOwnedBy(owner: status.st_uid, expected: geteuid()))
+            }
         case S_IFLNK: throw .unusableDirectory(path: path, .isSymbolicLink)
         default: throw .unusableDirectory(path: path, .isNotADirectory)
         }
@@ -103,8 +107,18 @@ public final class DataDirectory: Sendable {
 
     private static func open(_ path: String) throws(JournalError) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(.now("open", path)) }
+        guard descriptor >= 0 else { throw refusal(of: "open", at: path, code: errno) }
         return descriptor
+    }
+
+    /// The error for a refused opening of a directory: missing permission is not a failure of the
+    /// disk.
+    static func refusal(of call: String, at path: String, code: Int32) -> JournalError {
+        switch code {
+        case ENOENT: .unusableDirectory(path: path, .isMissing)
+        case EACCES, EPERM: .unusableDirectory(path: path, .isForbidden)
+        default: .system(SystemFailure(call: call, path: path, code: code))
+        }
     }
 
     private static func checkSafety(
@@ -124,7 +138,7 @@ public final class DataDirectory: Sendable {
         throw .unusableDirectory(path: path, .isRemote(fileSystem: name))
     }
 
-    // because a lock there may be another machine's, or nobody's
+    // Locks on these file systems may not exclude other machines.
     private static let remoteFileSystems: [Int: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x5346_414F: "AFS",
     ]
@@ -148,13 +162,13 @@ public final class DataDirectory: Sendable {
             throw .inUse(path: path, pid: holder)
         }
         guard FileIdentity(of: lockName, in: directory) == FileIdentity(of: lock) else {
-            // because a file that was replaced between the two calls is no lock
+            // A lock on a file that was replaced between the two calls has no effect.
             close(lock)
             return try Self.lock(in: directory, at: path, to: purpose)
         }
         if purpose == .own {
-            // because the pid is for people, a disk that has no room for it is no reason to stop;
-            // its width is the same always, so that it takes none
+            // The process id is for people, so a disk without room for it is not an error. Its text
+            // has a fixed width, so it needs room only once.
             let digits = String(getpid())
             let text = Array((String(repeating: " ", count: 11 - digits.count) + digits).utf8)
             _ = unsafe pwrite(lock, text + [UInt8(ascii: "\n")], text.count + 1, 0)
@@ -162,12 +176,12 @@ public final class DataDirectory: Sendable {
         return lock
     }
 
-    // because a directory whose name is lost is lost with all that is in it
+    // If the directory's own name is lost, its content is lost too.
     static func synchronizeParent(
         of descriptor: Int32, at path: String
     ) throws(JournalError) {
         let parent = unsafe openat(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // because a parent that may be written and not read can be made durable by its owner alone
+        // If the parent is not readable, only its owner can make it durable.
         guard parent >= 0 else { return }
         defer { close(parent) }
         guard fsync(parent) == 0 else { throw .system(.now("fsync", path + "/..")) }

@@ -1,18 +1,19 @@
 import CXXHash
 import Glibc
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 struct FileIdentity: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Of an open file; nil if it is none. *C*: `statx`.
+    /// The identity of an open file; nil for an invalid descriptor. *C*: `statx`.
     init?(of descriptor: Int32) { self.init(of: "", in: descriptor, follows: false) }
 
-    /// Of what a path leads to; nil if that is nothing. *C*: `statx`.
+    /// The identity of the file at a path; nil if there is none. *C*: `statx`.
     init?(at path: String) { self.init(of: path, in: AT_FDCWD, follows: true) }
 
-    /// Of what a path leads to, with the nanosecond since 1970 at which names in it changed last.
+    /// The identity of the file at a path, and the nanosecond since 1970 at which names in it last
+    /// changed.
     static func changing(at path: String) -> (identity: FileIdentity, time: Int64)? {
         var (device, inode, time): (UInt64, UInt64, Int64) = (0, 0, 0)
         let answer = unsafe reactor_file_identity(AT_FDCWD, path, 1, &device, &inode, &time)
@@ -24,7 +25,7 @@ struct FileIdentity: Equatable, Sendable {
         self.inode = inode
     }
 
-    /// Of `name` in an open directory; nil if there is none. *C*: `statx`.
+    /// The identity of `name` in an open directory; nil if there is none. *C*: `statx`.
     init?(of name: String, in directory: Int32, follows: Bool = false) {
         var (device, inode): (UInt64, UInt64) = (0, 0)
         let answer = unsafe reactor_file_identity(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file of a data directory that stays open, to be made durable time and again.
+/// A file of a data directory that stays open so that it can be made durable repeatedly.
 ///
 /// *C*: `openat`, `fsync`, `close`.
 final class OpenFile: Sendable {
@@ -8,7 +8,7 @@ final class OpenFile: Sendable {
     private let path: String
     private let fault: JournalFaults.Fault?
 
-    /// Opens the file `name`; `fault` is asked whenever it is to be made durable.
+    /// Opens the file `name`; `fault` is called before each synchronization.
     init(
         _ name: String, in directory: DataDirectory, fault: JournalFaults.Fault? = nil
     ) throws(JournalError) {
@@ -21,7 +21,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Makes what the file holds durable.
+    /// Makes the file's content durable.
     func synchronize() throws(JournalError) {
         try fault?()
         guard fsync(descriptor) == 0 else { throw .system(.now("fsync", path)) }

@@ -1,22 +1,22 @@
 import CLZ4
 
-/// Bytes that take less room than what they stand for: LZ4 blocks.
+/// Compression with LZ4 blocks.
 ///
-/// *Place*: what a turn decided is frames that are all alike, and what a commit costs above all is
-/// its pages. *C*: `LZ4_compress_default`, `LZ4_decompress_safe`.
+/// *Place*: the frames of a turn are similar to each other, and the main cost of a commit is its
+/// pages. *C*: `LZ4_compress_default`, `LZ4_decompress_safe`.
 enum Packing {
-    /// Below how many bytes nothing is packed: they share their page with others.
+    /// Minimum size for compression; smaller rows share a page with others.
     static let byteCountMin = 128
-    /// Above how many bytes nothing is packed: no block may stand for more. `LZ4_MAX_INPUT_SIZE`.
+    /// Maximum size for compression, `LZ4_MAX_INPUT_SIZE`.
     static let byteCountMax = 0x7E00_0000
 
-    /// `bytes` as a block, or nil where that is not worth it: an eighth has to be saved.
+    /// Compresses `bytes`; returns nil unless that saves at least an eighth.
     static func pack(_ bytes: Span<UInt8>) -> [UInt8]? {
         guard (byteCountMin...byteCountMax).contains(bytes.count) else { return nil }
         let room = bytes.count - bytes.count / 8
         let packed = unsafe [UInt8](unsafeUninitializedCapacity: room) { block, count in
             count = unsafe bytes.withUnsafeBytes { bytes in
-                // because it answers 0 where there is not room enough
+                // The function returns 0 if the room does not suffice.
                 Int(
                     unsafe LZ4_compress_default(
                         bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -28,9 +28,9 @@ enum Packing {
         return packed.isEmpty ? nil : packed
     }
 
-    /// What `block` stands for, if that is `byteCount` bytes; nil if it is damaged.
+    /// Decompresses `block`; returns nil unless the result has `byteCount` bytes.
     static func unpack(_ block: [UInt8], byteCount: UInt64) -> [UInt8]? {
-        // because a block stands for at most 255 times its own bytes, and a count may be damaged
+        // A block decompresses to at most 255 times its size; the count may be damaged.
         guard byteCount <= UInt64(block.count) * 255, byteCount <= byteCountMax else { return nil }
         let room = Int(byteCount)
         var found: Int32 = -1

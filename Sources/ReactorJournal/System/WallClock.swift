@@ -1,8 +1,8 @@
-// because what its headers include first, such as timespec, Swift may take for its own
+// Imported first: Swift may otherwise attribute types such as timespec to this module.
 import CXXHash
 import Glibc
 
-/// The time of day, for a reader's eyes: no order depends on it; and a clock that no one can set.
+/// The time of day, for people only: no order depends on it. Also a clock that cannot be set.
 public enum WallClock {
     /// Milliseconds since 1970. *C*: `clock_gettime(CLOCK_REALTIME)`.
     public static func milliseconds() -> Int64 {
@@ -11,8 +11,8 @@ public enum WallClock {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Milliseconds since the machine was started, its sleep included.
-    /// *C*: `clock_gettime(CLOCK_BOOTTIME)`.
+    /// Milliseconds since the machine booted, including sleep. *C*:
+    /// `clock_gettime(CLOCK_BOOTTIME)`.
     static func uptimeMilliseconds() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)

@@ -18,7 +18,7 @@ public final class Recovery {
     /// Transactions that were replayed.
     public private(set) var replayedCount: UInt64 = 0
     let nodes: TreeRecovery
-    var sessions: SessionTable
+    let sessions: SessionTable
     var ring: DeltaRing
     /// The epoch of what was replayed last.
     var epoch: UInt64?

@@ -32,8 +32,8 @@ public final class ServerSnapshot {
     /// What was gathered when the server said so.
     private var end: [Part]?
     private let tree: Tree
-    // because these may be of a later time than the nodes
-    private let table: () -> SessionTable
+    // These may be of a later time than the nodes.
+    private let table: SessionTable
     private let connection: () -> UInt64
     private let nodes: TreeSnapshot
     // because who takes what again, after giving it back, has it behind what was taken meanwhile:
@@ -49,9 +49,9 @@ public final class ServerSnapshot {
     /// Outcomes that sessions may have which are copied between two turns; one session may have more.
     static let outcomesPerTurn = 8_192
 
-    fileprivate init(
-        of tree: Tree, isLive: Bool, _ table: @escaping () -> SessionTable,
-        connection: @escaping () -> UInt64
+    /// Begins a snapshot; `connection` answers the highest number that a connection had.
+    init(
+        of tree: Tree, _ table: SessionTable, isLive: Bool, connection: @escaping () -> UInt64
     ) {
         self.tree = tree
         self.isLive = isLive
@@ -69,7 +69,7 @@ public final class ServerSnapshot {
             let saved = nodes.take()
             return saved.isEmpty ? [] : [Self.part(saved)]
         }
-        let waiting = sessions ?? table().stored[...]
+        let waiting = sessions ?? table.stored[...]
         if waiting.isEmpty {
             sessions = waiting
             guard let parts = isLive ? end : rest() else { return [] }
@@ -120,7 +120,6 @@ public final class ServerSnapshot {
     }
 
     private func rest() -> [Part] {
-        let table = table()
         let ownership = ownership
         let tasks = tree.copyTasks()
         let ended = table.ended
@@ -143,52 +142,10 @@ public final class ServerSnapshot {
     }
 }
 
-extension Server {
-    /// Asks for a snapshot; it begins with the end of the turn at hand, as an output behind its batch.
-    public func wantSnapshot() { isSnapshotWanted = true }
-
-    /// The snapshot of all there is, for a server that will carry out nothing more; nil where actions
-    /// were carried out that no batch has.
-    public func lastSnapshot() -> ServerSnapshot? {
-        guard isSealed else { return nil }
-        return makeSnapshot(isLive: false)
-    }
-
-    /// A turn was sealed, and nothing of the next one was carried out.
-    func advanceSnapshot() {
-        if let snapshot {
-            snapshot.noteSealed(lastKeptTurn)
-            if snapshot.isEnded { self.snapshot = nil }
-        }
-        guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return }
-        isSnapshotWanted = false
-        let begun = makeSnapshot(isLive: true)
-        snapshot = begun
-        outputs.append(.beginSnapshot)
-    }
-
-    /// Whether everything that was carried out is in a batch that was handed over.
-    private var isSealed: Bool {
-        tree.turn.sequence == turnStart && desk.value.facts.count == 0
-    }
-
-    private func makeSnapshot(isLive: Bool) -> ServerSnapshot {
-        ServerSnapshot(of: tree, isLive: isLive) {
-            self.sessions
-        } connection: {
-            self.highestConnection
-        }
-    }
-}
-
 extension Recovery {
     /// Begins a snapshot of what was recovered; once it is finished, and before a server goes on.
     public func beginSnapshot() -> ServerSnapshot {
-        ServerSnapshot(of: tree, isLive: false) {
-            self.sessions
-        } connection: {
-            self.lastConnection
-        }
+        ServerSnapshot(of: tree, sessions, isLive: false) { self.lastConnection }
     }
 }
 
@@ -236,8 +193,7 @@ extension Recovery {
         case .ownership(let facts): for fact in facts { nodes.replay(fact) }
         case .tasks(let facts): for fact in facts { nodes.replay(fact) }
         case .ended(let ended, let forgottenUpTo):
-            for session in ended { sessions.ended.note(session.secret, at: session.sequence) }
-            if let forgottenUpTo { sessions.ended.forget(upTo: forgottenUpTo) }
+            sessions.restore(ended, forgottenUpTo: forgottenUpTo)
         case .numbers(let connection, let client, let task, let epoch):
             noteConnection(connection)
             sessions.skip(to: client)

@@ -1,6 +1,6 @@
-/// Public symbols that need no comment of their own, and why.
+/// Public symbols that need no documentation comment, with the reason.
 enum Documentation {
-    /// Names that protocols of the tool chain ask for: what they mean is written there.
+    /// Names that protocols of the tool chain require, which document their meaning.
     static let witnesses: Set = [
         "==", "<", "hash", "hashValue", "description", "debugDescription", "rawValue", "Element",
         "makeIterator", "makeAsyncIterator", "AsyncIterator", "next", "startIndex", "endIndex",
@@ -10,6 +10,6 @@ enum Documentation {
         "init(stringLiteral",
     ]
 
-    /// Files in which comments are still owed; one that owes none must leave this list.
+    /// Files that still lack comments. A file without a missing comment must leave this list.
     static let owed: Set<String> = []
 }

@@ -1,20 +1,20 @@
-/// The plan of the house: every room, the floor it stands on, and whom it may know.
+/// The plan of the package: every target, its level, and the modules it may import.
 ///
-/// The manifest draws the same arrows for the compiler; this copy is what they are compared with,
-/// so that a new arrow is a decision made in two places.
+/// The manifest declares the same dependencies for the compiler. The tests compare it with this
+/// copy, so that a new dependency is decided in two places.
 enum Plan {
-    /// One target of `Sources`.
+    /// A target in `Sources`.
     struct Room {
         let name: String
-        /// Ground floor 0; an arrow leads to a lower floor, always.
+        /// The level, from 0; a dependency always leads to a lower level.
         let floor: Int
-        /// Rooms of ours that it may import.
+        /// Targets of this package that it may import.
         var rooms: Set<String> = []
         /// Modules of other packages that it may import.
         var products: Set<String> = []
         /// Modules of the tool chain and the system that it may import.
         var system: Set<String> = []
-        /// Folders of `Tests` that hold its tests.
+        /// Folders of `Tests` with its tests.
         var tests: [String]
 
         init(
@@ -29,34 +29,41 @@ enum Plan {
             self.tests = tests ?? ["\(name)Tests"]
         }
 
-        /// Everything that a file of the room may import.
+        /// All modules that a file of the target may import.
         var importable: Set<String> { rooms.union(products).union(system) }
     }
 
     static let rooms: [Room] = [
-        // libuv's headers; everything else is above it.
+        // Headers of libuv; every other target is above it.
         Room("CLibUV", floor: 0, tests: ["ReactorLoopTests"]),
-        // The checksum's header; everything else is above it.
+        // Headers of xxHash; every other target is above it.
         Room("CXXHash", floor: 0, tests: ["ReactorJournalTests"]),
         // LZ4 blocks.
         Room("CLZ4", floor: 0, tests: ["ReactorJournalTests"]),
-        // Memory for bytes and for what is touched most; must not know anything above.
+        // SQLite.
+        Room("CSQLite", floor: 0, tests: ["ReactorJournalTests"]),
+        // libyaml.
+        Room("CLibYAML", floor: 0, tests: ["ReactorYAMLTests"]),
+        // Memory for bytes and for the most used values; must not know any target above.
         Room("ReactorBytes", floor: 0),
-        // The compiler plug-in; must not know run time.
+        // The compiler plug-in; must not know the run time.
         Room(
             "ReactorMacros", floor: 0,
             products: [
                 "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder",
                 "SwiftSyntaxMacros",
             ]),
-        // Lock, doorbell queue, executor; must not know anything above.
+        // Lock, doorbell queue, executor; must not know any target above.
         Room("ReactorThreads", floor: 0, system: ["Glibc", "Darwin", "Synchronization"]),
-        // Bytes; must not know sockets, reactors, Foundation.
+        // Bytes of the wire format; must not know sockets, reactors, Foundation.
         Room("ReactorWire", floor: 1, rooms: ["ReactorBytes", "ReactorMacros"]),
+        // libyaml in Swift: a text as a tree; must not know what the tree is for.
+        Room("ReactorYAML", floor: 1, rooms: ["CLibYAML"]),
         // libuv in Swift; must not know frames, reactors.
         Room(
             "ReactorLoop", floor: 1, rooms: ["CLibUV", "ReactorBytes", "ReactorThreads"],
-            system: ["Glibc", "Darwin", "Synchronization"]),
+            system: ["Glibc", "Darwin", "Synchronization"],
+            tests: ["ReactorLoopTests", "ReactorDaemonTests"]),
         // The authoring model; must not know sockets, disks.
         Room(
             "ReactorCore", floor: 2,
@@ -67,13 +74,14 @@ enum Plan {
         // Durable batches; must not know sockets.
         Room(
             "ReactorJournal", floor: 3,
-            rooms: ["CLZ4", "CXXHash", "ReactorBytes", "ReactorThreads"],
-            products: ["GRDB", "GRDBSQLite"], system: ["Glibc", "Darwin", "FoundationEssentials"]),
-        // The daemon's brain, sans-I/O; must not know concrete reactors, clocks, threads.
+            rooms: ["CLZ4", "CSQLite", "CXXHash", "ReactorBytes", "ReactorThreads"],
+            system: ["Glibc", "Darwin"]),
+        // The server's state machine, without I/O; must not know concrete reactors, clocks,
+        // threads.
         Room(
             "ReactorServer", floor: 3, rooms: ["ReactorBytes", "ReactorCore", "ReactorWire"],
             products: ["DequeModule"]),
-        // The client's machine and its thin shell; must not know the server.
+        // The client's state machine and its shell; must not know the server.
         Room(
             "ReactorClient", floor: 3,
             rooms: [
@@ -86,26 +94,26 @@ enum Plan {
             "ReactorDaemon", floor: 4,
             rooms: [
                 "ReactorBytes", "ReactorServer", "ReactorLoop", "ReactorJournal", "ReactorCore",
-                "ReactorWire", "ReactorThreads",
+                "ReactorWire", "ReactorThreads", "ReactorYAML",
             ],
-            products: ["Logging", "Yams"], system: ["Glibc", "Darwin", "Foundation"]),
+            products: ["Logging"], system: ["Glibc", "Darwin"]),
         // A daemon as a program: its command line; must not know what an author's serves.
         Room(
             "ReactorDaemonCommand", floor: 5,
             rooms: [
                 "ReactorDaemon", "ReactorCore", "ReactorLoop", "ReactorThreads", "StockReactors",
             ],
-            products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin", "Foundation"],
+            products: ["ArgumentParser", "Logging"], system: ["Glibc", "Darwin"],
             tests: ["ReactorDaemonTests", "ExamplesTests"]),
         // Argument parsing and little more.
         Room("reactord", floor: 6, rooms: ["ReactorDaemonCommand"], tests: ["ReactorDaemonTests"]),
         Room(
             "reactorctl", floor: 6,
             rooms: ["ReactorClient", "ReactorCore", "ReactorLoop", "ReactorWire"],
-            products: ["ArgumentParser", "Subprocess"],
+            products: ["ArgumentParser"],
             system: ["Glibc", "Darwin", "Synchronization"],
             tests: ["ReactorDaemonTests"]),
-        // Beside the house: what authors' tests need.
+        // Tools for authors' tests.
         Room(
             "ReactorTesting", floor: 5,
             rooms: [
@@ -114,7 +122,7 @@ enum Plan {
             ],
             system: ["FoundationEssentials", "Testing"],
             tests: ["ReactorTestingTests", "SimulationTests"]),
-        // Programs of authors; must know nothing but what an author does.
+        // Example programs; must know only the public libraries.
         Room("LoginExample", floor: 6, rooms: ["ReactorCore"], tests: ["ExamplesTests"]),
         Room(
             "login-daemon", floor: 7, rooms: ["LoginExample", "ReactorDaemonCommand"],
@@ -132,7 +140,7 @@ enum Plan {
             "tracker", floor: 7, rooms: ["TrackerExample", "ReactorClient", "ReactorCore"],
             products: ["ArgumentParser"], system: ["Foundation"],
             tests: ["ExamplesTests"]),
-        // Programs that tests start; its files stand beside the tests.
+        // Programs that tests start; their files are beside the tests.
         Room("TestPrograms", floor: 0, tests: []),
         Room(
             "stubborn-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
@@ -140,7 +148,7 @@ enum Plan {
         Room(
             "fickle-daemon", floor: 6, rooms: ["ReactorCore", "ReactorDaemonCommand"],
             system: ["Foundation"], tests: []),
-        // What the tutorial's reader writes.
+        // The files that the tutorial's reader writes.
         Room("GuestbookCore", floor: 6, rooms: ["ReactorCore"], tests: []),
         Room(
             "guestbook-daemon", floor: 7, rooms: ["GuestbookCore", "ReactorDaemonCommand"],
@@ -154,24 +162,24 @@ enum Plan {
             system: ["Glibc"], tests: []),
     ]
 
-    /// Test targets that belong to no single room.
+    /// Test targets that belong to no single target.
     static let houseTests: Set = [
         "SimulationTests", "ArchitectureTests", "ExamplesTests", "GuideTests", "GuestbookTests",
     ]
 
-    /// Targets that are written in a guide, and have the settings that their reader has.
+    /// Targets from a guide, with the settings that the guide's reader has.
     static let guests: Set = ["GuestbookCore", "guestbook-daemon", "sign", "GuestbookTests"]
 
-    /// What may stand at the top, besides names that begin with a dot.
+    /// Entries allowed at the top, besides names that begin with a dot.
     static let topLevel: Set = [
         "Package.swift", "Sources", "Tests", "Config", "Benchmarks", "README.md",
     ]
 
-    /// The most lines of a Swift file.
+    /// Maximum number of lines of a Swift file.
     static let fileLinesMax = 500
-    /// The most lines of a function, from its first word to its last brace.
+    /// Maximum number of lines of a function, from its first word to its last brace.
     static let functionLinesMax = 70
 
-    /// The room called `name`.
+    /// The target called `name`.
     static func room(_ name: String) -> Room? { rooms.first { $0.name == name } }
 }

@@ -1,6 +1,6 @@
-/// Which files compile the Swift that documents show.
+/// The files that compile the Swift code of documents.
 enum Snippets {
-    /// Files by document: each line of Swift in it stands in one of these.
+    /// Files by document: each line of Swift in the document is in one of these files.
     static let compiled: [String: [String]] = [
         "README.md": [
             "Tests/ReactorClientTests/ReadmeTests.swift",
@@ -23,6 +23,14 @@ enum Snippets {
         article("Effects"): [guide("EffectsGuideTests")],
         article("Pipeline"): [guide("PipelineGuideTests")],
         article("State"): [guide("StateGuideTests")],
+        article("Composition"): [guide("CompositionGuideTests")],
+        article("SchemaEvolution"): [guide("SchemaEvolutionGuideTests")],
+        client("ReactorClient"): [clientGuide],
+        client("Connecting"): [clientGuide],
+        client("Mirrors"): [clientGuide],
+        client("Outcomes"): [clientGuide],
+        client("Previews"): [clientGuide],
+        client("Leases"): [clientGuide],
         article("Sagas"): [
             guide("SagasGuideTests"), "Tests/GuideTests/SagasOverMirrorTests.swift",
         ],
@@ -37,6 +45,12 @@ enum Snippets {
 
     private static func article(_ name: String) -> String {
         "Sources/ReactorCore/ReactorCore.docc/\(name)" + Document.suffix
+    }
+
+    private static let clientGuide = "Tests/ReactorClientTests/Guides/ClientGuideTests.swift"
+
+    private static func client(_ name: String) -> String {
+        "Sources/ReactorClient/ReactorClient.docc/\(name)" + Document.suffix
     }
 
     private static func guide(_ name: String) -> String {

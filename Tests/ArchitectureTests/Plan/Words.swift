@@ -1,17 +1,15 @@
-/// Words that code must not hold, and where they may stand all the same.
+/// A rule about words that code must not contain, and the places where they are allowed.
 struct WordRule {
-    /// What the rule is called in its test.
+    /// The rule's name in its test.
     let name: String
-    /// The folders it holds for: `Sources`, `Tests/`, `Sources/ReactorServer`.
+    /// The folders to which it applies: `Sources`, `Tests/`, `Sources/ReactorServer`.
     let scope: [String]
-    /// The words.
     let needles: [Needle]
-    /// Folders or files in the scope where the words may stand, each with the reason.
+    /// Folders or files in the scope where the words are allowed, with the reason.
     var allowed: [String: String] = [:]
-    /// What to write instead.
+    /// The replacement to suggest.
     let remedy: String
 
-    /// Every rule about words.
     static let all: [WordRule] = [
         WordRule(
             name: "unsafe code", scope: ["Sources"],
@@ -21,9 +19,11 @@ struct WordRule {
             ],
             allowed: [
                 "Sources/ReactorBytes": "memory for bytes, and places that need no run-time check",
-                "Sources/ReactorJournal/System": "files, checksums and SQLite's codes are C",
+                "Sources/ReactorJournal/SQLite": "SQLite is a C library",
+                "Sources/ReactorJournal/System": "files and checksums are C",
                 "Sources/ReactorLoop": "libuv is a C library",
                 "Sources/ReactorThreads": "locks, the executor and the breadcrumb are C",
+                "Sources/ReactorYAML": "libyaml is a C library",
             ],
             remedy: "use Span, or move it down to a room that may, behind a safe type"),
         WordRule(
@@ -69,7 +69,8 @@ struct WordRule {
             remedy: "import the module where its types are used"),
         WordRule(
             name: "waiting in tests", scope: ["Tests"],
-            // because a reactor under test may wait by the clock that the test turns
+            // Only free functions: a reactor under test may wait on the clock that the test
+            // advances.
             needles: [
                 Needle("sleep(", isFree: true), Needle("Task.sleep("), Needle("Thread.sleep("),
                 Needle("ContinuousClock().sleep("), Needle("usleep("), Needle("nanosleep("),
@@ -78,14 +79,14 @@ struct WordRule {
     ]
 }
 
-/// Words that comments must not hold.
+/// Words that comments must not contain.
 enum Reminders {
-    /// Reminders for later, which no one reads later.
+    /// Reminders, which are never followed up.
     static let needles = [Needle("TODO"), Needle("FIXME"), Needle("XXX"), Needle("HACK")]
 }
 
-/// Names that say nothing about what a type is for.
+/// Names that say nothing about a type's purpose.
 enum HollowNames {
-    /// Last words of such names.
+    /// Suffixes of such names.
     static let suffixes = ["Manager", "Helper", "Helpers", "Util", "Utils", "Base", "Impl"]
 }

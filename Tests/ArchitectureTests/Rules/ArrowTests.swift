@@ -1,8 +1,8 @@
 import Testing
 
-/// The manifest's arrows equal the plan's.
+/// Compares the manifest's dependencies with the plan's.
 struct ArrowTests {
-    /// Compares a manifest with the plan.
+    /// Differences between a manifest's dependencies and the plan's.
     static func findings(in manifest: Manifest) -> [Finding] {
         var findings: [Finding] = []
         func report(_ line: Int, _ what: String) {
@@ -33,7 +33,7 @@ struct ArrowTests {
         return findings
     }
 
-    /// Targets that escape the settings that hold for all, and test targets of no room.
+    /// Targets without the common settings, and test targets without a target to test.
     static func strayTargets(in manifest: Manifest) -> [Finding] {
         manifest.targets.compactMap { target in
             let remedy: String
@@ -55,7 +55,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("the manifest's arrows equal the plan's")
+    @Test("the manifest's dependencies equal the plan's")
     func arrows() {
         let manifest = Manifest(Repository.text(at: "Package.swift"))
         #expect(manifest.targets.count >= Plan.rooms.count)
@@ -63,7 +63,7 @@ struct ArrowTests {
         expectNone(Self.strayTargets(in: manifest))
     }
 
-    @Test("every arrow of the plan leads down")
+    @Test("every dependency of the plan leads to a lower level")
     func floors() {
         for room in Plan.rooms {
             for name in room.rooms {
@@ -74,7 +74,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("a sideways arrow, an unknown room and a lenient target are found")
+    @Test("a sideways dependency, an unknown target and a target without strict settings are found")
     func planted() {
         let manifest = Manifest(
             """
@@ -84,7 +84,7 @@ struct ArrowTests {
                 .target(
                     name: "StockReactors", dependencies: ["ReactorCore", "ReactorServer", collections],
                     swiftSettings: strict),
-                .target(name: "Attic", dependencies: [.product(name: "Yams", package: "y")]),
+                .target(name: "Attic", dependencies: [.product(name: "Ladder", package: "y")]),
             ])
             """)
         let whats = Self.findings(in: manifest).map(\.what)

@@ -1,9 +1,9 @@
 import Testing
 
-/// Every public symbol says what it is.
+/// Every public symbol is documented.
 struct DocumentationTests {
-    /// Public symbols in `files` that say nothing, and whose meaning is not written elsewhere
-    /// either: at a requirement that they fulfil, at a declaration that they override.
+    /// Public symbols in `files` without documentation, whose meaning is not documented elsewhere
+    /// either: at a protocol requirement or at the overridden declaration.
     static func findings(in files: [SourceFile], witnesses: Set<String>) -> [Finding] {
         let outlines = files.map(\.outlines).reduce(into: [:]) { all, more in
             all.merge(more) { $0.joined(with: $1) }
@@ -22,8 +22,8 @@ struct DocumentationTests {
         }
     }
 
-    /// Whether one of these types, or of those in their headers, is a protocol with a requirement
-    /// of that name.
+    /// Whether one of these types, or a type in their headers, is a protocol with a requirement
+    /// of this name.
     private static func asks(
         _ types: Set<String>, for requirement: String, _ outlines: [String: TypeOutline]
     ) -> Bool {
@@ -37,7 +37,7 @@ struct DocumentationTests {
         return false
     }
 
-    @Test("every public symbol has a comment for documentation, or fulfils what has one")
+    @Test("every public symbol has a documentation comment, or fulfils a documented requirement")
     func tree() {
         let found = Self.findings(
             in: Repository.current.files(in: "Sources"), witnesses: Documentation.witnesses)
@@ -47,7 +47,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("a public symbol that says nothing is found, however it is declared")
+    @Test("a public symbol without documentation is found, however it is declared")
     func planted() {
         let text = """
             public import Wire
@@ -70,7 +70,9 @@ struct DocumentationTests {
         #expect(found.map(\.line) == [2, 3, 4, 8, 10, 12])
     }
 
-    @Test("what a protocol of ours, or one that it refines, asks for is written there")
+    @Test(
+        "an implementation is documented by its requirement in a protocol, also an inherited one"
+    )
     func witnesses() {
         let text = """
             /// Documented.

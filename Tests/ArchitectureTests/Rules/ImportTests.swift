@@ -1,8 +1,8 @@
 import Testing
 
-/// Every import of a room stands on one of its arrows.
+/// Every import is allowed by the plan.
 struct ImportTests {
-    /// Imports in `file` that its room may not have.
+    /// Imports in `file` that its target may not have.
     static func findings(in file: SourceFile) -> [Finding] {
         guard let room = Plan.room(file.room) else {
             return [file.finding(at: 0, "no room of the plan holds this file", remedy: "move it")]
@@ -17,13 +17,14 @@ struct ImportTests {
         }
     }
 
-    @Test("every room imports only what the plan lets it know", arguments: Plan.rooms.map(\.name))
+    @Test(
+        "every target imports only modules that the plan allows", arguments: Plan.rooms.map(\.name))
     func imports(room: String) {
         let files = Repository.current.files(in: "Sources").filter { $0.room == room }
         expectNone(files.flatMap(Self.findings))
     }
 
-    @Test("no file of Sources lies outside the rooms")
+    @Test("every file of Sources belongs to a target")
     func strays() {
         for file in Repository.current.files(in: "Sources") {
             #expect(Plan.room(file.room) != nil, "\(file.path) lies in no room of the plan")
@@ -31,7 +32,8 @@ struct ImportTests {
     }
 
     @Test(
-        "F84: only ReactorLoop may know CLibUV, and the pure rooms never know Foundation or a UI")
+        "F84: only ReactorLoop imports CLibUV, and the pure targets never import Foundation or a UI"
+    )
     func pureRooms() {
         let speakers = Plan.rooms.filter { $0.rooms.contains("CLibUV") }.map(\.name)
         #expect(speakers == ["ReactorLoop"])

@@ -1,8 +1,8 @@
 import Testing
 
-/// Names that say what a thing is, and limits that say what they limit.
+/// Names describe their types, and limits are documented.
 struct NameTests {
-    /// Types of `file` that share their module's name or have a hollow one.
+    /// Types of `file` with the name of their module or a hollow name.
     static func typeFindings(in file: SourceFile) -> [Finding] {
         file.declarations.filter { $0.kind == .type }.compactMap { type in
             if type.name == file.room {
@@ -40,7 +40,7 @@ struct NameTests {
         return comment.hasPrefix("///") || comment.hasSuffix("*/")
     }
 
-    @Test("no type shares its module's name or has a hollow one")
+    @Test("no type has the name of its module or a hollow name")
     func types() { expectNone(Repository.current.files(in: "Sources").flatMap(Self.typeFindings)) }
 
     @Test("every limit is documented")
@@ -63,7 +63,7 @@ struct NameTests {
         #expect(Self.typeFindings(in: file).map(\.line) == [1, 2, 4])
     }
 
-    @Test("an undocumented limit is found, a documented or local one is let through")
+    @Test("an undocumented limit is found; a documented or local one is not")
     func plantedLimits() {
         let file = SourceFile(
             path: "Sources/ReactorWire/Planted.swift",

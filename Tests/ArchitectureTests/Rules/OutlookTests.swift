@@ -1,8 +1,8 @@
 import Testing
 
-/// The tree stands for itself: what it holds at the top, and what it points to.
+/// The repository is self-contained: its top level, and its references.
 struct OutlookTests {
-    /// Entries at the top that the plan does not know.
+    /// Entries at the top level that are not in the plan.
     static func topFindings(_ entries: [String]) -> [Finding] {
         entries.filter { !Plan.topLevel.contains($0) }.map { entry in
             Finding(
@@ -11,8 +11,8 @@ struct OutlookTests {
         }
     }
 
-    /// Places in a file's text that lead out of the tree: to documents that it does not hold, to
-    /// folders of somebody's machine, to the number of a ticket.
+    /// References in a file's text to things outside the repository: documents that it does not
+    /// contain, folders of a developer's machine, ticket numbers.
     static func pointers(in text: String, path: String, holding names: Set<String>) -> [Finding] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.enumerated().flatMap { number, line in
@@ -35,13 +35,13 @@ struct OutlookTests {
         return paths + tickets.map { String(line[$0.range]) }
     }
 
-    // because these are places on the machine of whoever wrote the line
+    // Folders on a developer's machine.
     private static let machineFolders = ["/home/", "/Users/", "/root/", "/wor" + "k/", "/tmp/w/"]
 
-    @Test("the top level holds what the plan says and nothing else")
+    @Test("the top level contains only the entries of the plan")
     func topLevel() { expectNone(Self.topFindings(Repository.current.topLevel)) }
 
-    @Test("no file points out of the tree")
+    @Test("no file refers to anything outside the repository")
     func tree() {
         let paths = Repository.current.paths
         let names = Plan.topLevel.union(
@@ -67,7 +67,7 @@ struct OutlookTests {
     }
 
     @Test(
-        "a pointer that leads out of the tree is found",
+        "a reference out of the repository is found",
         arguments: [
             "// see notes.md for why", "// as in /home/ada/reactord/plan", "// for issue 12",
             "// mended for Issue #7.", "see [the plan](../plan/PLAN.md)",
@@ -78,7 +78,7 @@ struct OutlookTests {
     }
 
     @Test(
-        "a pointer into the tree or the open world is let through",
+        "a reference into the repository or to a public address is allowed",
         arguments: [
             "see README.md.", "/tmp/reactord-1000/reactord.sock", "an issue of trust",
             "https://example.org/guide.md", "/var/lib/reactord", "one issue, 3 causes",
@@ -89,7 +89,7 @@ struct OutlookTests {
 }
 
 extension String {
-    /// The word without the points that end its sentence.
+    /// The word without the full stops at its end.
     fileprivate var trimmingPoints: String {
         var word = self
         while word.hasSuffix(".") { word.removeLast() }

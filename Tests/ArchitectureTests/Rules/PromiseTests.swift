@@ -1,11 +1,11 @@
 import Testing
 
-/// Every promise of the wire's article is held by a test that carries its number.
+/// Every promise of the wire format's article has a test with its number.
 struct PromiseTests {
-    /// Where the promises stand.
+    /// The article with the promises.
     static let article = "Sources/ReactorWire/ReactorWire.docc/WireFormat" + Document.suffix
 
-    /// A promise's number, and the line, counted from 0, where it stands.
+    /// A promise's number and its line, counted from 0.
     struct Place: Equatable {
         var section: Int
         var number: Int
@@ -14,7 +14,7 @@ struct PromiseTests {
         var text: String { "[WIRE-\(section)-\(number)]" }
     }
 
-    /// The numbers in a text.
+    /// The promises' numbers in a text.
     static func places(in text: String) -> [Place] {
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             .flatMap { line, content in
@@ -25,7 +25,7 @@ struct PromiseTests {
             }
     }
 
-    /// Promises without a test, tests of no promise, and numbers out of their order.
+    /// Promises without a test, tests without a promise, and misnumbered promises.
     static func findings(article: Document, text: String, tests: [SourceFile]) -> [Finding] {
         var findings: [Finding] = []
         var known: Set<String> = []
@@ -76,7 +76,7 @@ struct PromiseTests {
         return findings
     }
 
-    @Test("every numbered promise has a test that carries the number, and the other way round")
+    @Test("every numbered promise has a test with its number, and every such test has a promise")
     func tree() {
         let tests = Repository.current.files(in: "Tests").filter { $0.room != "ArchitectureTests" }
         let text = Repository.text(at: Self.article)
@@ -86,7 +86,7 @@ struct PromiseTests {
                 article: Document(path: Self.article, text: text), text: text, tests: tests))
     }
 
-    @Test("a promise without a test, a test without a promise and a gap in numbers are found")
+    @Test("a promise without a test, a test without a promise and a gap in the numbers are found")
     func planted() {
         let text = """
             ## Overview

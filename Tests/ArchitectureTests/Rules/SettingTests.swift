@@ -1,8 +1,8 @@
 import Testing
 
-/// The manifest keeps the package a good dependency.
+/// The manifest's settings allow the package to be a dependency.
 struct SettingTests {
-    /// Settings in a manifest's text that no package should ask its users to accept.
+    /// Settings in a manifest that a dependency must not have.
     static func findings(in text: String, path: String) -> [Finding] {
         let file = SourceFile(path: path, text: text)
         return file.code.enumerated().compactMap { line, code in

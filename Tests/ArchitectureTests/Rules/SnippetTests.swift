@@ -1,9 +1,9 @@
 import Testing
 
-/// What documents show in Swift is compiled and run somewhere.
+/// Swift code in documents is compiled.
 struct SnippetTests {
-    /// The lines of a document's Swift blocks that do not stand in `code`, blanks and comments
-    /// aside.
+    /// The lines of a document's Swift blocks that are not in `code`, except blank lines and
+    /// comments.
     static func uncompiled(
         in document: Document, but code: String, compiledBy files: [String],
         foreign modules: Set<String> = []
@@ -24,7 +24,7 @@ struct SnippetTests {
         }
     }
 
-    /// Products that a manifest in a document names and `manifest` does not have.
+    /// Products that a manifest in a document names and `manifest` lacks.
     static func unknownProducts(in document: Document, but manifest: String) -> [Finding] {
         document.swift.filter(\.isManifest).flatMap(\.lines).compactMap { line in
             guard let name = line.text.firstMatch(of: /\.product\(name: "(\w+)"/)?.1,
@@ -36,7 +36,7 @@ struct SnippetTests {
         }
     }
 
-    /// Modules that a manifest in a document makes: the document's own.
+    /// Modules that a manifest in a document defines.
     static func modules(of document: Document) -> Set<String> {
         Set(
             document.swift.filter(\.isManifest).flatMap(\.lines).compactMap { line in
@@ -61,7 +61,7 @@ struct SnippetTests {
         }
     }
 
-    @Test("every document that shows Swift is in the plan, and every file of the plan is there")
+    @Test("every document with Swift is in the plan, and every file of the plan exists")
     func plan() {
         let documents = Document.all
         for document in documents where document.swift.contains(where: { !$0.lines.isEmpty }) {
@@ -77,14 +77,14 @@ struct SnippetTests {
         }
     }
 
-    @Test("a manifest in a document names products that this package has")
+    @Test("a manifest in a document names only products of this package")
     func products() {
         let manifest = Repository.text(at: "Package.swift")
         expectNone(
             Document.all.flatMap { Self.unknownProducts(in: $0, but: manifest) })
     }
 
-    @Test("a line that nobody compiles is found")
+    @Test("a line that is not compiled is found")
     func planted() {
         let text = "# A\n```swift\nlet a = 1   // one\nlet b = 2\n```\n```sh\nlet c\n```\n"
         let document = Document(path: "a", text: text)
@@ -92,7 +92,8 @@ struct SnippetTests {
         #expect(found.map(\.line) == [4])
     }
 
-    @Test("an import of what a document's own manifest makes need not be compiled, others must")
+    @Test(
+        "an import of a module from the document's own manifest need not be compiled, others must")
     func plantedImports() {
         let text = """
             ```swift

@@ -1,8 +1,8 @@
 import Testing
 
-/// Words that do not belong where they stand.
+/// Code and comments do not contain forbidden words.
 struct WordTests {
-    /// Places in `file` where `rule` finds one of its words.
+    /// Lines of `file` that contain a word that `rule` forbids.
     static func findings(in file: SourceFile, rule: WordRule) -> [Finding] {
         guard rule.scope.contains(where: { file.path.hasPrefix($0 + "/") }),
             !rule.allowed.keys.contains(where: { file.path == $0 || file.path.hasPrefix($0 + "/") })
@@ -15,7 +15,7 @@ struct WordTests {
         }
     }
 
-    /// Comments in `file` that put something off.
+    /// Comments in `file` that are reminders.
     static func reminders(in file: SourceFile) -> [Finding] {
         file.comments.enumerated().compactMap { line, text in
             guard Reminders.needles.contains(where: { $0.isFound(in: text) }) else { return nil }
@@ -23,7 +23,7 @@ struct WordTests {
         }
     }
 
-    @Test("no word stands where it must not", arguments: WordRule.all.map(\.name))
+    @Test("no forbidden word occurs", arguments: WordRule.all.map(\.name))
     func words(name: String) {
         let rules = WordRule.all.filter { $0.name == name }
         for rule in rules {
@@ -31,7 +31,7 @@ struct WordTests {
         }
     }
 
-    @Test("every place where a word is allowed exists and has its reason")
+    @Test("every place where a word is allowed exists and has a reason")
     func allowed() {
         for rule in WordRule.all {
             for (place, reason) in rule.allowed {
@@ -73,7 +73,7 @@ struct WordTests {
     }
 
     @Test(
-        "the same words are let through in comments, strings, longer words and allowed rooms",
+        "the same words are allowed in comments, strings, longer words and exempt targets",
         arguments: [
             ("Sources/ReactorCore", "// try! is an UnsafePointer"),
             ("Sources/ReactorCore", "/* a /* nested */ fatalError( */ let a = 1"),
@@ -90,7 +90,7 @@ struct WordTests {
         #expect(WordRule.all.flatMap { Self.findings(in: file, rule: $0) }.isEmpty)
     }
 
-    @Test("a planted reminder is found in comments alone")
+    @Test("a planted reminder is found, but only in comments")
     func plantedReminder() {
         let file = SourceFile(
             path: "Sources/ReactorCore/Planted.swift",

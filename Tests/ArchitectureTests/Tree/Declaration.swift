@@ -1,19 +1,18 @@
-/// A type, function or constant that a file declares.
+/// A declaration of a type, function, constant or import.
 struct Declaration: Equatable {
-    /// What kind of thing it is.
+    /// The kind of declaration.
     enum Kind: Equatable { case type, function, value, module }
 
     let kind: Kind
-    /// Its name; for an import the module's.
+    /// The declared name; for an import the module's.
     let name: String
-    /// The modifiers and attributes before the keyword, in order.
     let modifiers: [String]
     /// Line, counted from 0.
     let line: Int
 }
 
 extension SourceFile {
-    /// Every declaration that starts on a line of its own, in order.
+    /// Every declaration that starts on its own line, in order.
     var declarations: [Declaration] {
         code.enumerated().compactMap { line, text in
             var modifiers: [String] = []
@@ -23,7 +22,7 @@ extension SourceFile {
                     let isScoped = kind == .module && Self.kinds[String(next)] != nil
                     let name = (isScoped ? words.dropFirst().first ?? next : next)
                         .prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "`" }
-                    // because `class func` and `class var` are a modifier and a keyword
+                    // In `class func` and `class var`, `class` is a modifier.
                     if word == "class", Self.kinds[String(next)] != nil {
                         modifiers.append("class")
                         continue
@@ -42,7 +41,7 @@ extension SourceFile {
         }
     }
 
-    /// The lines of each function that has a body, from its first word to its last brace.
+    /// The lines of each function with a body, from its first word to its last brace.
     var functions: [(name: String, lines: ClosedRange<Int>)] {
         declarations.filter { $0.kind == .function }.compactMap { declaration in
             guard let end = bodyEnd(from: declaration.line) else { return nil }
@@ -50,7 +49,8 @@ extension SourceFile {
         }
     }
 
-    /// The line of the brace that closes the body begun at or after `start`, nil without a body.
+    /// The line of the brace that closes the body that begins at or after `start`; nil without a
+    /// body.
     private func bodyEnd(from start: Int) -> Int? {
         var braces = 0
         var parentheses = 0
@@ -60,7 +60,7 @@ extension SourceFile {
                 switch byte {
                 case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
                 case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
-                // because a closure may stand among the parameters, as a default
+                // A parameter's default may be a closure.
                 case UInt8(ascii: "{") where parentheses == 0 || braces > 0: braces += 1
                 case UInt8(ascii: "}") where braces > 0:
                     braces -= 1
@@ -73,7 +73,7 @@ extension SourceFile {
         return nil
     }
 
-    /// Whether the line begins something else, so that what stands above it has no body.
+    /// Whether the line begins another declaration, so that the one above has no body.
     private func startsAnew(_ line: Int) -> Bool {
         guard let word = code[line].split(separator: " ").first else { return true }
         return Self.kinds[String(word)] != nil || Self.isModifier(word)

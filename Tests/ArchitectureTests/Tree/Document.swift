@@ -1,28 +1,27 @@
-/// A text for people, as the rules see it.
+/// A document, split into code blocks and prose.
 struct Document {
-    /// A block of code in it.
+    /// A code block.
     struct Block {
-        /// What stands behind the opening fence: `swift`, `sh run`.
+        /// The text after the opening fence: `swift`, `sh run`.
         var kind: String
         /// Its lines, each with its number, counted from 0.
         var lines: [(number: Int, text: String)] = []
 
-        /// Whether it is a package's manifest, which no target compiles.
+        /// Whether the block is a package manifest, which no target compiles.
         var isManifest: Bool { lines.first?.text.hasPrefix("// swift-tools-version") ?? false }
     }
 
-    // because what looks like a document's name is looked for in the tree
-    /// How the names of documents end.
+    /// The file extension of documents, split so that the rules do not take it for a document's
+    /// name.
     static let suffix = "." + "md"
 
     /// Path from the top of the repository.
     let path: String
-    /// The blocks of code, in order.
     let blocks: [Block]
-    /// The lines outside them, each with its number, counted from 0.
+    /// The lines outside the blocks, with their numbers, counted from 0.
     let prose: [(number: Int, text: String)]
 
-    /// Makes a document of `text`, as if it stood at `path`.
+    /// Parses `text` as a document at `path`.
     init(path: String, text: String) {
         self.path = path
         var blocks: [Block] = []
@@ -44,16 +43,16 @@ struct Document {
         self.prose = prose
     }
 
-    /// The tree's documents.
+    /// All documents of the repository.
     static var all: [Document] {
         Repository.current.paths.filter { $0.hasSuffix(suffix) }
             .map { Document(path: $0, text: Repository.text(at: $0)) }
     }
 
-    /// The blocks in Swift.
+    /// The Swift blocks.
     var swift: [Block] { blocks.filter { $0.kind == "swift" } }
 
-    /// A fault in this document, at a line counted from 0.
+    /// Creates a finding in this document, at a line counted from 0.
     func finding(at line: Int, _ what: String, remedy: String) -> Finding {
         Finding(path: path, line: line + 1, what: what, remedy: remedy)
     }

@@ -1,20 +1,20 @@
 import Testing
 
-/// A place where the tree breaks one of its rules.
+/// A violation of a rule, with its place.
 struct Finding: Equatable, CustomStringConvertible {
     /// Path from the top of the repository.
     let path: String
     /// Line, counted from 1.
     let line: Int
-    /// What is wrong, in a sentence.
+    /// The violation, in a sentence.
     let what: String
-    /// What to do about it.
+    /// The remedy.
     let remedy: String
 
     var description: String { "\(path):\(line): \(what); \(remedy)" }
 }
 
-/// Records one issue for each finding, at the place in the tree where it was found.
+/// Records one issue for each finding, at its place in the repository.
 func expectNone(_ findings: [Finding]) {
     for finding in findings {
         let place = SourceLocation(

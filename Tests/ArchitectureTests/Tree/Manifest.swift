@@ -1,8 +1,8 @@
-/// The package manifest, read as text.
+/// The package manifest, parsed from its text.
 ///
-/// Read, not run, because asking the package manager would wait for the build that runs this test.
+/// Parsed, because the package manager would wait for the build that runs this test.
 struct Manifest {
-    /// One target as the manifest declares it.
+    /// A target of the manifest.
     struct Target {
         /// `target`, `macro`, `testTarget`, `executableTarget` or `systemLibrary`.
         let kind: String
@@ -11,7 +11,7 @@ struct Manifest {
         var rooms: Set<String> = []
         /// Products of other packages that it depends on.
         var products: Set<String> = []
-        /// Whether it is compiled with the settings that hold for all.
+        /// Whether it has the common settings.
         let isStrict: Bool
         /// Line, counted from 0.
         let line: Int
@@ -19,7 +19,7 @@ struct Manifest {
 
     let targets: [Target]
 
-    /// Reads a manifest's text.
+    /// Parses a manifest's text.
     init(_ text: String) {
         var scanner = ManifestScanner(text)
         var found: [Target] = []
@@ -48,20 +48,20 @@ struct Manifest {
 
 /// Finds calls and their balanced arguments in a manifest.
 private struct ManifestScanner {
-    /// A call, with everything between its parentheses.
+    /// A call, with the text between its parentheses.
     struct Call {
         let name: String
         let body: String
         let line: Int
 
-        /// The string literal that follows `label`.
+        /// Returns the string literal that follows `label`.
         func string(after label: String) -> String? {
             guard let range = body.firstRange(of: label) else { return nil }
             let rest = body[range.upperBound...].drop { $0 != "\"" }.dropFirst()
             return String(rest.prefix { $0 != "\"" })
         }
 
-        /// The elements of the array literal that follows `label`.
+        /// Returns the elements of the array literal that follows `label`.
         func list(after label: String) -> [String] {
             guard let range = body.firstRange(of: label) else { return [] }
             var elements: [String] = []
@@ -86,13 +86,13 @@ private struct ManifestScanner {
     private var rest: Substring
 
     init(_ text: String) {
-        // because a comment may hold an unbalanced parenthesis
+        // Removes comments, which may contain an unbalanced parenthesis.
         self.text = text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.drop { $0 == " " }.hasPrefix("//") ? "" : $0 }.joined(separator: "\n")
         rest = self.text[...]
     }
 
-    /// The next call of one of `names`, nil at the end.
+    /// Returns the next call of one of `names`; nil at the end.
     mutating func nextCall(named names: [String]) -> Call? {
         let starts = names.compactMap { name in
             rest.firstRange(of: "\(name)(").map { (name: name, range: $0) }
@@ -111,7 +111,8 @@ private struct ManifestScanner {
         return Call(name: String(first.name.dropFirst()), body: String(body), line: line)
     }
 
-    /// The product that a dependency names, directly or through a constant, nil if it names a room.
+    /// Returns the product that a dependency names, directly or through a constant; nil if it
+    /// names a target.
     func product(_ dependency: String) -> String? {
         if dependency.hasPrefix("\"") { return nil }
         var expression = dependency[...]
@@ -124,7 +125,6 @@ private struct ManifestScanner {
 }
 
 extension String {
-    /// The text without the characters of `set` at either end.
     fileprivate func trimming(_ set: String) -> String {
         let tail = drop { set.contains($0) }
         return String(tail.reversed().drop { set.contains($0) }.reversed())

@@ -1,20 +1,21 @@
-/// A word to look for in code: found as a whole word where it begins or ends like one.
+/// A word to find in code; matches whole words only, where the needle begins or ends with a
+/// letter.
 struct Needle {
     private let bytes: [UInt8]
     private let isPart: Bool
     private let isFree: Bool
 
-    /// Makes a needle.
+    /// Creates a needle.
     ///
-    /// With `isPart` it is also found inside longer words; with `isFree` only the call of a free
-    /// function is found, not that of a member or the declaration of one.
+    /// With `isPart` it also matches inside longer words. With `isFree` it matches only calls of
+    /// a free function, not of a member, and not its declaration.
     init(_ text: String, isPart: Bool = false, isFree: Bool = false) {
         bytes = Array(text.utf8)
         self.isPart = isPart
         self.isFree = isFree
     }
 
-    /// Whether `line` holds the word.
+    /// Whether `line` contains the word.
     func isFound(in line: String) -> Bool {
         let line = Array(line.utf8)
         guard let first = bytes.first, let last = bytes.last, line.count >= bytes.count else {
@@ -32,7 +33,7 @@ struct Needle {
         return false
     }
 
-    /// Whether a name that follows `before` is a member's, or being declared.
+    /// Whether the name after `before` is a member's, or is being declared.
     private static func belongs(_ before: ArraySlice<UInt8>) -> Bool {
         before.last == UInt8(ascii: ".")
             || ["func ", "case "].contains { before.suffix(5).elementsEqual($0.utf8) }

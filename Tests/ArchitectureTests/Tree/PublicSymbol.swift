@@ -1,26 +1,27 @@
-/// A declaration that other modules see.
+/// A declaration that is visible to other modules.
 struct PublicSymbol {
-    /// Its name; `subscript` is its own, an initializer's is `init(label`.
+    /// Its name; `subscript` for a subscript, `init(label` for an initializer.
     let name: String
     /// Line, counted from 0.
     let line: Int
-    /// Whether a comment for documentation stands above it; attributes may stand between.
+    /// Whether a documentation comment precedes it, possibly with attributes between.
     let isDocumented: Bool
-    /// Whether it overrides one that is documented where it was declared.
+    /// Whether it overrides a declaration, which is documented.
     let isOverride: Bool
-    /// The names in the header of the type or extension that holds it: its own, and those of the
-    /// protocols that it conforms to there.
+    /// The names in the header of the type or extension that contains it: the type, and the
+    /// protocols it conforms to there.
     let owners: Set<String>
 }
 
-/// What a type's header and body say of it.
+/// The header and the requirements of a type.
 struct TypeOutline {
-    /// What it asks for, if it is a protocol.
+    /// Its requirements, if it is a protocol.
     var requirements: Set<String> = []
-    /// The names in its header, among them the protocols that it conforms to or refines.
+    /// The names in its header, including the protocols it conforms to or refines.
     var parents: Set<String> = []
 
-    /// What is said of this type or of another of its name: which one is meant is not known.
+    /// Merges the outlines of two types with the same name, since the rules know a type only by
+    /// its name.
     func joined(with other: TypeOutline) -> TypeOutline {
         TypeOutline(
             requirements: requirements.union(other.requirements),
@@ -29,7 +30,7 @@ struct TypeOutline {
 }
 
 extension SourceFile {
-    /// The declarations that are `public` or `open`, in order; imports aside.
+    /// The declarations that are `public` or `open`, in order, without imports.
     var publicSymbols: [PublicSymbol] {
         code.indices.compactMap { line in
             let words = words(in: line)
@@ -44,7 +45,7 @@ extension SourceFile {
         }
     }
 
-    /// The types that are declared here, by their names.
+    /// The types declared here, by name.
     var outlines: [String: TypeOutline] {
         var found: [String: TypeOutline] = [:]
         for declaration in declarations where declaration.kind == .type {
@@ -69,11 +70,11 @@ extension SourceFile {
         return names
     }
 
-    /// The name that words declare, from the first that is no modifier on.
+    /// Returns the name that the words declare, after their modifiers.
     private static func declaredName(_ words: ArraySlice<Substring>) -> String? {
         var words = words
         while let word = words.popFirst() {
-            // because a literal's initializer is told from others by its label
+            // The first label distinguishes a literal's initializer from others.
             if word == "init" || word.starts(with: /init[(<?]/) {
                 return String(word.prefix { $0 != ":" })
             }
@@ -84,7 +85,7 @@ extension SourceFile {
                 }
                 return nil
             }
-            // because `class func` is a modifier and a keyword
+            // In `class func`, `class` is a modifier.
             if word == "class", keywords.contains(String(next)) { continue }
             let name = next.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "`" }
             return String(name.isEmpty ? next.prefix { $0 != "(" } : name)
@@ -113,7 +114,7 @@ extension SourceFile {
         return false
     }
 
-    /// The names in the header of what holds a line.
+    /// The names in the header of the declaration that contains a line.
     private func header(around line: Int) -> Set<String> {
         let own = indent(of: line)
         let above = code[..<line].indices.reversed().first { candidate in

@@ -1,22 +1,21 @@
 import Foundation
 
-/// The tree this test was built from, read once.
+/// The repository from which this test was built, read once.
 struct Repository {
-    /// The top folder, found from this file's own place.
+    /// The top folder, derived from this file's path.
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path(percentEncoded: false)
         .trimmingSuffix("/")
 
-    /// The tree as it is now.
     static let current = Repository()
 
-    /// Every file's path from the top, sorted; hidden folders of the top (build products, the
-    /// history) are left out, except the one that holds the CI script.
+    /// The paths of all files from the top, sorted; without hidden folders at the top (build
+    /// products, the git history), except the folder of the CI script.
     let paths: [String]
-    /// Every Swift file of the rooms and their tests.
+    /// All Swift files of the targets and their tests.
     let files: [SourceFile]
-    /// What stands at the top, hidden entries left out.
+    /// The entries at the top, without hidden ones.
     let topLevel: [String]
 
     private init() {
@@ -37,15 +36,15 @@ struct Repository {
             .map { SourceFile(path: $0, text: Self.text(at: $0)) }
     }
 
-    /// The Swift files of one wing: `Sources` or `Tests`.
+    /// The Swift files of a top folder: `Sources` or `Tests`.
     func files(in wing: String) -> [SourceFile] { files.filter { $0.wing == wing } }
 
-    /// The text of the file at `path`, empty if it is no text or not there.
+    /// Returns the text of the file at `path`; empty if it is missing or not text.
     static func text(at path: String) -> String {
         (try? String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)) ?? ""
     }
 
-    // because a build or an editor leaves these behind, and .gitignore keeps them out of history
+    // Files of builds and editors, which .gitignore excludes too.
     private static let ignored: Set = [".build", ".swiftpm", "Package.resolved", "__pycache__"]
 }
 

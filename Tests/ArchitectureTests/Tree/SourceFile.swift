@@ -1,15 +1,15 @@
-/// One Swift file of the tree, as the rules see it.
+/// A Swift file of the repository, as the rules see it.
 struct SourceFile {
     /// Path from the top of the repository: `Sources/ReactorWire/WireCursor.swift`.
     let path: String
-    /// The lines as they are.
+    /// The original lines.
     let lines: [String]
-    /// The lines without comments and the contents of strings.
+    /// The lines without comments and without the contents of strings.
     let code: [String]
-    /// The lines' comments alone.
+    /// The comments of each line.
     let comments: [String]
 
-    /// Makes a file of `text`, as if it stood at `path`.
+    /// Parses `text` as a file at `path`.
     init(path: String, text: String) {
         self.path = path
         let mask = SourceMask(text)
@@ -18,21 +18,26 @@ struct SourceFile {
         comments = Self.split(String(decoding: mask.comments, as: UTF8.self))
     }
 
-    /// The top folder: `Sources` or `Tests`, say.
+    /// The top folder, such as `Sources` or `Tests`.
     var wing: String { components.first ?? "" }
-    /// The target that holds the file: `ReactorWire`, or `tracker` below `Examples/Tracker`.
+    /// The target of the file: `ReactorWire`, or `tracker` below `Examples/Tracker`.
     var room: String {
         if components.count > 4, components[1] == "Examples" { return components[3] }
         return components.count > 2 ? components[1] : ""
     }
+    /// The folder in the target; empty for a file that lies in none.
+    var folder: String {
+        let inner = components.dropFirst(components.dropFirst().first == "Examples" ? 4 : 2)
+        return inner.count > 1 ? inner.first ?? "" : ""
+    }
     /// The file's name without the extension: `WireCursor+Containers`.
     var name: String { String((components.last ?? "").dropLast(".swift".count)) }
-    /// The type whose file it is: `WireCursor`.
+    /// The type after which the file is named: `WireCursor`.
     var subject: String { String(name.prefix { $0 != "+" }) }
-    /// Whether anything in it is compiled.
+    /// Whether the file contains code.
     var hasCode: Bool { code.contains { !$0.allSatisfy(\.isWhitespace) } }
 
-    /// A fault in this file, at a line counted from 0.
+    /// Creates a finding in this file, at a line counted from 0.
     func finding(at line: Int, _ what: String, remedy: String) -> Finding {
         Finding(path: path, line: line + 1, what: what, remedy: remedy)
     }

@@ -1,17 +1,18 @@
-/// The text of a Swift file split into what the compiler runs and what people read.
+/// Separates the code of a Swift file from its comments.
 ///
-/// *Shape*: both views are as long as the file and break lines at the same places, so that a place
-/// found in one is the same place in the other; whatever belongs to neither is a blank.
+/// *Shape*: both views have the length and the line breaks of the file, so that an offset is
+/// valid in both. Bytes that belong to neither are blank.
 struct SourceMask {
-    /// Code without comments and without the contents of string literals; interpolations stay.
+    /// Code without comments and without the contents of string literals, but with
+    /// interpolations.
     private(set) var code: [UInt8]
-    /// Comments alone, with their slashes.
+    /// Comments with their slashes.
     private(set) var comments: [UInt8]
 
     private let bytes: [UInt8]
     private var index = 0
 
-    /// Splits `text`.
+    /// Separates the code and comments of `text`.
     init(_ text: String) {
         bytes = Array(text.utf8)
         let blank = bytes.map { $0 == Self.newline ? $0 : Self.space }
@@ -20,7 +21,7 @@ struct SourceMask {
         while index < bytes.count { scanCode(untilParenthesis: false) }
     }
 
-    /// Walks over code, up to the end or to the parenthesis that closes an interpolation.
+    /// Scans code up to the end or to the parenthesis that closes an interpolation.
     private mutating func scanCode(untilParenthesis: Bool) {
         var depth = 0
         while index < bytes.count {
@@ -62,7 +63,7 @@ struct SourceMask {
         }
     }
 
-    /// Walks over a string literal, from its first `#` or quote to its last.
+    /// Scans a string literal, from its first `#` or quote to its last.
     private mutating func scanString(hashes: Int) {
         index += hashes
         let fence = String(repeating: "#", count: hashes)
@@ -79,7 +80,7 @@ struct SourceMask {
                 index += hashes
                 return
             } else if quote == "\"", bytes[index] == Self.newline {
-                // because a quote that is left open would otherwise swallow the rest of the file
+                // Otherwise an unclosed quote would hide the rest of the file.
                 return
             } else {
                 index += 1
@@ -87,7 +88,7 @@ struct SourceMask {
         }
     }
 
-    /// The number of `#` before a quote that stands here, or nil if no string starts here.
+    /// The number of `#` before a quote at this place; nil if no string starts here.
     private func hashesBeforeQuote() -> Int? {
         var end = index
         while end < bytes.count, bytes[end] == UInt8(ascii: "#") { end += 1 }

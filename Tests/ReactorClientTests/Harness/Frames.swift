@@ -16,6 +16,9 @@ struct Frame: Equatable {
     }
 
     var kind: FrameKind? { FrameKind(rawValue: header.kind) }
+    var flags: FrameFlags { header.flags }
+    var id: UInt32 { header.id }
+    var number: UInt64 { header.number }
 
     var bytes: [UInt8] {
         var writer = WireWriter()

@@ -51,8 +51,7 @@ final class LiveServerCore {
 
     /// How many slices each connection follows.
     var subscriptionCounts: [Int] {
-        server.connections.sorted { $0.key.rawValue < $1.key.rawValue }
-            .map(\.value.subscriptions.count)
+        server.connections.inOrder.map(\.subscriptions.count)
     }
 
     /// Actions received for the first time.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Plans, promises, and notes what came of it.
+/// Plans actions, promises effects, and notes their results.
 @Reactor
 private struct Planner {
     let attempts: Attempts
@@ -62,7 +62,7 @@ private struct Planner {
     }
 }
 
-/// What was done to the world outside, and whether it answers.
+/// The effects on the outside world, and whether it responds.
 private final class Attempts: Sendable {
     private let state = Mutex<(log: [String], isDown: Bool)>(([], false))
 
@@ -89,7 +89,7 @@ struct DurableTaskTests {
         try bench.tree.state(of: Planner.self).notes
     }
 
-    @Test("a planned action comes at its time, once, and is forgotten then")
+    @Test("a planned action runs once at its time, and is then removed")
     func once() async throws {
         let bench = try bench()
         #expect(
@@ -105,7 +105,7 @@ struct DurableTaskTests {
         #expect(try notes(bench) == ["a"])
     }
 
-    @Test("a planned action survives a restart, and comes at once where its time has passed")
+    @Test("a planned action survives a restart, and runs immediately if its time has passed")
     func restart() async throws {
         let first = try bench()
         _ = try first.send(Planner.Action.wake(name: "a", milliseconds: 500, catchUp: .once))
@@ -116,7 +116,7 @@ struct DurableTaskTests {
         await second.run()
         #expect(second.world.waits == [.zero, .milliseconds(200), .zero])
         #expect(try notes(second) == ["a", "b"])
-        // and what was done is not done again by a third
+        // A third tree does not repeat actions that have run.
         let third = try bench(at: 5_000, after: second)
         #expect(third.promised.isEmpty)
         await third.run()
@@ -124,7 +124,7 @@ struct DurableTaskTests {
     }
 
     @Test(
-        "times that passed while nothing ran are skipped, made one, or all caught up on",
+        "times missed while stopped are skipped, merged into one, or all run",
         arguments: [(CatchUp.skip, 0), (.once, 1), (.all, 4)])
     func catchUp(_ policy: CatchUp, _ count: Int) async throws {
         let first = try bench()
@@ -136,14 +136,14 @@ struct DurableTaskTests {
         let second = try bench(at: 530, after: first)
         await second.run()
         #expect(try notes(second).count == 1 + count)
-        // because the next is planned from the times before, and does not drift
+        // The next time is planned from the previous ones, without drift.
         #expect(second.promised == ["t#1 at 600"])
         second.world.time = 600
         await second.run()
         #expect(try notes(second).count == 2 + count)
     }
 
-    @Test("J67: a clock that is set back ten years makes nobody wait for longer than was planned")
+    @Test("J67: a clock set back ten years delays no planned action beyond its interval")
     func clockSetBack() async throws {
         let first = try bench(at: 400_000_000_000)
         _ = try first.send(Planner.Action.wake(name: "a", milliseconds: 500, catchUp: .once))
@@ -154,7 +154,7 @@ struct DurableTaskTests {
         #expect(second.promised == ["t#2 at 1070"])
     }
 
-    @Test("what is planned under a name is replaced, and can be dropped")
+    @Test("a plan with the same name is replaced, and can be dropped")
     func replaced() async throws {
         let bench = try bench()
         for time in [500, 800] {
@@ -168,7 +168,7 @@ struct DurableTaskTests {
         #expect(try notes(bench).isEmpty)
     }
 
-    @Test("what a batch that came to nothing had planned is not there")
+    @Test("the plans of a refused batch are discarded")
     func rolledBack() async throws {
         let bench = try bench()
         _ = try bench.tree.sendTogether([
@@ -181,13 +181,13 @@ struct DurableTaskTests {
         #expect(try notes(bench).isEmpty)
     }
 
-    @Test("R108: a durable effect is performed again after a restart, under the same id")
+    @Test("R108: a durable effect is performed again after a restart, with the same id")
     func durable() async throws {
         let first = try bench()
         attempts.set(isDown: true)
         _ = try first.send(Planner.Action.charge(name: "order", amount: 42))
         #expect(first.promised == ["order#1"])
-        // because the process ends before the effect does, nothing of it was delivered
+        // The process ends before the effect does, so no result was delivered.
         let second = try bench(after: first)
         #expect(second.promised == ["order#1"])
         attempts.set(isDown: false)
@@ -202,7 +202,7 @@ struct DurableTaskTests {
         #expect(attempts.log == ["order#1 42"])
     }
 
-    @Test("R108: what a durable effect reports last and its end are one transaction")
+    @Test("R108: the last report of a durable effect and its end are one transaction")
     func reported() async throws {
         let bench = try bench()
         _ = try bench.send(Planner.Action.charge(name: "order", amount: 7))
@@ -213,7 +213,7 @@ struct DurableTaskTests {
         #expect(bench.promised.isEmpty)
     }
 
-    @Test("R108: a durable effect that ends without a report, or fails, is done as well")
+    @Test("R108: a durable effect that ends without a report, or fails, is completed too")
     func ended() async throws {
         let bench = try bench()
         attempts.set(isDown: true)
@@ -226,7 +226,7 @@ struct DurableTaskTests {
         #expect(other.promised.isEmpty)
     }
 
-    @Test("R108: durable effects beyond those that may run begin when others have ended")
+    @Test("R108: durable effects beyond the limit start when others have ended")
     func postponed() async throws {
         let bench = try bench()
         bench.tree.effectsMax = 1_024
@@ -241,11 +241,11 @@ struct DurableTaskTests {
             await bench.run()
             rounds += 1
         }
-        #expect(bench.promised.isEmpty && bench.tree.postponed.isEmpty)
+        #expect(bench.promised.isEmpty && bench.tree.tasks.postponedCount == 0)
         #expect(Set(attempts.log).count == count && attempts.log.count == count)
     }
 
-    @Test("R108: one that waits for room and is dropped meanwhile does not begin")
+    @Test("R108: an effect dropped while it waits for room does not start")
     func droppedWhilePostponed() async throws {
         let bench = try bench()
         bench.tree.effectsMax = 1_024
@@ -258,7 +258,7 @@ struct DurableTaskTests {
         #expect(attempts.log.count == 1_024 && bench.promised.isEmpty)
     }
 
-    @Test("R108: cancelling by name leaves a durable effect alone, and dropping ends it")
+    @Test("R108: cancelling by name does not affect a durable effect, and dropping ends it")
     func cancelled() async throws {
         for action in [Planner.Action.cancel(id: "charge"), .drop(name: "order")] {
             let bench = try bench()
@@ -271,20 +271,20 @@ struct DurableTaskTests {
         }
     }
 
-    @Test("R108: a child that is restarted goes on with what it has promised")
+    @Test("R108: a restarted child keeps its promises")
     func restarted() async throws {
         let bench = try TaskBench(Dorm())
         _ = try bench.send(Dorm.Action.make("x"))
         #expect(try bench.tree.send(Idle.Action.promise, to: "/idlers/x").hasPrefix("applied"))
         bench.commit()
-        #expect(bench.tree.performing.count == 1)
+        #expect(bench.tree.tasks.performingCount == 1)
         _ = try bench.send(Dorm.Action.restart("x"))
-        #expect(bench.tree.performing.count == 1 && bench.tree.running.count == 1)
+        #expect(bench.tree.tasks.performingCount == 1 && bench.tree.effects.running.count == 1)
         await bench.run()
-        #expect(bench.promised.isEmpty && bench.tree.performing.isEmpty)
+        #expect(bench.promised.isEmpty && bench.tree.tasks.performingCount == 0)
     }
 
-    @Test("a tree that has promised as much as it may takes replacements, and takes back")
+    @Test("a tree at the limit of promises accepts replacements and removals")
     func full() async throws {
         let bench = try bench()
         for first in stride(from: 0, to: CoreLimits.tasksMax, by: 256) {
@@ -300,20 +300,20 @@ struct DurableTaskTests {
         #expect(last.hasPrefix("applied"))
     }
 
-    @Test("a machine that stood still skips the times that passed, where they are to be skipped")
+    @Test("after a suspension of the machine missed times are skipped, if so configured")
     func suspended() async throws {
         let bench = try bench()
         _ = try bench.send(Planner.Action.tick(name: "t", milliseconds: 100, catchUp: .skip))
         bench.world.time = 1_130
         await bench.run()
         #expect(try notes(bench).isEmpty && bench.promised == ["t#1 at 1200"])
-        // because a loop that is a little late is no machine that stood still
+        // A slightly late loop is not a suspended machine.
         bench.world.time = 1_510
         await bench.run()
         #expect(try notes(bench) == ["t"] && bench.promised == ["t#1 at 1600"])
     }
 
-    @Test("what a child has promised goes with it")
+    @Test("a removed child's promises are removed")
     func gone() async throws {
         let bench = try TaskBench(Dorm())
         _ = try bench.send(Dorm.Action.make("x"))
@@ -328,7 +328,7 @@ struct DurableTaskTests {
     }
 }
 
-/// Promises what it does not perform.
+/// Promises effects that it does not perform.
 @Reactor
 private struct Idle {
     enum Action: Sendable {
@@ -349,7 +349,7 @@ private struct Idle {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
-/// Has children that promise.
+/// Has children with promises.
 @Reactor
 private struct Dorm {
     @Children var idlers = { (_: WireKey) in Idle() }

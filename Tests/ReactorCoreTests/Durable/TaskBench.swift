@@ -1,7 +1,7 @@
 import ReactorCore
 import Synchronization
 
-/// A tree whose planned times come as soon as the test looks, at the time of day that it sets.
+/// A tree whose planned times run when the test checks, at the time of day that it sets.
 final class TaskBench {
     let tree: Tree
     let world: TaskWorld
@@ -10,7 +10,7 @@ final class TaskBench {
     private var facts: [TaskFact] = []
     private var deltas: [UInt8] = []
 
-    /// Serves `root`; `facts` and `deltas` are of a daemon that was before.
+    /// Serves `root`, recovered from the facts and deltas of `former`.
     init(
         _ root: some Reactor, at time: Int64 = 0, after former: TaskBench? = nil
     ) throws {
@@ -25,7 +25,7 @@ final class TaskBench {
             let recovery = TreeRecovery(of: tree)
             try recovery.place(former.places)
             try recovery.replay(former.deltas.span)
-            // because facts may be heard twice, where a snapshot knows of them already
+            // Facts may be replayed twice, if a snapshot already contains them.
             for fact in former.facts + former.facts.suffix(2) { recovery.replay(fact) }
             try recovery.finish(epoch: 1, sequence: former.tree.turn.sequence)
             (facts, deltas) = (former.facts, former.deltas)
@@ -36,7 +36,7 @@ final class TaskBench {
         commit()
     }
 
-    /// What stands.
+    /// The pending promises.
     var promised: [String] {
         tree.copyTasks()().map { fact in
             switch fact {
@@ -47,7 +47,7 @@ final class TaskBench {
         }
     }
 
-    /// Ends the turn: it is committed, and what waited for that begins.
+    /// Ends the turn as committed, and starts the work that waited for the commit.
     func commit() {
         facts += tree.turn.facts.compactMap { if case .task(let fact) = $0 { fact } else { nil } }
         deltas += tree.turn.deltaBytes
@@ -61,7 +61,7 @@ final class TaskBench {
         return try tree.send(action)
     }
 
-    /// Lets what waits come to its end, and commits what that caused.
+    /// Runs pending work to its end, and commits the results.
     func run() async {
         await manual.runEffects()
         manual.deliver(to: tree)
@@ -69,7 +69,7 @@ final class TaskBench {
     }
 }
 
-/// The time of day, and how long was waited.
+/// The time of day, and the requested waits.
 final class TaskWorld: Sendable {
     private let state: Mutex<(time: Int64, waits: [Duration])>
 
@@ -85,7 +85,7 @@ final class TaskWorld: Sendable {
     func wait(_ duration: Duration) { state.withLock { $0.waits.append(duration) } }
 }
 
-/// A clock by which nobody waits.
+/// A clock whose sleeps return immediately.
 struct InstantClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide for those who come from AsyncReactor shows, line for line.
+// The code of the guide for users of AsyncReactor, line for line.
 
 @Reactor
 struct Account: HandlingReactor {
@@ -37,7 +37,7 @@ struct Account: HandlingReactor {
 
 @Suite("guide: coming from AsyncReactor")
 struct ComingFromAsyncReactorTests {
-    @Test("F15, F16, F47: a handler writes at once, and later, and perform waits for it")
+    @Test("F15, F16, F47: a handler writes immediately and later, and perform waits for it")
     func page() async throws {
         let fetch: @Sendable () async throws -> String = { "Ada" }
         let store = Store(Account(fetch: fetch))

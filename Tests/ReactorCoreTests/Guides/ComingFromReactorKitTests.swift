@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide for those who come from ReactorKit shows, line for line.
+// The code of the guide for users of ReactorKit, line for line.
 
 @Reactor
 struct Repositories {
@@ -44,7 +44,7 @@ struct Repositories {
 struct ComingFromReactorKitTests {
     private let search: @Sendable (String) async throws -> [String] = { ["\($0)-kit"] }
 
-    @Test("a query is answered; an observer of a part is told of that part")
+    @Test("a query returns results; an observer of a part receives that part")
     func page() async throws {
         var shown: [[String]] = []
         let store = Store(Repositories(search: search))
@@ -54,7 +54,7 @@ struct ComingFromReactorKitTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F51: a new query ends the one before, a refresh does not")
+    @Test("F51: a new query ends the previous one, a refresh does not")
     func until() throws {
         let bench = StoreBench(Repositories(search: search))
         try bench.store.dispatch(.query("a"))

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide for those who come from Reducer shows, line for line.
+// The code of the guide for users of Reducer, line for line.
 
 @Reactor
 struct Feed {
@@ -50,7 +50,7 @@ private struct Offline: Error {}
 
 @Suite("guide: coming from Reducer")
 struct ComingFromReducerTests {
-    @Test("F48: what shouldCancel says ends the effects of an earlier action")
+    @Test("F48: shouldCancel ends the effects of an earlier action")
     func page() {
         let load: @Sendable () async throws -> [String] = { ["one"] }
         let bench = StoreBench(Feed(load: load))
@@ -65,7 +65,7 @@ struct ComingFromReducerTests {
         #expect(bench.state.items == [])
     }
 
-    @Test("F19: what load throws reaches error")
+    @Test("F19: an error of load reaches the error hook")
     func failure() {
         let bench = StoreBench(Feed(load: { throw Offline() }))
         bench.settle()
@@ -74,14 +74,14 @@ struct ComingFromReducerTests {
         #expect(bench.state == Feed.State(items: [], message: "Offline()"))
     }
 
-    @Test("the lines of the page, as they stand there")
+    @Test("the lines of the page, as shown")
     func lines() {
         let load: @Sendable () async throws -> [String] = { ["one"] }
         let store = Store(Feed(load: load))
         store.send(.reload)
         store.send(.clear)  // ends the effects of the first, for shouldCancel says so
         #expect(store.state.items == [])
-        // because what start began is a transaction too
+        // The start is a transaction too.
         #expect(store.sequence == 3)
     }
 }

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide for those who come from SwiftReactor shows, line for line.
+// The code of the guide for users of SwiftReactor, line for line.
 
 @Reactor
 final class Clicker: BaseReactor<Clicker.Action, Clicker.Mutation, Clicker.State> {
@@ -43,7 +43,7 @@ final class Clicker: BaseReactor<Clicker.Action, Clicker.Mutation, Clicker.State
 
 @Suite("guide: coming from SwiftReactor")
 struct ComingFromSwiftReactorTests {
-    @Test("F7, F12: synchronous mutations first, each emission a notice of its own")
+    @Test("F7, F12: synchronous mutations first, and one notification for each emission")
     func page() async throws {
         var shown: [Int] = []
         let store = Store(Clicker())

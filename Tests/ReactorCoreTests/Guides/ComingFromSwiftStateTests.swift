@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide for those who come from SwiftState shows, line for line.
+// The code of the guide for users of SwiftState, line for line.
 
 @WireCodable
 struct AddTodo: Equatable, Sendable { var title: String }
@@ -28,7 +28,7 @@ let reducer: Reducer<Todos> = Reducers.combine(
 
 @Suite("guide: coming from SwiftState")
 struct ComingFromSwiftStateTests {
-    @Test("F20, F21, F54: a root store combines reducers, and tells of a part")
+    @Test("F20, F21, F54: a root store combines reducers, and notifies observers of a part")
     func store() throws {
         var shown: [[String]] = []
         var lines: [String] = []

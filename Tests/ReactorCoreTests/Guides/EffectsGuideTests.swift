@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide on effects shows, line for line.
+// The code of the guide on effects, line for line.
 
 @Reactor
 struct Search {
@@ -77,7 +77,7 @@ struct EffectsGuideTests {
         StoreBench(Search(index: index))
     }
 
-    @Test("F49, F51: the newest search of a name is the one that ends, unless it is stopped")
+    @Test("F49, F51: the newest search with a name completes, unless it is stopped")
     func search() throws {
         let bench = bench()
         try bench.send(.find("s"))
@@ -93,7 +93,7 @@ struct EffectsGuideTests {
         #expect(bench.state.results == [])
     }
 
-    @Test("F18, F48, F50: what begins at the start and each second is ended by name and by rule")
+    @Test("F18, F48, F50: effects of the start and of each second are ended by name and by rule")
     func ticks() throws {
         let bench = bench()
         bench.advance(by: .seconds(1))
@@ -110,7 +110,7 @@ struct EffectsGuideTests {
         #expect(bench.state.ticks == 3)
     }
 
-    @Test("F19: an effect that throws, and one that takes too long, are answered by the reactor")
+    @Test("F19: the reactor handles an effect that throws, and one that takes too long")
     func errors() throws {
         let failing = bench { _ in throw Offline() }
         try failing.send(.find("swift"))
@@ -131,7 +131,7 @@ struct EffectsGuideTests {
         let clock = HandClock()
         let store = Store(Search(index: { ["about \($0)"] }), clock: TreeClock(clock))
         let time = Task {
-            // because what start began, the search and its deadline sleep
+            // The effects of the start, the search and its deadline sleep.
             while clock.sleeperCount < 3 { await Task.yield() }
             clock.set(HandClock.Instant(offset: .milliseconds(300)))
         }

@@ -1,11 +1,11 @@
 import ReactorCore
 import Testing
 
-// What the guide on execution shows, line for line.
+// The code of the guide on execution, line for line.
 
 @Suite("guide: execution")
 struct ExecutionGuideTests {
-    @Test("F42: what a handle sends from elsewhere is applied where the store is")
+    @Test("F42: actions sent through a handle are applied on the store's isolation")
     func handle() async {
         let store = Store(Guests())
         let handle = store.handle

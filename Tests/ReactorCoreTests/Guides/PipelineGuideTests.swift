@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorThreads
 import Testing
 
-// What the guide on pipelines shows, line for line.
+// The code of the guide on pipelines, line for line.
 
 @Reactor
 struct Till {
@@ -57,7 +57,7 @@ struct Till {
     }
 }
 
-/// The till's stream form alone.
+/// The till with only its stream form.
 struct LateTill: Reactor {
     typealias Action = Till.Action
     typealias State = Till.State
@@ -73,7 +73,7 @@ struct LateTill: Reactor {
     }
 }
 
-/// What a daemon's program does with a till once that is open.
+/// A daemon's program that uses a till in the open tree.
 enum TillProgram {
     static let (deliveries, truck) = AsyncStream.makeStream(of: Till.Action.self)
     static let totals = Totals()
@@ -99,7 +99,7 @@ enum TillProgram {
     }
 }
 
-/// What was noted on any thread.
+/// Notes taken on any thread.
 final class Totals: Sendable {
     private let lines = Guarded<[String]>([])
 
@@ -113,7 +113,9 @@ struct PipelineGuideTests {
     private let prices = AsyncStream.makeStream(of: Till.Action.self)
     private var bench: StoreBench<Till> { StoreBench(Till(prices: prices.stream)) }
 
-    @Test("F22, F24: actions are dropped and multiplied; what is shown is not what is reduced")
+    @Test(
+        "F22, F24: actions are dropped and multiplied; the shown state differs from the reduced one"
+    )
     func transforms() throws {
         let bench = bench
         try bench.send(.add(0))
@@ -124,7 +126,7 @@ struct PipelineGuideTests {
         #expect(bench.state.total == 20)
     }
 
-    @Test("F25: a merged source comes in behind the stages before it")
+    @Test("F25: a merged source enters behind the earlier stages")
     func source() {
         let bench = bench
         prices.continuation.yield(.add(30))
@@ -134,7 +136,7 @@ struct PipelineGuideTests {
         #expect(bench.state.total == 30)
     }
 
-    @Test("F27: what middleware dispatches follows")
+    @Test("F27: actions dispatched by middleware run as followers")
     func middleware() throws {
         let bench = bench
         try bench.send(.add(200))
@@ -142,7 +144,7 @@ struct PipelineGuideTests {
         #expect(bench.store.sequence == 2)
     }
 
-    @Test("F28, F30: a store's middleware looks on until its token goes")
+    @Test("F28, F30: a store's middleware is called until its token is released")
     func addedMiddleware() throws {
         let bench = bench
         let store = bench.store
@@ -156,7 +158,7 @@ struct PipelineGuideTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F28, F25, F17: who looks on and what comes in, in a tree that is served")
+    @Test("F28, F25, F17: observers and inputs in a served tree")
     func served() async throws {
         let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
         let tree = Tree(
@@ -176,7 +178,7 @@ struct PipelineGuideTests {
         #expect(TillProgram.totals.all.contains { $0.hasPrefix("at ") })
     }
 
-    @Test("F22: what a stream lets through are transactions of their own")
+    @Test("F22: actions that a stream lets through are transactions of their own")
     func stream() throws {
         let bench = StoreBench(LateTill())
         try bench.store.dispatch(.add(1))

@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the catalog's first page shows, line for line: another test holds the two together.
+// The code of the catalog's first page, line for line; another test compares the two.
 
 @Reactor
 struct Guests {

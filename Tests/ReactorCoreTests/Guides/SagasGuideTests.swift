@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide on sagas shows, line for line.
+// The code of the guide on sagas, line for line.
 
 @Reactor
 struct Library {
@@ -50,7 +50,7 @@ struct Library {
 struct SagasGuideTests {
     private let bench = StoreBench(Library(books: { ["\($0), the book"] }))
 
-    @Test("F39: a debounced search is made once, of the last text")
+    @Test("F39: a debounced search runs once, with the last text")
     func search() throws {
         bench.settle()
         try bench.send(.search("sw"))
@@ -62,7 +62,7 @@ struct SagasGuideTests {
         #expect(bench.state.found == ["swift, the book"])
     }
 
-    @Test("F36, F38: each loan waits for its own return, and reminds of it in time")
+    @Test("F36, F38: each loan waits for its own return, and sends a reminder in time")
     func loans() throws {
         bench.settle()
         try bench.send(.borrow("a"))
@@ -74,7 +74,7 @@ struct SagasGuideTests {
         #expect(!bench.state.log.contains(#"remind("a")"#))
     }
 
-    @Test("F35: a loop of takes works through what came while it was busy")
+    @Test("F35: a loop of takes handles actions that arrived while it was busy")
     func loop() throws {
         bench.settle()
         let handle = bench.run { saga in

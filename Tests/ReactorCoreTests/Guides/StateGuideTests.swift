@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide on state shows, line for line.
+// The code of the guide on state, line for line.
 
 @Reactor
 struct Wall {
@@ -63,7 +63,7 @@ private struct Offline: Error {}
 
 @Suite("guide: state")
 struct StateGuideTests {
-    @Test("F59: a pulse is told at each assignment, even of the same")
+    @Test("F59: a pulse notifies at each assignment, even of an equal value")
     func pulse() throws {
         var rung: [String] = []
         let store = Store(Wall(archive: { [] }))
@@ -76,7 +76,7 @@ struct StateGuideTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F54: a part is told of its own changes only")
+    @Test("F54: an observer of a part is notified only of changes of that part")
     func part() throws {
         var shown: [Int] = []
         let store = Store(Wall(archive: { [] }))
@@ -89,7 +89,7 @@ struct StateGuideTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F60: a load is loading, then here or not to be had")
+    @Test("F60: a load is first loading, then loaded or failed")
     func load() async throws {
         let store = Store(Wall(archive: { ["1970"] }))
         try store.dispatch(.load)
@@ -101,7 +101,7 @@ struct StateGuideTests {
         #expect(offline.state.archive.failure?.code == "Offline")
     }
 
-    @Test("F56, F58: a state says which of its fields and keys were changed")
+    @Test("F56, F58: a state reports its changed fields and keys")
     func changes() {
         var state = Wall.State()
         _ = state.drainChanges()

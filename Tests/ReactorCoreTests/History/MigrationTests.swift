@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// A thermometer of yesterday: one case and one field that the one of today does not know.
+/// An older thermometer with one case and one field that today's lacks.
 @Reactor
 private struct OldThermometer {
     enum Action: Sendable { case fahrenheit(Int) }
@@ -14,7 +14,7 @@ private struct OldThermometer {
     }
 }
 
-/// The thermometer of today, which knows how it was.
+/// Today's thermometer, which migrates the older one.
 @Reactor
 private struct Thermometer {
     static var formerNames: [String] { ["OldThermometer"] }
@@ -38,7 +38,7 @@ private struct Thermometer {
     }
 }
 
-/// One of today that does not.
+/// Today's thermometer without a migration.
 @Reactor
 private struct StrictThermometer {
     enum Action: Sendable { case celsius(Int) }
@@ -60,7 +60,7 @@ struct MigrationTests {
         return tree
     }
 
-    @Test("mutations and states that today's types do not read are what the reactor makes of them")
+    @Test("mutations and states that today's types cannot decode are migrated by the reactor")
     func migrated() throws {
         let old = Tree(OldThermometer(), epoch: 1)
         try old.send(OldThermometer.Action.fahrenheit(50))
@@ -78,7 +78,7 @@ struct MigrationTests {
         #expect(try restored.json() == #"{"celsius":100}"#)
     }
 
-    @Test("without an answer the error names the path, the sequence and the remedy")
+    @Test("without a migration the error names the path, the sequence and the remedy")
     func refused() throws {
         let old = Tree(OldThermometer(), epoch: 1)
         try old.send(OldThermometer.Action.fahrenheit(50))

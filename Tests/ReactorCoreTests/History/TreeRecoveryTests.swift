@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Everything of a tree that has to be the same after a recovery.
+/// The parts of a tree that must be equal after a recovery.
 private func picture(_ tree: Tree) throws -> [String] {
     var lines: [String] = []
     tree.forEachNode { node in
@@ -24,7 +24,7 @@ extension Tree {
     }
 }
 
-/// Shows ten times what it counts.
+/// Shows ten times its count.
 private struct Tenfold: Reactor {
     @WireCodable
     enum Action: Sendable { case add(Int) }
@@ -58,7 +58,7 @@ private struct Tenfold: Reactor {
 
 @Suite("TreeRecovery")
 struct TreeRecoveryTests {
-    @Test("J48: deltas that are replayed lead to the same states, numbers and sequences")
+    @Test("J48: replayed deltas lead to the same states, numbers and sequences")
     func deltas() throws {
         let tree = Tree(Shop(), epoch: 7)
         let places = tree.staticPlaces
@@ -67,7 +67,7 @@ struct TreeRecoveryTests {
         try tree.send(Shop.Action.reopen("a"))
         try tree.send(Shop.Action.visit(4))
         try tree.send(Shop.Action.close("c"))
-        // because a child that never came to be has used up a number all the same
+        // A child of a refused batch has used up a number nevertheless.
         let refused = try tree.sendTogether([
             ("/", Shop.Action.open("d")), ("/", Shop.Action.refuseAfterLooking),
         ])
@@ -78,12 +78,12 @@ struct TreeRecoveryTests {
         let recovery = try again.recovery(places, deltas: tree.turn.deltaBytes)
         try recovery.finish(epoch: 7, sequence: tree.turn.sequence)
         #expect(try picture(again) == picture(tree))
-        // and both go on in the same way
+        // Both continue in the same way.
         for tree in [tree, again] { try tree.send(Shop.Action.open("f")) }
         #expect(try picture(again) == picture(tree))
     }
 
-    @Test("what is put back is shown through the reactor's transform, before it is served")
+    @Test("a recovered state is shown through the reactor's transform, before it is served")
     func presented() throws {
         let tree = Tree(Tenfold(), epoch: 7)
         try tree.send(Tenfold.Action.add(4))
@@ -95,7 +95,7 @@ struct TreeRecoveryTests {
         #expect(try Tenfold.State(wireBytes: writer.bytes.span).count == 40)
     }
 
-    @Test("J48: a snapshot that is gathered while everything changes is of its own revision")
+    @Test("J48: a snapshot collected during changes is of one revision")
     func snapshot() throws {
         let tree = Tree(Shop(), epoch: 7)
         for index in 0..<40 { try tree.send(Shop.Action.open("r\(index)")) }
@@ -124,7 +124,7 @@ struct TreeRecoveryTests {
         for part in parts.shuffled(using: &random) { try recovery.restore(part.span) }
         try recovery.finish(epoch: 7, sequence: revision)
         let after = try picture(again)
-        // because what is above a node that changed later may say so already
+        // A node above a later change may already have the later sequence.
         func withoutSequences(_ lines: [String]) -> [String] {
             lines.map { line in
                 var words = line.split(separator: " ")
@@ -136,7 +136,7 @@ struct TreeRecoveryTests {
         #expect(tree.turn.snapshot == nil)
     }
 
-    @Test("a static node that is new gets a number that the history does not have")
+    @Test("a new static node gets a number that the history does not use")
     func newcomer() throws {
         let tree = Tree(Group([("a", Tally())]), epoch: 7)
         let places = tree.staticPlaces
@@ -152,7 +152,7 @@ struct TreeRecoveryTests {
         #expect(again.deltas == ["2@2"])
     }
 
-    @Test("a reactor of the history that is no more is named, and lost only where that is wanted")
+    @Test("a removed reactor of the history is named, and dropped only if configured")
     func missing() throws {
         let tree = Tree(Group([("a", Tally()), ("shop", Shop())]), epoch: 7)
         let places = tree.staticPlaces
@@ -171,10 +171,10 @@ struct TreeRecoveryTests {
         #expect(other.mountedCount == 2)
     }
 
-    @Test("a mutation that today's types cannot read is an error with its path and sequence")
+    @Test("a mutation that today's types cannot decode is an error with its path and sequence")
     func unreadable() throws {
         let tree = Tree(Group([("a", Tally())]), epoch: 7)
-        // a history that does not name its reactors
+        // A history that does not name its reactors.
         let places = tree.staticPlaces.map { KeptPlace(number: $0.number, path: $0.path) }
         try tree.send(Tally.Action.add(3), to: "/a")
         let again = Tree(Group([("a", Echo())]), epoch: 1)
@@ -185,7 +185,7 @@ struct TreeRecoveryTests {
     }
 
     @Test(
-        "what is no history is refused",
+        "an invalid history is refused",
         arguments: [
             [1, 2, 3], [UInt8](repeating: 0, count: 20), [UInt8](repeating: 255, count: 40),
         ])
@@ -198,7 +198,7 @@ struct TreeRecoveryTests {
         }
     }
 
-    @Test("a parent that mutates the child it reacts to is replayed to the same state")
+    @Test("a parent that mutates the child to which it reacts is replayed to the same state")
     func reactions() throws {
         let tree = Tree(Doubler(), epoch: 7)
         let places = tree.staticPlaces
@@ -210,7 +210,7 @@ struct TreeRecoveryTests {
         #expect(try again.json("/tally/history") == "[1,2,3,100,200]")
     }
 
-    @Test("J48: who owned what is known again, whichever facts are heard twice")
+    @Test("J48: ownership is recovered, even if facts are replayed twice")
     func ownership() throws {
         let facts: [OwnershipFact] = [
             .own(node: 1, key: "b", connection: 4), .own(node: 1, key: "a", connection: 4),
@@ -233,7 +233,7 @@ struct TreeRecoveryTests {
     }
 }
 
-/// Adds a hundredfold of each of the first numbers that its child is told, to the child itself.
+/// Adds a hundred times each of its child's first numbers to the child itself.
 @Reactor
 private struct Doubler {
     @Child var tally = Tally()

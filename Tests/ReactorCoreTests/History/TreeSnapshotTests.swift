@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TreeSnapshot")
 struct TreeSnapshotTests {
-    @Test("every node is in a snapshot once, whoever comes and goes meanwhile")
+    @Test("every node is in a snapshot once, whatever nodes are created and removed")
     func once() throws {
         let tree = Tree(Shop(), epoch: 7)
         for index in 0..<10 { try tree.send(Shop.Action.open("r\(index)")) }
@@ -23,7 +23,7 @@ struct TreeSnapshotTests {
         #expect(Set(saved) == expected)
     }
 
-    @Test("a snapshot that is cancelled leaves no trace; another may begin")
+    @Test("a cancelled snapshot leaves no trace; another may begin")
     func cancelled() throws {
         let tree = Tree(Shop(), epoch: 7)
         let snapshot = tree.beginSnapshot()
@@ -39,7 +39,7 @@ struct TreeSnapshotTests {
         #expect(next.sequence == 1)
     }
 
-    @Test("a batch that comes to nothing leaves the snapshot what it was")
+    @Test("a refused batch leaves the snapshot unchanged")
     func rolledBack() throws {
         let tree = Tree(Shop(), epoch: 7)
         try tree.send(Shop.Action.open("a"))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What several tasks write down.
+/// Notes of several tasks.
 final class Notes: Sendable {
     private let texts = Mutex<[String]>([])
 
@@ -8,7 +8,7 @@ final class Notes: Sendable {
     func add(_ text: String) { texts.withLock { $0.append(text) } }
 }
 
-/// A counter that several tasks raise.
+/// A counter shared by several tasks.
 final class Tick: Sendable {
     private let value = Mutex(0)
 
@@ -16,7 +16,7 @@ final class Tick: Sendable {
     func up() { value.withLock { $0 += 1 } }
 }
 
-/// Keeps what a test gives later.
+/// Stores values of a test.
 final class Kept<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

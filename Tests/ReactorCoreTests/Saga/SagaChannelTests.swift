@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SagaChannel")
 struct SagaChannelTests {
-    @Test("F37: what comes from outside is taken in order, by whoever is free")
+    @Test("F37: external values are taken in order, by any free saga")
     func external() throws {
         let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 3)
@@ -27,7 +27,7 @@ struct SagaChannelTests {
     }
 
     // closing an event channel crashed SwiftState
-    @Test("F37: closing a channel ends takes with nil, after what waits in it")
+    @Test("F37: closing a channel ends takes with nil, after the waiting values")
     func close() throws {
         let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 9)
@@ -48,7 +48,7 @@ struct SagaChannelTests {
         #expect(bench.outcome(of: rest) == "[Optional(5), nil]")
     }
 
-    @Test("F37: a take with a timeout, and a cancelled one, take nothing away from others")
+    @Test("F37: a take with a timeout, and a cancelled take, take nothing away from others")
     func givingUp() throws {
         let bench = StoreBench(Tracker())
         let channel = SagaChannel<Int>(capacity: 9)
@@ -65,7 +65,7 @@ struct SagaChannelTests {
         #expect(bench.outcome(of: cancelled) == "cancelled")
     }
 
-    @Test("F37: a full channel refuses the action as busy, and only what belongs into it")
+    @Test("F37: a full channel refuses only its own actions as busy")
     func busy() throws {
         let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()
@@ -92,7 +92,7 @@ struct SagaChannelTests {
         #expect(bench.state.sum == 21)
     }
 
-    @Test("F37: a place that was kept for an action which came to nothing is free again")
+    @Test("F37: a place reserved for a refused action is free again")
     func withdrawn() throws {
         let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Tracker.Action>>()
@@ -112,7 +112,7 @@ struct SagaChannelTests {
         #expect(bench.state.sum == 1)
     }
 
-    @Test("F37: what came since the saga's last resumption is in a channel that is opened then")
+    @Test("F37: a newly opened channel contains values since the saga's last resumption")
     func sinceResumption() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in

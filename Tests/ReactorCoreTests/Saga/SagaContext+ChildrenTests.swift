@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SagaContext+Children")
 struct SagaChildrenTests {
-    @Test("F34: a saga ends only when its forks have, and join gives what one returned")
+    @Test("F34: a saga ends only after its forks, and join returns a fork's result")
     func fork() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -25,7 +25,8 @@ struct SagaChildrenTests {
         #expect(bench.state.runs == ["late"])
     }
 
-    // SwiftState's forks were detached: neither the end nor the cancellation of a saga reached them
+    // SwiftState's forks were detached: neither the end nor the cancellation of a saga reached
+    // them.
     @Test("F34: cancelling a saga cancels its forks, and theirs")
     func cancellationGoesDown() throws {
         let bench = StoreBench(Tracker())
@@ -44,7 +45,7 @@ struct SagaChildrenTests {
         #expect(bench.clock.sleeperCount == 0 && !handle.isRunning)
         bench.advance(by: .seconds(2))
         #expect(bench.state.runs.isEmpty && bench.state.failures.isEmpty)
-        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
     }
 
     @Test("F34: an error of a fork ends its parent and its siblings, and reaches the hook once")
@@ -74,7 +75,7 @@ struct SagaChildrenTests {
         #expect(!handle.isRunning)
     }
 
-    @Test("F34: a cancelled fork is no error of its parent")
+    @Test("F34: a cancelled fork is not an error of its parent")
     func cancelledFork() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -113,7 +114,7 @@ struct SagaChildrenTests {
         #expect(bench.outcome(of: first) == "1")
         bench.advance(by: .seconds(1))
         #expect(bench.state.failures == ["broken"])
-        #expect(bench.store.core.tree.running.isEmpty)
+        #expect(bench.store.core.tree.effects.running.isEmpty)
     }
 
     @Test("F34: a spawned saga ends with its reactor")
@@ -128,7 +129,7 @@ struct SagaChildrenTests {
         bench.settle()
         #expect(bench.clock.sleeperCount == 1)
         try bench.send(.close("a"))
-        #expect(bench.clock.sleeperCount == 0 && tree.sagaRoom.sagaCount == 0)
+        #expect(bench.clock.sleeperCount == 0 && tree.sagas.room.sagaCount == 0)
     }
 
     @Test("F34: run waits for a saga, and throws its error where it can be caught")
@@ -151,7 +152,7 @@ struct SagaChildrenTests {
         #expect(bench.state.failures.isEmpty)
     }
 
-    @Test("F34: a saga that forks itself for ever is cut, and that is its error")
+    @Test("F34: a saga that forks itself forever is cut off with an error")
     func depth() throws {
         let bench = StoreBench(Tracker())
         @Sendable func dig(_ saga: SagaContext<Tracker>) async throws {
@@ -159,6 +160,6 @@ struct SagaChildrenTests {
         }
         let handle = bench.run(dig)
         #expect(bench.outcome(of: handle) == "\(SagaError.tooDeep)")
-        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
     }
 }

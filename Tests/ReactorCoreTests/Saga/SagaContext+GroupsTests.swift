@@ -27,7 +27,7 @@ struct SagaGroupsTests {
         throw CancellationError()
     }
 
-    @Test("F40: all gives the results in the order of its members, whoever ends first")
+    @Test("F40: all returns the results in the order of its members, whichever ends first")
     func all() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -39,7 +39,7 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "[1, 2, 3]")
     }
 
-    @Test("F40: all of nothing is nothing, at once")
+    @Test("F40: all of an empty list returns immediately")
     func allOfNothing() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -48,7 +48,7 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "[]")
     }
 
-    @Test("F40: all runs a function for each of a list, side by side")
+    @Test("F40: all runs a function for each element of a list concurrently")
     func allOver() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -90,7 +90,7 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "4 tea 0 true 5 [1.5]")
     }
 
-    @Test("F40: a member of allOf that fails cancels the others, and its error is thrown")
+    @Test("F40: a failing member of allOf cancels the others, and its error is thrown")
     func allOfFailing() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -109,7 +109,7 @@ struct SagaGroupsTests {
         #expect(!handle.isRunning)
     }
 
-    @Test("F40: a member of all that fails cancels the others, and its error is thrown")
+    @Test("F40: a failing member of all cancels the others, and its error is thrown")
     func failing() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -128,8 +128,8 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "()" && bench.state.failures.isEmpty)
     }
 
-    // with SwiftState it waited for ever
-    @Test("F40: a cancelled member ends the wait, and waiting no more ends the members")
+    // SwiftState waited forever.
+    @Test("F40: a cancelled member ends the wait, and the end of the wait cancels the members")
     func cancelled() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -144,7 +144,7 @@ struct SagaGroupsTests {
         #expect(notes.all == ["2 cancelled"] && !other.isRunning)
     }
 
-    @Test("F40: first gives the first result, and the losers are cancelled")
+    @Test("F40: first returns the first result, and cancels the others")
     func first() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -157,8 +157,8 @@ struct SagaGroupsTests {
         #expect(!handle.isRunning)
     }
 
-    // SwiftState started those behind a winner that needed no time, and never cancelled them
-    @Test("F40: the losers are cancelled even where one needs no time")
+    // SwiftState started the members behind an immediate winner, and never cancelled them.
+    @Test("F40: the losers are cancelled even if one needs no time")
     func firstAtOnce() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -177,8 +177,8 @@ struct SagaGroupsTests {
         #expect(bench.state.runs.isEmpty)
     }
 
-    // it hung for ever with SwiftState
-    @Test("F40: a race of nobody is an error, at once")
+    // SwiftState hung forever.
+    @Test("F40: a race without members is an immediate error")
     func nobody() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -187,7 +187,7 @@ struct SagaGroupsTests {
         #expect(bench.outcome(of: handle) == "\(SagaError.nobodyRaces)")
     }
 
-    @Test("F40: the first that fails fails the race; one that is cancelled only leaves it")
+    @Test("F40: the first failure fails the race; a cancelled member only leaves it")
     func failingRace() throws {
         let bench = StoreBench(Tracker())
         let failing = bench.run { saga in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SagaContext")
 struct SagaContextTests {
-    @Test("F32: select gives the state, or a part of it, as it is then")
+    @Test("F32: select returns the current state, or a part of it")
     func select() throws {
         let bench = StoreBench(Tracker())
         try bench.send(.add(4))
@@ -44,9 +44,9 @@ struct SagaContextTests {
         #expect(bench.state.failures == ["refused: not this one"])
     }
 
-    // SwiftState reduces the outer action on a copy made before its middleware ran, so that what a
-    // saga put directly in answer to an action was overwritten
-    @Test("F32: a put in answer to an action is never lost, however many there are")
+    // SwiftState reduces the outer action on a copy made before its middleware ran, so a saga's
+    // put in response to an action was overwritten.
+    @Test("F32: a put in response to an action is never lost, however many there are")
     func noLostUpdate() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
@@ -60,7 +60,7 @@ struct SagaContextTests {
         #expect(bench.state.sum == 10 * (1 + 2 + 100 + 200))
     }
 
-    @Test("F32: what a put causes is there for the next take, and the put itself is not")
+    @Test("F32: the consequences of a put are available to the next take, the put itself is not")
     func putThenTake() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -70,7 +70,7 @@ struct SagaContextTests {
         #expect(bench.outcome(of: handle) == "fetched(3)")
     }
 
-    @Test("F32: what happens after a select is there for the next take")
+    @Test("F32: actions after a select are available to the next take")
     func selectThenTake() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
@@ -79,13 +79,13 @@ struct SagaContextTests {
         }
         _ = bench.executor.run()
         bench.store.drain()
-        // because the saga has its answer and has not gone on
+        // The saga has its result and has not continued.
         try bench.store.dispatch(.add(5))
         bench.settle()
         #expect(bench.outcome(of: handle) == "[0, 5]")
     }
 
-    @Test("F32: a saga puts to other nodes, follows them, and hears where there are none")
+    @Test("F32: a saga puts to other nodes, follows them, and gets an error if there are none")
     func elsewhere() throws {
         let bench = StoreBench(Office())
         let handle = bench.run { saga in
@@ -115,7 +115,7 @@ struct SagaContextTests {
         #expect(!node.takesLongWay)
     }
 
-    @Test("F32: a saga that follows a node which is removed is told so")
+    @Test("F32: a saga that follows a removed node gets an error")
     func goneElsewhere() throws {
         let bench = StoreBench(Office())
         try bench.send(.open("a"))
@@ -127,7 +127,7 @@ struct SagaContextTests {
         #expect(bench.outcome(of: handle) == "\(SagaError.gone(path: "/rooms/a"))")
     }
 
-    @Test("F33: call waits for its callback, and the first answer counts")
+    @Test("F33: call waits for its callback, and the first result counts")
     func call() throws {
         let bench = StoreBench(Tracker())
         let completions = Kept<SagaCompletion<Int>>()
@@ -147,7 +147,7 @@ struct SagaContextTests {
         #expect(bench.outcome(of: handle) == "21")
     }
 
-    @Test("F33: a call may fail, and its error is the saga's to catch")
+    @Test("F33: a call may fail, and the saga can catch its error")
     func failingCall() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -156,8 +156,8 @@ struct SagaContextTests {
         #expect(bench.outcome(of: handle) == "broken")
     }
 
-    // a callback that never came left the saga of SwiftState behind for ever
-    @Test("F33: a saga whose call is never answered can be cancelled, and ends")
+    // A missing callback blocked SwiftState's saga forever.
+    @Test("F33: a saga whose call never returns can be cancelled, and ends")
     func unansweredCall() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -166,10 +166,10 @@ struct SagaContextTests {
         #expect(bench.outcome(of: handle) == "none yet")
         handle.cancel()
         #expect(bench.outcome(of: handle) == "cancelled")
-        #expect(!handle.isRunning && bench.store.core.tree.orphans.isEmpty)
+        #expect(!handle.isRunning && bench.store.core.tree.effects.orphans.isEmpty)
     }
 
-    @Test("F33: an async block gives its value or its error, and is cancelled with its saga")
+    @Test("F33: an async block returns its value or its error, and is cancelled with its saga")
     func block() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -199,7 +199,7 @@ struct SagaContextTests {
         #expect(notes.all == ["ended"])
     }
 
-    @Test("F33: sleep waits by the clock of the tree, and ends when the saga is cancelled")
+    @Test("F33: sleep uses the tree's clock, and ends when the saga is cancelled")
     func sleeping() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in

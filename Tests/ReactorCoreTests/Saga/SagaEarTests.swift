@@ -3,13 +3,13 @@ import Testing
 
 @testable import ReactorCore
 
-@Suite("Where a saga is in a log")
+@Suite("A saga's position in a log")
 struct SagaEarTests {
     private let log = SagaLog<Tracker>(SagaRoom(.inert))
 
     private func locked(_ body: () -> Void) { log.room.lock.withLock(body) }
 
-    @Test("before its first take, an ear hears nothing while its saga waits")
+    @Test("before its first take, an ear receives nothing while its saga waits")
     func waiting() {
         let ear = SagaEar(log)
         #expect(ear.cursor == 0)
@@ -20,7 +20,8 @@ struct SagaEarTests {
         #expect(ear.cursor == 1 && ear.resumed == 1)
     }
 
-    @Test("after its first take, an ear keeps its place while its saga waits; a copy begins here")
+    @Test(
+        "after its first take, an ear keeps its position while its saga waits; a copy begins there")
     func reading() {
         let ear = SagaEar(log)
         ear.wakeNow()
@@ -33,7 +34,7 @@ struct SagaEarTests {
         #expect(ear.copy().cursor == 3 && ear.twin(isReading: true).cursor == 0)
     }
 
-    @Test("notes of what the saga put are forgotten behind its next take")
+    @Test("notes of the saga's own puts are dropped after its next take")
     func own() {
         let ear = SagaEar(log)
         ear.skip(0..<1)
@@ -47,7 +48,7 @@ struct SagaEarTests {
         #expect(ear.skipped == [4..<5])
     }
 
-    @Test("an ear goes on behind what was taken in its place, and sees what was left")
+    @Test("an ear continues after the values taken by its copies, and sees the remaining ones")
     func released() {
         let ear = SagaEar(log)
         for _ in 0..<9 { _ = log.append(.action(.stop)) }
@@ -59,7 +60,7 @@ struct SagaEarTests {
         other.take(5)
         ear.release(wasReading, to: [one, other], besides: [])
         #expect(ear.cursor == 3 && ear.skipped == [5..<6])
-        // A loser's take counts for nothing.
+        // A loser's take has no effect.
         _ = ear.hold()
         let winner = ear.twin(isReading: true)
         let loser = ear.twin(isReading: true)
@@ -67,7 +68,7 @@ struct SagaEarTests {
         loser.take(4)
         ear.release(true, to: [winner], besides: [loser])
         #expect(ear.cursor == 4 && ear.skipped == [5..<6, 7..<8])
-        // Who only waited has passed over what it heard.
+        // A copy that only waited has passed over what it received.
         _ = ear.hold()
         let waiting = ear.twin(isReading: true)
         waiting.pass(8)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Tries something again when it fails.
+/// Retries a failing body.
 private struct Retry: SagaEffect {
     var times: Int
     var body: @Sendable (SagaContext<Tracker>) async throws -> Int
@@ -19,7 +19,7 @@ private struct Retry: SagaEffect {
 
 @Suite("SagaEffect")
 struct SagaEffectTests {
-    @Test("F41: an effect of an author's own is performed like a built-in one")
+    @Test("F41: an author's effect is performed like a built-in one")
     func custom() throws {
         let bench = StoreBench(Tracker())
         let tries = Tick()
@@ -36,7 +36,7 @@ struct SagaEffectTests {
         #expect(tries.count == 3 && bench.state.failures.isEmpty)
     }
 
-    @Test("F41: effects whose types are erased go together in all and first")
+    @Test("F41: type-erased effects can be combined in all and first")
     func erased() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in

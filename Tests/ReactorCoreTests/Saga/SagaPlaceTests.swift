@@ -11,7 +11,7 @@ struct SagaPlaceTests {
         return try #require(bench.store.core.tree.node(at: slice) as? Node<Tracker>)
     }
 
-    @Test("F32: a saga that looks up reactors for ever keeps none that it let go of")
+    @Test("F32: a saga that looks up reactors in a loop keeps none that it released")
     func loops() throws {
         for key in ["a", "b"] { try bench.send(.open(key)) }
         let handle = bench.run { saga in
@@ -29,7 +29,7 @@ struct SagaPlaceTests {
         #expect(handle.scope.keptCount == 1)
     }
 
-    @Test("F32: what was begun at another reactor keeps it, and no longer than until it ends")
+    @Test("F32: an effect begun at another reactor retains it until the effect ends")
     func begun() throws {
         let handle = bench.run { saga in
             func greet() async throws -> SagaHandle<Void> {
@@ -47,7 +47,7 @@ struct SagaPlaceTests {
         #expect(try tracker().state.runs == ["hello you"])
         #expect(try tracker().takesLongWay)
         try bench.send(.open("a"))
-        // because what a job lets go of at its end is given back with the next round
+        // References released by a job's end are returned in the next round.
         bench.settle()
         #expect(try !tracker().takesLongWay && handle.isRunning)
     }

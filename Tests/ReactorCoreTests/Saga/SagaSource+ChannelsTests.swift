@@ -8,14 +8,14 @@ struct SagaSourceChannelsTests {
         if case .added(let amount) = $0 { amount } else { nil }
     }
 
-    @Test("F37: a saga that opens channels for ever keeps none that it let go of or closed")
+    @Test("F37: a saga that opens channels in a loop keeps none that it released or closed")
     func loops() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             for _ in 0..<50 {
                 let dropped = try await saga.channel(of: Tracker.amount, capacity: 1)
                 let closed = try await saga.channel(of: Tracker.amount, capacity: 1)
-                // because a full channel that were kept would refuse the next
+                // A retained full channel would refuse the next action.
                 try await saga.put(.add(1))
                 closed.close()
                 _ = dropped.count
@@ -29,7 +29,7 @@ struct SagaSourceChannelsTests {
         #expect(bench.state.sum == 51)
     }
 
-    @Test("F37: mutations cannot be refused: a full channel of them ends, and says so behind them")
+    @Test("F37: mutations cannot be refused: a full channel of them ends, with an error after them")
     func overrun() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -48,7 +48,7 @@ struct SagaSourceChannelsTests {
         #expect(bench.state.sum == 15)
     }
 
-    @Test("F37: who takes mutations in time loses none, however small the channel")
+    @Test("F37: a saga that takes mutations in time loses none, however small the channel")
     func inTime() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -61,7 +61,7 @@ struct SagaSourceChannelsTests {
         #expect(bench.outcome(of: handle) == "15")
     }
 
-    @Test("F37: a place kept for an action is given back when it comes to nothing, and only then")
+    @Test("F37: a place reserved for an action is returned if the action is refused, and only then")
     func places() throws {
         let bench = StoreBench(Tracker())
         let channels = Kept<SagaChannel<Int>>()

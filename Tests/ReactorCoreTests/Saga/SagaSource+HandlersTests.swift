@@ -4,8 +4,8 @@ import Testing
 
 @Suite("SagaSource+Handlers")
 struct SagaHandlersTests {
-    // SwiftState's takeEvery was a loop of lossy takes
-    @Test("F38: a burst of 100,000 actions reaches takeEvery whole")
+    // SwiftState's takeEvery was a loop of lossy takes.
+    @Test("F38: a burst of 100,000 actions reaches takeEvery completely")
     func burst() throws {
         let bench = StoreBench(Tracker())
         let seen = Tick()
@@ -22,10 +22,10 @@ struct SagaHandlersTests {
         #expect(sum.all == Array(99_990..<100_000))
         handle.cancel()
         bench.settle()
-        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
     }
 
-    @Test("F38: takeEvery runs its sagas side by side")
+    @Test("F38: takeEvery runs its sagas concurrently")
     func every() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
@@ -39,7 +39,7 @@ struct SagaHandlersTests {
         #expect(bench.state.runs == ["1", "2", "3"])
     }
 
-    @Test("F38: cancelling the handle of takeEvery cancels what it has begun, and it hears no more")
+    @Test("F38: cancelling the handle of takeEvery cancels its running sagas, and ends it")
     func cancelEvery() throws {
         let bench = StoreBench(Tracker())
         let handles = Kept<SagaHandle<Void>>()
@@ -59,7 +59,7 @@ struct SagaHandlersTests {
         #expect(!handle.isRunning)
     }
 
-    @Test("F38: an error of what takeEvery has begun ends that run, and reaches the hook")
+    @Test("F38: an error in a run of takeEvery ends that run, and reaches the hook")
     func errorOfEvery() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -75,10 +75,10 @@ struct SagaHandlersTests {
         #expect(Set(bench.state.runs) == ["a", "1", "b", "3"])
         #expect(bench.state.failures == ["broken"])
         #expect(handle.isRunning && bench.outcome(of: handle) == "none yet")
-        #expect(bench.store.core.tree.running.count == 1)
+        #expect(bench.store.core.tree.effects.running.count == 1)
     }
 
-    @Test("F38: a refused put ends one run of a handler, of whatever kind, and not the handler")
+    @Test("F38: a refused put ends one run of a handler of any kind, and not the handler")
     func refusedPut() throws {
         typealias Context = SagaContext<Failing>
         let begin: [@Sendable (Context, @escaping Context.Handler<Failing.Action>) -> Void] = [
@@ -100,7 +100,7 @@ struct SagaHandlersTests {
             #expect(handle.isRunning)
             handle.cancel()
             bench.settle()
-            #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+            #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
         }
     }
 
@@ -123,7 +123,7 @@ struct SagaHandlersTests {
         #expect(handle.isRunning)
     }
 
-    @Test("F38: a handler at another node tells the reactor whose saga it is")
+    @Test("F38: a handler at another node reports errors to its saga's reactor")
     func errorElsewhere() throws {
         let bench = StoreBench(Office())
         let handle = bench.run { saga in
@@ -135,7 +135,7 @@ struct SagaHandlersTests {
         #expect(try bench.store.core.tree.state(of: Tracker.self, "/tracker").failures.isEmpty)
     }
 
-    @Test("F38: takeLeading ignores what comes while it is at work, and does not queue it")
+    @Test("F38: takeLeading ignores actions while it runs, and does not queue them")
     func leading() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
@@ -153,7 +153,7 @@ struct SagaHandlersTests {
         #expect(bench.state.runs == ["a", "d"])
     }
 
-    @Test("F38: takeLatest cancels the one that is at work")
+    @Test("F38: takeLatest cancels the running saga")
     func latest() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -180,23 +180,23 @@ struct SagaHandlersTests {
         #expect(bench.state.failures.isEmpty)
     }
 
-    // SwiftState's cancelled sagas put what they had until their next yield
-    @Test("F38: what the cancelled one of takeLatest still puts is dropped")
+    // SwiftState's cancelled sagas still put actions until their next yield.
+    @Test("F38: puts of the saga that takeLatest cancelled are dropped")
     func latestDrops() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
             saga.takeLatest(Tracker.text) { saga, text in try await saga.put(.run(text)) }
         }
         try bench.store.dispatch(.search("a"))
-        // because the first has asked for its put now, and it is not applied yet
+        // The first saga has requested its put, which is not applied yet.
         _ = bench.executor.run()
         try bench.store.dispatch(.search("b"))
         bench.settle()
         #expect(bench.state.runs == ["b"])
-        #expect(bench.store.core.tree.sagaRoom.droppedCount == 1)
+        #expect(bench.store.core.tree.sagas.room.droppedCount == 1)
     }
 
-    @Test("F39: debounce runs once it is quiet, with the last; one at work is left alone")
+    @Test("F39: debounce runs after a pause, with the last action; a running saga is not affected")
     func debounce() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
@@ -220,7 +220,8 @@ struct SagaHandlersTests {
         #expect(bench.state.runs == ["abc begins", "x begins", "abc ends", "x ends"])
     }
 
-    // SwiftState ran the body of a debounced middleware for every action, and only dropped results
+    // SwiftState ran the body of a debounced middleware for every action, and only dropped
+    // results.
     @Test("F39: a burst costs a debounced handler one run, and one task")
     func debouncedBurst() throws {
         let bench = StoreBench(Tracker())
@@ -236,7 +237,7 @@ struct SagaHandlersTests {
         handle.cancel()
     }
 
-    @Test("F39: throttle runs the first, and none in its window; there is no run at its end")
+    @Test("F39: throttle runs the first action, and none in its window; there is no run at its end")
     func throttle() throws {
         let bench = StoreBench(Tracker())
         _ = bench.run { saga in
@@ -251,20 +252,20 @@ struct SagaHandlersTests {
         try bench.send(.search("d"))
         bench.advance(by: .milliseconds(1))
         #expect(bench.state.runs == ["a"])
-        // because the window is counted from the one that was accepted
+        // The window begins with the accepted action.
         try bench.send(.search("e"))
         #expect(bench.state.runs == ["a", "e"])
         bench.advance(by: .seconds(5))
         #expect(bench.state.runs == ["a", "e"])
     }
 
-    @Test("F38: an action for which no further saga may begin is refused as busy, and none is lost")
+    @Test("F38: an action without room for a further saga is refused as busy, and none is lost")
     func ceiling() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.amount) { saga, _ in try await saga.sleep(for: .seconds(1)) }
         }
-        let room = bench.store.core.tree.sagaRoom
+        let room = bench.store.core.tree.sagas.room
         while room.hasRoom(for: 1) { _ = room.enter() }
         #expect(
             throws: Rejection(

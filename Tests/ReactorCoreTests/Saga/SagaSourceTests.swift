@@ -2,9 +2,10 @@ import Testing
 
 @testable import ReactorCore
 
+/// Drives ``SagaDesk``.
 @Suite("SagaSource")
 struct SagaSourceTests {
-    @Test("F35: take by case, by predicate, and whatever comes next")
+    @Test("F35: take by case, by predicate, and any next action")
     func forms() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -21,8 +22,8 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "1 stop add(3) tea")
     }
 
-    // SwiftState's take had room for one action, and forgot the older when a second came
-    @Test("F35: actions that come between two takes are there for the next, in order")
+    // SwiftState's take had room for one action, and dropped the older one when a second came.
+    @Test("F35: actions between two takes are available to the next, in order")
     func burst() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -35,7 +36,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "true")
     }
 
-    @Test("F35: a take in a loop loses nothing, whatever the saga waits for in between")
+    @Test("F35: a take in a loop loses nothing, whatever the saga awaits in between")
     func loop() throws {
         typealias Wait = @Sendable (SagaContext<Tracker>, Int) async throws -> Void
         let waits: [Wait] = [
@@ -67,7 +68,7 @@ struct SagaSourceTests {
         }
     }
 
-    @Test("F35: what a saga puts in its loop is not there for its next take, what others put is")
+    @Test("F35: a saga's own puts in its loop are not available to its next take, others' puts are")
     func ownPuts() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -100,7 +101,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: mutations) == "[10, 20]")
     }
 
-    @Test("F35: members of a group take in place of their saga, which goes on behind them")
+    @Test("F35: members of a group take from their saga's position, and it continues after them")
     func groups() throws {
         let bench = StoreBench(Tracker())
         let amounts: @Sendable (SagaContext<Tracker>) async throws -> String = {
@@ -127,14 +128,14 @@ struct SagaSourceTests {
             try bench.store.dispatch(.search("a\(amount)"))
         }
         bench.settle()
-        // Where both members of a race could win, either may.
+        // If both members of a race could win, either may.
         let won = bench.outcome(of: race).split(separator: " ").map(String.init)
         #expect(won.filter { !$0.hasPrefix("a") } == ["1", "2", "3"])
         #expect(won.filter { $0.hasPrefix("a") } == ["a1", "a2", "a3"])
         #expect(bench.outcome(of: joined) == "1 a1 2 a2 3 a3")
     }
 
-    @Test("F40: a race of a take against time does not see again what it has passed over")
+    @Test("F40: a take that races against a timeout does not see skipped actions again")
     func raceAgainstTime() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -158,7 +159,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "[nil, nil, Optional(1), Optional(2)]")
     }
 
-    @Test("F36: an action that comes as the time of a take is over is there for the next")
+    @Test("F36: an action that arrives as a take times out is available to the next")
     func expiredMidway() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -167,7 +168,7 @@ struct SagaSourceTests {
         }
         bench.clock.set(bench.clock.now.advanced(by: .seconds(1)))
         _ = bench.executor.run()
-        // The time is over, and the store has not heard of it.
+        // The time is over, and the store has not processed it.
         try bench.store.dispatch(.add(7))
         bench.settle()
         let outcome = bench.outcome(of: handle)
@@ -177,7 +178,7 @@ struct SagaSourceTests {
                 outcome == "none yet" ? bench.outcome(of: handle) : outcome))
     }
 
-    @Test("F35: what a saga skips is not there for its next take")
+    @Test("F35: skipped actions are not available to the next take")
     func skip() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -192,7 +193,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "[1, 3]")
     }
 
-    @Test("F35: more than is kept between two takes is told, and the take after goes on from there")
+    @Test("F35: an overflow between two takes is an error, and the next take continues from there")
     func overrun() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -211,7 +212,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "1, missed \(CoreLimits.sagaLogMax), 2")
     }
 
-    @Test("F35: nothing is kept for sagas that never take, nor for those that have ended")
+    @Test("F35: nothing is kept for sagas that never take, nor for ended ones")
     func keptForReaders() throws {
         let bench = StoreBench(Tracker())
         let sleeping = bench.run { saga in try await saga.sleep(for: .seconds(9)) }
@@ -237,7 +238,7 @@ struct SagaSourceTests {
         bench.settle()
     }
 
-    @Test("F35: actions that come while a saga waits, before its first take, are not")
+    @Test("F35: actions that arrive while a saga waits before its first take are dropped")
     func asleep() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -250,7 +251,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "2")
     }
 
-    @Test("F35: a saga that works through more actions than are kept is told how many it missed")
+    @Test("F35: a saga that falls behind by more actions than are kept learns how many it missed")
     func missed() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
@@ -268,7 +269,7 @@ struct SagaSourceTests {
         #expect(bench.outcome(of: handle) == "missed \(CoreLimits.sagaLogMax), then 9")
     }
 
-    @Test("F35: nothing is kept for sagas that wait")
+    @Test("F35: nothing is kept for waiting sagas")
     func nothingKept() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -284,7 +285,7 @@ struct SagaSourceTests {
         bench.settle()
     }
 
-    @Test("F35: mutations are taken like actions, those of effects too")
+    @Test("F35: mutations are taken like actions, including those of effects")
     func mutations() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -305,7 +306,7 @@ struct SagaSourceTests {
         #expect(!failing.isRunning)
     }
 
-    @Test("F35: a refused action is not taken: sagas see what was committed")
+    @Test("F35: a refused action is not taken: sagas see committed actions only")
     func refused() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in "\(try await saga.take())" }
@@ -356,7 +357,7 @@ struct SagaSourceTests {
         bench.settle()
     }
 
-    @Test("F36: a take with a timeout gives the action, or nil when it is over")
+    @Test("F36: a take with a timeout returns the action, or nil after the timeout")
     func timeout() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -374,7 +375,7 @@ struct SagaSourceTests {
         #expect(bench.clock.sleeperCount == 0)
     }
 
-    @Test("F36: after a take that gave up, actions are heard again, and nothing of it is left")
+    @Test("F36: after a take has timed out actions are available again, and nothing of it is left")
     func timeoutLeaves() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in

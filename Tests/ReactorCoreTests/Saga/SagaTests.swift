@@ -2,9 +2,10 @@ import Testing
 
 @testable import ReactorCore
 
+/// Drives ``SagaScope``.
 @Suite("Saga")
 struct SagaTests {
-    @Test("F31: a saga runs in a store until it ends, and its handle gives what it returned")
+    @Test("F31: a saga runs in a store until it ends, and its handle returns its result")
     func runs() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -19,7 +20,7 @@ struct SagaTests {
         #expect(!handle.isRunning)
     }
 
-    @Test("F31: a saga is there for what is dispatched directly after it was started")
+    @Test("F31: a saga receives actions dispatched directly after its start")
     func isReadyAtOnce() throws {
         let bench = StoreBench(Tracker())
         _ = bench.store.runSaga { saga in
@@ -32,7 +33,7 @@ struct SagaTests {
         #expect(Set(bench.state.runs) == ["early", "every 7"])
     }
 
-    @Test("F31: a cancelled saga ends at its wait, and is no error")
+    @Test("F31: a cancelled saga ends at its wait, without an error")
     func cancel() throws {
         let bench = StoreBench(Tracker())
         let notes = Notes()
@@ -49,22 +50,24 @@ struct SagaTests {
         #expect(notes.all == ["true"])
         #expect(bench.outcome(of: handle) == "cancelled")
         #expect(bench.state.failures.isEmpty)
-        #expect(bench.store.core.tree.running.isEmpty && bench.store.core.tree.orphans.isEmpty)
+        let effects = bench.store.core.tree.effects
+        #expect(effects.running.isEmpty && effects.orphans.isEmpty)
     }
 
-    @Test("F31: a reactor's own sagas start when it begins and end when it is removed")
+    @Test("F31: a reactor's own sagas start with it and end when it is removed")
     func own() throws {
         let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
-        #expect(tree.running.count == 1 && tree.sagaRoom.sagaCount == 2)
+        #expect(tree.effects.running.count == 1 && tree.sagas.room.sagaCount == 2)
         bench.send(Tracker.Action.search("ada"), to: "/rooms/a")
         #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
         try bench.send(.close("a"))
-        #expect(tree.running.isEmpty && tree.orphans.isEmpty && tree.sagaRoom.sagaCount == 0)
+        #expect(tree.effects.running.isEmpty && tree.effects.orphans.isEmpty)
+        #expect(tree.sagas.room.sagaCount == 0)
     }
 
-    @Test("F31: an action right behind the reactor's creation is heard by its saga")
+    @Test("F31: a reactor's saga receives an action directly after the reactor's creation")
     func heardFromTheBeginning() throws {
         let executor = HandExecutor()
         let inbox = StoreInbox(wake: {})
@@ -83,7 +86,7 @@ struct SagaTests {
         #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
     }
 
-    @Test("F31: an error that nobody catches ends the saga and goes to the error hook")
+    @Test("F31: an uncaught error ends the saga and reaches the error hook")
     func error() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in
@@ -97,7 +100,7 @@ struct SagaTests {
         #expect(bench.state.sum == 2)
     }
 
-    @Test("F31: a reactor without sagas, and one whose sagas have ended, takes the short way")
+    @Test("F31: a reactor without sagas, or with ended ones, takes the short path")
     func noCost() throws {
         let bench = StoreBench(Tracker())
         #expect(!bench.store.node.takesLongWay)
@@ -108,7 +111,7 @@ struct SagaTests {
         #expect(!bench.store.node.takesLongWay)
     }
 
-    @Test("F31: more sagas at the top than effects are allowed end at once, and say why")
+    @Test("F31: top-level sagas beyond the limit of effects end at once with an error")
     func ceiling() throws {
         let bench = StoreBench(Tracker())
         bench.store.core.tree.effectsMax = 1_024
@@ -121,10 +124,10 @@ struct SagaTests {
         #expect(bench.outcome(of: last) == "\(SagaError.tooMany)")
         for handle in handles { handle.cancel() }
         bench.settle()
-        #expect(bench.store.core.tree.sagaRoom.sagaCount == 0)
+        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
     }
 
-    @Test("R100: sagas that put to each other for ever leave room for others in between")
+    @Test("R100: sagas that put to each other forever leave room for other work in between")
     func pingPong() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.store.runSaga { saga in
@@ -136,7 +139,7 @@ struct SagaTests {
             _ = bench.executor.run()
             let before = bench.store.sequence
             bench.store.drain()
-            // because one drain takes what was posted before it, and no more
+            // One drain takes only the jobs posted before it.
             #expect(bench.store.sequence - before <= 1, "round \(round)")
             try bench.store.dispatch(.stop)
         }
@@ -145,13 +148,13 @@ struct SagaTests {
         bench.settle()
     }
 
-    @Test("R101: a saga that ignores its cancellation keeps a place among the orphans, and no more")
+    @Test("R101: a saga that ignores its cancellation only occupies a place among the orphans")
     func orphans() throws {
         let bench = StoreBench(Tracker())
         let (stream, input) = AsyncStream<Int>.makeStream()
         let notes = Notes()
         let handle = bench.run { saga in
-            // because a task of its own does not hear of the cancellation
+            // A detached task does not receive the cancellation.
             await Task.detached { for await _ in stream {} }.value
             do {
                 try await saga.put(.add(1))
@@ -160,14 +163,14 @@ struct SagaTests {
             }
         }
         let tree = bench.store.core.tree
-        tree.cancelEffects(ofNode: 0)
+        tree.effects.cancel(ofNode: 0)
         bench.settle()
-        #expect(tree.orphans.count == 1 && tree.running.isEmpty)
+        #expect(tree.effects.orphans.count == 1 && tree.effects.running.isEmpty)
         #expect(handle.isRunning)
         _ = input
     }
 
-    @Test("R102: what a saga puts after its reactor was removed, or made anew, is dropped")
+    @Test("R102: puts of a saga after its reactor was removed or created again are dropped")
     func removed() throws {
         let bench = StoreBench(Office())
         let tree = bench.store.core.tree
@@ -194,7 +197,7 @@ struct SagaTests {
         #expect(try tree.state(of: Tracker.self, "/rooms/a").sum == 0)
     }
 
-    @Test("R103: a saga cancelled while its put is under way gets one of both: applied, or dropped")
+    @Test("R103: a put in progress during a saga's cancellation is either applied or dropped")
     func cancelRacesPut() throws {
         for isLate in [false, true] {
             let bench = StoreBench(Tracker())
@@ -212,7 +215,7 @@ struct SagaTests {
             handle.cancel()
             bench.settle()
             #expect(bench.state.sum == (isLate ? 1 : 0))
-            #expect(bench.store.core.tree.sagaRoom.droppedCount == (isLate ? 0 : 1))
+            #expect(bench.store.core.tree.sagas.room.droppedCount == (isLate ? 0 : 1))
             #expect(notes.all.count == 1)
         }
     }

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A reactor for sagas: a search box, a sum, and what went wrong.
+/// A reactor for sagas: a search text, a sum, and errors.
 @Reactor
 struct Tracker {
     enum Action: Equatable, Sendable {
@@ -66,7 +66,7 @@ struct Tracker {
     }
 }
 
-/// A tracker in a tree, under another reactor, and keyed ones that come and go.
+/// A tracker below another reactor, and keyed trackers that are created and removed.
 @Reactor
 struct Office {
     @Child var tracker = Tracker()
@@ -95,7 +95,7 @@ struct Office {
     }
 }
 
-/// Refuses what its sagas put, and writes down for which action they did.
+/// Refuses the puts of its sagas, and records their actions.
 @Reactor
 struct Failing {
     enum Action: Equatable, Sendable {

@@ -7,12 +7,12 @@ import TestPrograms
 @testable import ReactorDaemon
 @testable import ReactorServer
 
-/// A journal that a test writes row by row, and an archive over it whose answers are kept.
+/// A journal that a test writes row by row, with an archive over it that records its answers.
 final class ArchiveRig: Sendable {
     let home = TestDirectory()
     let directory: DataDirectory
     let archive: HistoryArchive
-    /// Rung to let go on what looks for a tree.
+    /// Rung to let the query for a tree continue.
     let gate = Bell()
     private let journal: Confined<SQLiteJournal>
     private let appended = Bell()
@@ -46,25 +46,25 @@ final class ArchiveRig: Sendable {
         journal.onAppended = { [appended] _ in appended.ring() }
     }
 
-    /// A change of the node with this number.
+    /// A change of a node.
     struct Change {
         var node: UInt32
         var mutation: WireEmbedded
         var isStructural = false
 
-        /// The coming of a child of the root.
+        /// The creation of a child of the root.
         static func child(_ name: WireKey, _ number: UInt32) -> Change {
             let change = StructuralChange.create(key: name, number: number)
             return Change(node: 0, mutation: WireEmbedded(change), isStructural: true)
         }
 
-        /// Any change of a state.
+        /// A change of a node's state.
         static func state(of node: UInt32) -> Change {
             Change(node: node, mutation: WireEmbedded(true))
         }
     }
 
-    /// Appends a row with one transaction, and tells the archive.
+    /// Appends a row with one transaction, and informs the archive.
     func append(_ sequence: UInt64, epoch: UInt64 = 7, _ change: Change) {
         var writer = WireWriter()
         let frame = writer.beginFrame(
@@ -79,10 +79,10 @@ final class ArchiveRig: Sendable {
                 turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence,
                 bytes: bytes, range: 0..<bytes.count))
         appended.wait()
-        archive.noteAppended()
+        archive.appended()
     }
 
-    /// Asks, and says under which number the answer will be there.
+    /// Sends a query, and returns its number.
     @discardableResult
     func ask(_ ask: Ask, connection: UInt64 = 1, uid: UInt32 = 0) -> UInt64 {
         let number = lastQuestion.withLock { last in
@@ -96,19 +96,19 @@ final class ArchiveRig: Sendable {
         return number
     }
 
-    /// Asks for a tree, which is not looked for before ``gate`` is rung.
+    /// Sends a query for a tree, which waits until ``gate`` is rung.
     @discardableResult
     func block() -> UInt64 { ask(.export(path: "/")) }
 
-    /// The numbers of the questions that were answered, in the order of their answers.
+    /// The numbers of the answered queries, in the order of their answers.
     var answeredNumbers: [UInt64] { order.withLock { $0 } }
 
-    /// The answer, if it is there.
+    /// The answer, if it has arrived.
     func found(_ number: UInt64) -> Result<[UInt8], Refusal>? {
         answers.withLock { $0[number] }
     }
 
-    /// The answer, as soon as it is there.
+    /// Waits for the answer.
     func answer(_ number: UInt64) -> Result<[UInt8], Refusal> {
         while true {
             if let answer = found(number) { return answer }
@@ -116,18 +116,18 @@ final class ArchiveRig: Sendable {
         }
     }
 
-    /// Asks for a page, and waits for it.
+    /// Sends a query for a page, and waits for the answer.
     func page(_ ask: Ask, connection: UInt64 = 1) throws -> LogPage {
         try LogPage(wireBytes: answer(self.ask(ask, connection: connection)).get())
     }
 
-    /// Waits until the archive has done everything that it was told of so far.
+    /// Waits until the archive has processed all earlier orders.
     func settle() {
-        // because followers are looked at behind the questions that came with the news
+        // Twice: waiting queries are resumed after the queries that arrive with the news.
         for _ in 1...2 { _ = answer(ask(.log(path: "/"), connection: 99)) }
     }
 
-    /// Ends the threads.
+    /// Joins the threads.
     func close() {
         archive.close()
         journal.open().close()
@@ -135,6 +135,6 @@ final class ArchiveRig: Sendable {
 }
 
 extension LogPage {
-    /// The sequences of its transactions.
+    /// The sequences of the page's transactions.
     var sequences: [UInt64] { entries.compactMap { $0.revision?.sequence } }
 }

@@ -3,16 +3,17 @@ import Glibc
 import ReactorThreads
 import ReactorWire
 
-/// A listener that sends the same bytes to every client, whatever that says, and never closes.
+/// A listener that sends the same bytes to every client, whatever the client sends, and never
+/// closes.
 final class HostileServer: Sendable {
     let path: String
     private let descriptor: Int32
     private let clients = Guarded<Int>(0)
 
-    /// How many clients have come.
+    /// Number of accepted clients.
     var clientCount: Int { clients.withLock { $0 } }
 
-    /// Listens at `path`, with `bytes` for each client.
+    /// Listens at `path`, and sends `bytes` to each client.
     init?(at path: String, _ bytes: [UInt8]) {
         self.path = path
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -42,12 +43,12 @@ final class HostileServer: Sendable {
     }
 
     deinit {
-        // The thread's `accept` ends with that.
+        // This ends the thread's `accept`.
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
     }
 
-    /// A welcome, and then `frames`, as one client's bytes.
+    /// The bytes of a welcome, followed by `frames`.
     static func greeting(_ frames: [(FrameKind, UInt64, [UInt8])]) -> [UInt8] {
         let welcome = Welcome(
             version: Hello.version, daemon: "mad \u{1b}[2J", epoch: 7, sequence: 0,
@@ -58,7 +59,7 @@ final class HostileServer: Sendable {
             + frames.flatMap { Self.frame($0.0, $0.1, $0.2) }
     }
 
-    /// A frame's bytes.
+    /// The bytes of a frame.
     static func frame(_ kind: FrameKind, _ number: UInt64, _ body: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         let start = writer.beginFrame(kind, number: number)

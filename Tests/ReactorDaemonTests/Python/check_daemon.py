@@ -76,7 +76,7 @@ def check_value_mode(path):
     )
     turn, mark = client.next_turn()
     assert [f.item() for f in turn] == [{"dark": [1, None]}] and mark >= applied
-    # a change beside the slice is no change of it: what comes next is the removal
+    # A change outside the slice is not sent: the next update is the removal.
     sequence_of(writer.dispatch("/settings", {"set": {"key": "beside", "value": 1}}))
     sequence_of(writer.dispatch("/settings", {"remove": {"key": "theme"}}))
     turn = []
@@ -104,7 +104,7 @@ def check_patches(path):
             take_turn()
 
     last_of, sizes = [-1], []
-    # the two first values may come in one turn, or in two that end at the same sequence
+    # The two first values may come in one turn, or in two turns with the same sequence.
     while len(values) < 2:
         take_turn()
     assert flags == [0, 0]
@@ -133,7 +133,7 @@ def check_composed_value(path):
 
 
 class CounterReplica:
-    """What `reduce` of a counter does, by the mutations that `describe` tells."""
+    """Applies a mutation to a counter, as `describe` documents it."""
 
     def __init__(self):
         self.state, self.sequence, self.origins, self.held = None, None, [], []
@@ -292,7 +292,7 @@ def check_conflict(path):
     assert code_of(client.dispatch("/visits", {"increment": {"by": 1}}, stranger)) == "CONFLICT"
     other.open("/visits")
     assert other.opened["sequence"] == now + 1
-    # what changed elsewhere does not conflict, and what was read later is as good
+    # Changes elsewhere do not conflict, and a later revision is accepted too.
     sequence_of(other.dispatch("/settings", {"set": {"key": "a", "value": 1}}))
     revision, _, value = client.ask({"get": {"path": "/visits"}})
     assert value == {"count": 2} and revision == [client.epoch, now + 2]
@@ -317,7 +317,7 @@ def check_cancel_ids(path):
     assert client.get("/visits") == {"count": 1}
     long = client.dispatch("/visits", {"increment": {"by": 1}}, {"cancel": "x" * 257})
     assert code_of(long) == "TOO_LARGE"
-    # without a name there must be an action
+    # Without a name, an action is required.
     empty = client.send_numbered(DISPATCH, [{"cancel": None}], OPTIONS, node, None)
     assert code_of(client.outcome(empty)) == "DECODE"
 
@@ -353,7 +353,7 @@ def check_exactly_once_after_a_lost_connection(path):
     done = client.dispatch("/visits", {"increment": {"by": 1}})
     rejected = client.dispatch("/visits", {"increment": {"by": (1 << 63) - 1}})
     lost = client.send_action("/visits", {"increment": {"by": 10}})
-    # the daemon may or may not have seen it; the outcome is not waited for
+    # The daemon may or may not have received it; the outcome is not awaited.
     client.reconnect()
     assert client.welcome["isResumed"] is True and client.welcome["ordinal"] in (2, 3)
     client.send_action("/visits", {"increment": {"by": 10}}, ordinal=lost)
@@ -427,7 +427,7 @@ def check_done_follows_the_outcome(path):
     rejected = client.send_action("/visits", {"nonsense": {}}, awaited=True)
     client.until(lambda frame: frame.kind == DONE)
     assert code_of(client.outcome(rejected)) == "DECODE"
-    # because an answer that is owed goes first
+    # Pending answers are sent first.
     token = holder.dispatch("/team/lock", {"acquire": {}})["applied"]["reply"]["token"]
     waiting = client.send_action("/team/lock", {"acquire": {"wait": True}}, awaited=True)
     assert sequence_of(client.dispatch("/visits", add))
@@ -435,7 +435,7 @@ def check_done_follows_the_outcome(path):
     holder.send_action("/team/lock", {"release": {"token": token}})
     client.until(lambda frame: frame.kind == DONE)
     assert client.done == [first, rejected, waiting]
-    # because what is sent again asks again
+    # A resent action requests its outcome again.
     client.reconnect()
     client.send_action("/visits", add, ordinal=first, awaited=True)
     client.until(lambda frame: frame.kind == DONE and frame.number == first)
@@ -487,7 +487,7 @@ def check_checksums(path):
 
 
 def closing_of(connection):
-    """What the daemon says when it closes."""
+    """The frame with which the daemon closes."""
     try:
         while True:
             connection.receive()
@@ -574,7 +574,7 @@ def check_goodbye(path):
     ordinal = client.send_action("/visits", {"increment": {"by": 1}})
     client.connection.send(GOODBYE)
     assert sequence_of(client.outcome(ordinal))
-    # a session that its client has given up is not spoken of with its epoch
+    # A client that has dropped a session does not send the session's epoch.
     client.epoch = None
     client.reconnect()
     assert client.welcome["isResumed"] is False and client.welcome["ordinal"] == 0

@@ -1,7 +1,7 @@
-"""A client of reactord, written from the article on the wire format alone.
+"""A client of reactord, written from the wire format's article alone.
 
-It knows the standard library and cbor2, and nothing of the daemon's code. It is as small as the
-wire allows: it reads frames one at a time and leaves the rest to its caller.
+It uses the standard library and cbor2, and none of the daemon's code. It is as small as the wire
+format allows: it reads frames one at a time and leaves the rest to its caller.
 """
 
 import io
@@ -26,13 +26,13 @@ AWAITED = 0x40
 
 
 class Frame:
-    """One frame; `body` is joined where the value came in parts."""
+    """One frame; `body` is joined if the value came in parts."""
 
     def __init__(self, kind, flags, id, number, body):
         self.kind, self.flags, self.id, self.number, self.body = kind, flags, id, number, body
 
     def items(self):
-        """The CBOR items of the body, back to back."""
+        """The CBOR items of the body, one after another."""
         stream = io.BytesIO(self.body)
         items = []
         while stream.tell() < len(self.body):
@@ -53,7 +53,7 @@ class Frame:
 
 
 class Closed(Exception):
-    """The daemon closed the connection; `reason` is what its `closing` said, if anything."""
+    """The daemon closed the connection; `reason` is the text of its `closing` frame, if any."""
 
     def __init__(self, reason=None):
         super().__init__(str(reason))
@@ -61,7 +61,7 @@ class Closed(Exception):
 
 
 def patched(value, frame):
-    """The value of a slice after a `value` frame: a patch of `value`, or another."""
+    """The value of a slice after a `value` frame: a patched `value`, or a new one."""
     if not frame.flags & PATCH:
         return frame.item() if frame.body else None
     for place, *rest in frame.items():
@@ -84,7 +84,7 @@ def checksum(data):
 
 
 class Connection:
-    """A socket with frames on it."""
+    """A socket that transfers frames."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -93,7 +93,7 @@ class Connection:
         self.parts = {}
 
     def send(self, kind, *items, flags=0, id=0, number=0):
-        """Sends a frame; items that are bytes already are CBOR, all others are encoded."""
+        """Sends a frame; items that are bytes are CBOR already, all others are encoded."""
         body = b"".join(x if isinstance(x, bytes) else cbor2.dumps(x) for x in items)
         self.send_bytes(HEADER.pack(len(body), kind, flags, 0, id, number) + body)
 
@@ -101,7 +101,7 @@ class Connection:
         self.socket.sendall(data)
 
     def receive(self):
-        """The next whole frame; the parts of a value are joined into one."""
+        """Returns the next whole frame; the parts of a value are joined."""
         while True:
             length, kind, flags, reserved, id, number = HEADER.unpack(self.read(HEADER.size))
             assert reserved == 0 and flags & ~0x7F == 0, "reserved bits are set"
@@ -129,7 +129,7 @@ class Connection:
         return bytes(data)
 
     def close(self):
-        """Ends the connection without a word, as a crash does."""
+        """Closes the connection without a goodbye, as a crash does."""
         self.socket.close()
 
 
@@ -140,7 +140,7 @@ KNOWN = {
 
 
 class Refused(Exception):
-    """A request was not granted."""
+    """A request was refused."""
 
     def __init__(self, refusal):
         super().__init__(f"{refusal['code']}: {refusal['message']}")
@@ -150,8 +150,8 @@ class Refused(Exception):
 class Client:
     """A session, on one connection at a time.
 
-    `updates` collects what came for slices while an answer was awaited. Outcomes are kept by
-    ordinal, expanded from runs.
+    `updates` collects the updates of slices that arrived while waiting for an answer. Outcomes are
+    stored by ordinal, expanded from runs.
     """
 
     def __init__(self, path, program="reactor_client.py"):
@@ -161,7 +161,7 @@ class Client:
         self.connect()
 
     def connect(self):
-        """Connects, and goes on with the session if there is one."""
+        """Connects, and resumes the session if there is one."""
         while True:
             self.connection = Connection(self.path)
             hello = {"versionMin": 1, "versionMax": 1, "program": self.program}
@@ -171,7 +171,7 @@ class Client:
             try:
                 frame = self.connection.receive()
             except Closed as closed:
-                # because the daemon may not have noticed yet that the old connection is gone
+                # The daemon may not have noticed yet that the old connection is closed.
                 if closed.reason and closed.reason["code"] == "SESSION_BUSY":
                     continue
                 raise
@@ -183,7 +183,7 @@ class Client:
         self.updates.clear()
 
     def reconnect(self):
-        """Loses the connection and comes back."""
+        """Drops the connection and reconnects."""
         self.connection.close()
         self.connect()
 
@@ -193,13 +193,13 @@ class Client:
         return self.grant(ASK, question).item()
 
     def get(self, path):
-        """The value at a path, or None where nothing stands."""
+        """The value at a path, or None if nothing exists there."""
         revision, is_there, value = self.ask({"get": {"path": path}})
         assert revision[0] == self.epoch
         return value if is_there else None
 
     def open(self, path):
-        """The node's id, opened at its first use on this connection."""
+        """The node's id; opens the node at the first use on this connection."""
         if path not in self.nodes:
             id = len(self.nodes)
             self.opened = self.grant(OPEN, {"path": path}, id=id).item()
@@ -207,7 +207,7 @@ class Client:
         return self.nodes[path]
 
     def subscribe(self, path, mode="value", since=None, patches=None):
-        """The slice's id, and what `subscribed` says of it."""
+        """The slice's id, and the content of its `subscribed` frame."""
         body = {"path": path, "mode": mode}
         if patches is not None:
             body["patches"] = patches
@@ -231,7 +231,7 @@ class Client:
     # Actions
 
     def send_action(self, path, action, options=None, ordinal=None, awaited=False):
-        """Sends an action and says which ordinal it has."""
+        """Sends an action and returns its ordinal."""
         id = self.open(path)
         items = [action] if options is None else [options, action]
         flags = (OPTIONS if options else 0) | (AWAITED if awaited else 0)
@@ -254,7 +254,7 @@ class Client:
         return self.outcome(self.send_action(path, action, options))
 
     def outcome(self, ordinal):
-        """The outcome of an ordinal, awaited."""
+        """Waits for the outcome of an ordinal."""
         while ordinal not in self.outcomes:
             self.until(lambda frame: frame.kind in (APPLIED, OUTCOME))
         return self.outcomes.pop(ordinal)
@@ -262,7 +262,7 @@ class Client:
     # Reading
 
     def until(self, is_wanted):
-        """The next frame that is wanted; all others are put where they belong."""
+        """Returns the next frame of interest; handles all others."""
         while True:
             frame = self.connection.receive()
             if frame.kind == APPLIED:

@@ -1,11 +1,10 @@
 import Foundation
-import GRDB
 import ReactorThreads
 import TestPrograms
 
 @testable import ReactorJournal
 
-/// A data directory of one test's own, the owner's thread, and what it was told.
+/// A data directory for one test, the owner's thread, and the reports that the owner received.
 final class JournalRig {
     let home: TestDirectory
     let path: String
@@ -21,11 +20,11 @@ final class JournalRig {
         self.home = home
         path = home.path(name)
         mailbox = Mailbox { [bell] in bell.ring() }
-        // because a test has little to write, and the disk is everybody's
+        // A test writes little, and all tests share the disk.
         tuning.grownByteCount = 64 << 10
     }
 
-    /// The directory, opened when it is asked for first.
+    /// The directory, opened at the first call.
     func directory() throws -> DataDirectory {
         if let held { return held }
         let directory = try DataDirectory(at: path)
@@ -33,14 +32,14 @@ final class JournalRig {
         return directory
     }
 
-    /// Frees the directory for others.
-    func letGo() { held = nil }
+    /// Releases the directory, so that others can open it.
+    func release() { held = nil }
 
     var deliver: @Sendable (@escaping @Sendable () -> Void) -> Void {
         { [mailbox] in mailbox.post($0) }
     }
 
-    /// Opens the journal behind what is there.
+    /// Opens the journal after its last row.
     func open(_ durability: JournalDurability = .strict) throws -> SQLiteJournal {
         let directory = try directory()
         _ = try JournalFile.prepare(in: directory, tuning: tuning)
@@ -53,7 +52,7 @@ final class JournalRig {
         return journal
     }
 
-    /// Runs what is delivered until `condition` holds.
+    /// Runs delivered closures until `condition` is true.
     func run(until condition: () -> Bool) {
         while !condition() {
             bell.wait()
@@ -61,8 +60,8 @@ final class JournalRig {
         }
     }
 
-    /// Hands over the next batch; its turn is the number of its row.
-    func hand(
+    /// Appends the next batch; its turn is the number of its row.
+    func appendNext(
         _ journal: SQLiteJournal, epoch: UInt64 = 7, padding: Int = 0, isDurable: Bool = false
     ) {
         let number = journal.lastNumber + 1
@@ -74,16 +73,16 @@ final class JournalRig {
                 isDurable: isDurable))
     }
 
-    /// Appends `count` rows, each by a commit of its own.
+    /// Appends `count` rows, each in its own commit.
     func append(_ count: Int, to journal: SQLiteJournal, padding: Int = 0) {
         for _ in 0..<count {
-            hand(journal, padding: padding)
+            appendNext(journal, padding: padding)
             let number = journal.lastNumber
             run { turns.last == number || !failures.isEmpty }
         }
     }
 
-    /// A directory with `count` rows, closed.
+    /// Creates a directory with `count` rows and closes it.
     static func closed(_ count: Int, in home: TestDirectory = TestDirectory()) throws -> JournalRig
     {
         let rig = JournalRig(in: home)
@@ -94,11 +93,11 @@ final class JournalRig {
     }
 
     static func deltas(_ number: UInt64, padding: Int = 0) -> [UInt8] {
-        // because what is alike is packed, and takes no room
+        // Repetitive bytes would be compressed and take no space.
         Array("the deltas of row \(number)".utf8) + noise(padding)
     }
 
-    /// Bytes of which none says anything about the next; always the same.
+    /// Bytes that cannot be compressed; always the same.
     static func noise(_ count: Int) -> [UInt8] { Array(noise[..<count]) }
 
     private static let noise: [UInt8] = {
@@ -111,7 +110,7 @@ final class JournalRig {
 
     static func facts(_ number: UInt64) -> [UInt8] { Array("the facts of row \(number)".utf8) }
 
-    /// Trims through the journal, and waits for it.
+    /// Trims through the journal and waits for the result.
     func trim(
         _ journal: SQLiteJournal, behind number: UInt64,
         keeping retention: JournalRetention = .nothing
@@ -130,25 +129,33 @@ final class JournalRig {
         return rows
     }
 
-    /// What a power cut would leave of it now: the files that are not caches, elsewhere.
+    /// Copies the files that a power cut would leave now, without caches, into another directory.
     func image(_ name: String) throws -> JournalRig {
         let image = JournalRig(in: home, name: name)
         _ = try image.directory()
-        // because a checkpoint may be made meanwhile: what it moves is then in both, not in neither
+        // A checkpoint may run during the copy: in this order, frames that it moves are in both
+        // files, not in neither.
         for file in [JournalFile.logName, JournalFile.name] {
             try image.set(file, to: bytes(of: file))
         }
         return image
     }
 
-    /// A connection that reads, as another process's might, until it rolls back.
-    func hold() throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let other = try DatabaseQueue(
-            path: path + "/" + JournalFile.name, configuration: configuration)
-        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN; SELECT * FROM batch") }
+    /// A connection like another process's, which waits for no lock.
+    func other() throws -> SQLiteConnection {
+        try SQLiteConnection(path + "/" + JournalFile.name)
+    }
+
+    /// A connection with an open read transaction, like another process's.
+    func hold() throws -> SQLiteConnection {
+        let other = try other()
+        try other.execute("BEGIN; SELECT * FROM batch")
         return other
+    }
+
+    /// Changes the file's content as the journal never would.
+    func alter(_ sql: String) throws {
+        try other().execute("BEGIN IMMEDIATE; \(sql); COMMIT")
     }
 
     func bytes(of file: String) -> [UInt8] {
@@ -169,14 +176,14 @@ final class JournalRig {
         try set(file, to: all)
     }
 
-    /// Removes what SQLite keeps beside the file.
+    /// Removes SQLite's auxiliary files.
     func forgetCaches() throws {
         for suffix in ["-wal", "-shm"] { try directory().remove(JournalFile.name + suffix) }
     }
 }
 
 extension JournalError {
-    /// The damage, if it is any.
+    /// The damage; nil for another error.
     var damage: JournalDamage? {
         guard case .damage(let damage) = self else { return nil }
         return damage

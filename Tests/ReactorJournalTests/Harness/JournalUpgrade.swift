@@ -1,27 +1,26 @@
 import Foundation
-import GRDB
 import ReactorThreads
 
 @testable import ReactorJournal
 
-/// An upgrade to formats that are to come, by two steps of which neither may be taken twice; it can
-/// be cut off in the middle of one.
+/// An upgrade to two future formats, whose steps must each run once; it can be interrupted in the
+/// middle of a step.
 final class JournalUpgrade: Sendable {
     private let taken = Guarded<[Int]>([])
     private let cutStep: Int?
     private let copy: (from: String, to: String)?
 
-    /// With `cutStep`, that one fails half-way, having copied the files as they were in one
-    /// directory to another.
+    /// With `cutStep`, that step fails half-way, after copying the files from one directory to
+    /// another.
     init(cutIn cutStep: Int? = nil, copying from: String = "", to: String = "") {
         self.cutStep = cutStep
         copy = cutStep.map { _ in (from, to) }
     }
 
-    /// The steps that were taken to their end, in order.
+    /// The completed steps, in order.
     var takenSteps: [Int] { taken.withLock { $0 } }
 
-    /// Runs `body` as a program would that knows these formats.
+    /// Runs `body` as a program with these formats would.
     func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         try JournalSchema.$stepsToCome.withValue([
             { [self] db in
@@ -37,30 +36,32 @@ final class JournalUpgrade: Sendable {
         ]) { try body() }
     }
 
-    /// What a start does first.
+    /// Runs the first step of a start.
     func prepare(_ rig: JournalRig) throws {
         _ = try JournalFile.prepare(in: rig.directory(), tuning: rig.tuning)
     }
 
-    /// The format, and all that is in the table of rows, as text.
+    /// The format and all rows of the table, as text.
     func dump(_ rig: JournalRig) throws -> [String] {
         let database = try JournalFile.reader(in: rig.directory())
         return try database.run("looking") { db in
             let format = try JournalFormat(db).format
-            let rows = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT number || ' ' || note || ' ' || size || ' ' || epoch || ' ' || after
-                        || ' ' || sequence || ' ' || time || ' ' || chain || ' ' || hex(deltas)
-                        || ' ' || hex(facts)
-                    FROM batch ORDER BY number
-                    """)
-            return ["format \(format)"] + rows
+            let select = try db.statement(
+                """
+                SELECT number || ' ' || note || ' ' || size || ' ' || epoch || ' ' || after
+                    || ' ' || sequence || ' ' || time || ' ' || chain || ' ' || hex(deltas)
+                    || ' ' || hex(facts)
+                FROM batch ORDER BY number
+                """)
+            defer { select.end() }
+            var lines = ["format \(format)"]
+            while try select.step() { lines.append(select.text(0) ?? "no text") }
+            return lines
         }
     }
 
-    private func take(_ step: Int, _ db: Database, first: String, then: String) throws {
-        try db.execute(sql: first)
+    private func take(_ step: Int, _ db: SQLiteConnection, first: String, then: String) throws {
+        try db.execute(first)
         if step == cutStep, let copy {
             for name in [JournalFile.logName, JournalFile.name] {
                 let from = URL(filePath: copy.from + "/" + name)
@@ -68,7 +69,7 @@ final class JournalUpgrade: Sendable {
             }
             throw Cut()
         }
-        try db.execute(sql: then + "; PRAGMA user_version = \(step)")
+        try db.execute(then + "; PRAGMA user_version = \(step)")
         taken.withLock { $0.append(step) }
     }
 

@@ -67,6 +67,56 @@ struct EpochTests {
         #expect(harness.server.tree.revision.epoch != 7)
     }
 
+    @Test("C90: a session whose actions are all in the lost tail contradicts the history")
+    func sessionInLostTail() throws {
+        let harness = try ServerHarness.keeping()
+        let first = harness.client()
+        first.open("/visits")
+        first.add(1)
+        harness.turn()
+        let late = harness.client()
+        let session = try late.welcome().session
+        late.open("/visits")
+        late.add(1)
+        harness.turn()
+        let kept = harness.rows.filter { $0.sequence <= 1 }
+        let restarted = try harness.restarted(rows: kept)
+        // What is confirmed is not sent again, so nothing else would tell of the loss.
+        restarted.connect().hello(
+            Hello(session: session, confirmed: 1, applied: 1, epoch: 7, since: 1))
+        restarted.turn()
+        #expect(claims(restarted) == 1)
+        // One that was evicted, or has taken its leave, is no loss.
+        let whole = try harness.restarted()
+        let back = whole.connect()
+        back.hello(Hello(session: session, confirmed: 1, applied: 1, epoch: 7, since: 1))
+        whole.turn()
+        back.send(.goodbye)
+        whole.turn()
+        let again = try whole.restarted(rows: harness.rows + whole.rows)
+        again.connect().hello(
+            Hello(session: session, confirmed: 1, applied: 1, epoch: 7, since: 1))
+        again.turn()
+        #expect(claims(whole) == 0 && claims(again) == 0)
+    }
+
+    @Test("a new epoch writes down no state that the history has, of children neither")
+    func states() throws {
+        let (harness, _) = try rolledBack()
+        let builder = harness.client()
+        builder.open("/house")
+        for name in ["a", "b"] { builder.dispatch(House.Action.build(name: name)) }
+        harness.turn()
+        harness.client().subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
+        harness.turn()
+        harness.turn()
+        let row = try #require(harness.rows.last)
+        #expect(row.epoch != 7)
+        var places: [KeptPlace] = []
+        for case .layout(let all) in try TurnFact.list(row.facts.span) { places += all }
+        #expect(!places.isEmpty && places.allSatisfy { $0.state == nil })
+    }
+
     @Test("what this run of the daemon has begun itself no client can contradict")
     func lie() throws {
         let harness = try ServerHarness.keeping()

@@ -112,7 +112,7 @@ struct InquiryTests {
         #expect(reader.socket.isClosed)
     }
 
-    @Test("one user parks half of the subscriptions that may wait, and its end frees its places")
+    @Test("one user parks half of the subscriptions that may wait, and an answer frees its place")
     func parkedShares() throws {
         let (harness, _) = try missed { $0.parkedRequestsMax = 4 }
         let past = Revision(epoch: 7, sequence: 50)
@@ -126,15 +126,59 @@ struct InquiryTests {
         harness.settle()
         #expect(harness.questions.map(\.uid) == [5, 5, 6])
         readers[0].disconnect()
+        harness.server.answer(harness.questions[0].number, with: nil, at: harness.now)
         let next = harness.client(uid: 5)
         next.subscribe("/visits", from: past)
         harness.settle()
         #expect(harness.questions.map(\.uid) == [5, 5, 6, 5])
-        for question in harness.questions {
+        for question in harness.questions.dropFirst() {
             harness.server.answer(question.number, with: nil, at: harness.now)
         }
         harness.settle()
         for reader in [readers[1], other, next] { #expect(reader.frames(.subscribed).count == 1) }
+    }
+
+    @Test("connections that come and go do not have the journal asked more than so many questions")
+    func parkedAndGone() throws {
+        let (harness, _) = try missed { $0.parkedRequestsMax = 4 }
+        for _ in 1...20 {
+            let reader = harness.client(uid: 5)
+            reader.subscribe("/visits", from: Revision(epoch: 7, sequence: 50))
+            harness.settle()
+            reader.disconnect()
+        }
+        #expect(harness.questions.count == 2)
+    }
+
+    @Test("answers about the past keep to the ceiling of all, and one that stands still ends")
+    func ceiling() throws {
+        let harness = try ServerHarness.keeping { $0.answersBytesMax = 500_000 }
+        // More than a socket is handed at once.
+        let page = [UInt8](repeating: 0, count: 400_000).wireBytes()
+        let (stopped, other) = (harness.client(), harness.client())
+        _ = (stopped.frames(), other.frames())
+        func answer(_ client: TestClient, _ number: UInt64) throws {
+            ask(client, number)
+            harness.turn()
+            harness.server.answer(
+                try #require(harness.inquiries.last), with: .success(page), at: harness.now)
+            harness.settle()
+        }
+        stopped.socket.room = 0
+        try answer(stopped, 1)
+        try answer(other, 1)
+        let refusal = try #require(other.frames().first)
+        #expect(try refusal.kind == .refused && refusal.decode(Refusal.self).code == .busy)
+        #expect(harness.server.memory.answerBytes < 500_000)
+        // The reader that stands still gives its room to who was refused.
+        harness.now += harness.server.limits.answerDeadline
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        try answer(other, 2)
+        #expect(Set(other.frames(.answer).map(\.number)) == [2])
+        stopped.take()
+        harness.settle()
+        #expect(stopped.frames().last?.kind == .refused)
     }
 
     @Test("one whose connection has gone is answered to nobody")

@@ -1,7 +1,7 @@
 import ReactorWire
 import Testing
 
-// What the catalog's first page shows, line for line: another test holds the two together.
+// The code of the catalog's first page, line for line; another test compares the two.
 
 private enum Glimpse {
     @WireCodable
@@ -22,9 +22,9 @@ private enum Glimpse {
     }
 }
 
-@Suite("guide: the wire's first page")
+@Suite("guide: the wire format's first page")
 struct ReactorWireGuideTests {
-    @Test("a typed action and the same in JSON are the same 16 bytes")
+    @Test("a typed action and the same action in JSON have the same 16 bytes")
     func page() throws {
         let (issues, bytes) = try Glimpse.untyped(Glimpse.Action.wireSchema)
         #expect(bytes == Glimpse.typed())

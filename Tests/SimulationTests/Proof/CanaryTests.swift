@@ -4,15 +4,17 @@ import ReactorTesting
 import ReactorThreads
 import Testing
 
-/// A simulation that finds nothing proves nothing: each fault is planted, and must be found.
+/// Each fault is planted and must be found, since a simulation that finds nothing proves nothing.
+///
+/// Drives ``Saboteur`` and ``HistorySaboteur``.
 struct CanaryTests {
-    /// Seeds that are tried before a fault counts as missed.
+    /// Maximum number of seeds to try before a fault counts as missed.
     private static let seedsMax: UInt64 = 400
-    /// What was found so far, for the table.
+    /// The findings so far, for the table.
     private static let rows = Guarded<[String]>([])
 
     @Test(
-        "J48, C85, C86: each planted fault is found, and it is told how soon",
+        "J48, C85, C86: each planted fault is found, and the time to find it is reported",
         arguments: PlantedFault.allCases)
     func planted(_ fault: PlantedFault) async throws {
         var events = 0
@@ -35,7 +37,7 @@ struct CanaryTests {
     }
 
     @Test(
-        "a fault on the wire is noticed for what it is",
+        "a fault on the wire is identified",
         arguments: [
             (.lostUpdates, "shows another"), (.repeatedActions, "applied twice"),
             (.earlyOutcomes, "while it shows"), (.earlyMarks, "shows"),
@@ -63,7 +65,7 @@ struct CanaryTests {
         return crowd.world
     }
 
-    /// Prints the table when it is whole.
+    /// Prints the table when it is complete.
     private func tell(_ fault: PlantedFault, _ time: String, _ found: String) {
         let table = Self.rows.withLock { rows in
             rows.append("canary | \(fault) | \(time) | \(found.prefix(110))")

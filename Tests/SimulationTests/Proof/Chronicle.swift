@@ -5,31 +5,32 @@ import ReactorWire
 @testable import ReactorCore
 @testable import ReactorServer
 
-/// What a server was after each row that it handed over, to be compared with what is recovered, and
-/// with what mirrors show.
+/// The server's state after each row that it appended, for comparison with recovered states and
+/// with mirrors.
 final class Chronicle {
     private let world: SimulatedWorld
-    /// As of the last row that surely survives, and every row behind it.
+    /// The states of the last row that certainly survives, and of every later row.
     private var pages: [Page] = []
-    /// States by path, as of the sequences at which they changed, in ascending order.
+    /// Encoded states by path, with the sequences at which they changed, in ascending order.
     private var states: [String: [(sequence: UInt64, state: [UInt8])]] = [:]
-    /// Up to which action a session's client has all outcomes, so that they may be forgotten.
+    /// The last action of a session whose outcome the client has confirmed; earlier outcomes may
+    /// be forgotten.
     var confirmed: (_ secret: [UInt8]) -> UInt64 = { _ in .max }
-    /// Nodes that changed in batches behind which the server was further already.
+    /// Nodes that changed in batches after which the server had already gone on.
     private var owed: Set<UInt32> = []
     private var owesAll = false
-    /// Secrets of the sessions that the journal was ever told of.
+    /// Secrets of all sessions that were ever recorded.
     private var stored: Set<[UInt8]> = []
-    /// Ends of those batches.
+    /// Sequences at the ends of those batches.
     private var blurred: Set<UInt64> = []
-    /// Rows that were recovered, and compared.
+    /// Number of recovered rows that were compared.
     private(set) var comparedCount = 0
 
-    /// A server as of one row.
+    /// The server's state after one row.
     private struct Page {
         var number: UInt64
         var sequence: UInt64
-        /// Whether the server was further already when it was looked at.
+        /// Whether the server had already gone on when its state was read.
         var isBlurred = false
         var nodes: [UInt32: NodePrint] = [:]
         var sessions: [UInt64: SessionPrint] = [:]
@@ -63,7 +64,7 @@ final class Chronicle {
 
 // MARK: - Writing
 extension Chronicle {
-    /// Writes down what the server is after a batch.
+    /// Records the server's state after a batch.
     func note(_ batch: Batch, _ facts: [TurnFact]) {
         guard let journal = world.journal, var page = pages.last else { return }
         world.expect(
@@ -71,15 +72,15 @@ extension Chronicle {
             "sequences have a gap: \(page.sequence), then \(batch.after) to \(batch.sequence)")
         page.number = journal.lastNumber
         page.sequence = batch.sequence
-        // because a turn may end by reading on what was held back, which is of the next
+        // At its end a turn may read held-back input, which belongs to the next turn.
         page.isBlurred =
             world.server.tree.revision.sequence != batch.sequence
-            || world.server.desk.value.facts.count > 0
+            || world.server.isUnsealed
         blurred.remove(batch.sequence)
         if page.isBlurred { blurred.insert(batch.sequence) }
         noteNodes(batch, &page)
         noteFacts(facts, &page)
-        // because sessions whose every action a full disk refused are no history
+        // Sessions whose actions were all refused by a full disk are not in the history.
         page.ended = Set(world.server.sessions.ended.all.map(\.secret)).intersection(stored)
         pages.append(page)
         pages.removeAll { $0.number < journal.committedNumber }
@@ -151,7 +152,7 @@ extension Chronicle {
                 SessionPrint.init)
             page.highestClient = max(page.highestClient, client)
         }
-        // because a node that goes takes its claims and promises along
+        // A removed node also removes its claims and promises.
         page.ownership = world.server.tree.copyOwnership()()
         page.tasks = world.server.tree.copyTasks()()
     }
@@ -180,16 +181,16 @@ extension Chronicle.SessionPrint {
 
 // MARK: - Comparing
 extension Chronicle {
-    /// Whether the states as of a sequence are known.
+    /// Whether the states at a sequence are known.
     func isKnown(_ sequence: UInt64) -> Bool { !blurred.contains(sequence) }
 
-    /// The state at a path as of a sequence of the history at hand.
+    /// The state at a path at a sequence of the current history.
     func state(at path: String, _ sequence: UInt64) -> [UInt8]? {
         states[path]?.last { $0.sequence <= sequence }?.state
     }
 
-    /// Compares what was recovered with what the server was after the last row that survived, and
-    /// forgets the rows that did not.
+    /// Compares the recovered state with the server's state after the last surviving row, and
+    /// drops the rows that did not survive.
     func compare(_ recovery: Recovery) {
         guard let journal = world.journal else { return }
         while pages.count > 1, let last = pages.last, last.number > journal.lastNumber {
@@ -197,7 +198,7 @@ extension Chronicle {
         }
         (owed, owesAll) = ([], false)
         guard let page = pages.last, page.number == journal.lastNumber, !page.isBlurred else {
-            // because a power cut may lose more than is kept here
+            // A power cut may lose more rows than are kept here.
             return forget(recovery, journal)
         }
         comparedCount += 1
@@ -212,7 +213,7 @@ extension Chronicle {
             "other promises are recovered of row \(page.number): "
                 + "\(recovery.tree.copyTasks()()), not \(page.tasks)")
         let ended = Set(recovery.sessions.ended.all.map(\.secret))
-        // because a snapshot knows as well of those whose every action a full disk refused
+        // A snapshot also contains sessions whose actions were all refused by a full disk.
         world.expect(
             ended.isSuperset(of: page.ended),
             "other sessions have ended where row \(page.number) is recovered: \(ended), not "
@@ -226,7 +227,7 @@ extension Chronicle {
         cut(to: page.sequence)
     }
 
-    /// Goes on with what was recovered, where there is nothing to compare it with.
+    /// Continues from the recovered state if there is nothing to compare it with.
     private func forget(_ recovery: Recovery, _ journal: SimulatedJournal) {
         var page = Page(number: journal.lastNumber, sequence: recovery.tree.revision.sequence)
         cut(to: page.sequence)
@@ -284,7 +285,8 @@ extension Chronicle {
 
     private func compare(_ session: Session, _ expected: SessionPrint, _ client: UInt64) {
         let confirmed = confirmed(expected.secret)
-        // because a snapshot knows as well of what a full disk refused and the client has heard of
+        // A snapshot also contains actions that a full disk refused and whose outcome the client
+        // received.
         let ordinals = expected.ordinal...max(expected.ordinal, confirmed)
         world.expect(
             session.secret == expected.secret && ordinals.contains(session.ordinal),
@@ -311,7 +313,7 @@ extension Chronicle {
         _ session: Session, _ ordinal: UInt64, _ expected: Outcome, _ confirmed: UInt64
     ) {
         if ordinal <= confirmed { return }
-        // because that its connection ended is known without the journal
+        // The end of its connection is known without the journal.
         if expected.isEnd, session.deferred.contains(ordinal) { return }
         let found = session.outcome(of: ordinal)
         world.expect(
@@ -322,7 +324,7 @@ extension Chronicle {
 }
 
 extension Outcome {
-    /// Whether it says that the connection which waited has ended.
+    /// Whether this is the outcome of a waiting action whose connection ended.
     fileprivate var isEnd: Bool {
         guard case .rejected(FaultCode.ownerEnded.rawValue, _) = self else { return false }
         return true

@@ -6,9 +6,9 @@ import StockReactors
 
 @testable import ReactorClient
 
-// MARK: - In the end
+// MARK: - Final checks
 extension HistoryCrowd {
-    /// Runs through the storm, lets everything come to rest, and compares what is left.
+    /// Runs through the storm and until all work is done, and compares the final states.
     func finish() {
         world.run(for: size.nanoseconds)
         guard isWell else { return }
@@ -18,7 +18,7 @@ extension HistoryCrowd {
             giveBack()
         }
         guard isWell else { return }
-        // because what is recovered in the end is to be what everybody was told
+        // The final recovery must match all outcomes that clients received.
         crash()
         for _ in 0..<100 where isWell && !isAtRest { world.run(for: 50_000_000) }
         guard isWell else { return }
@@ -27,7 +27,7 @@ extension HistoryCrowd {
         compareExchanges()
     }
 
-    /// Whether it is worth going on.
+    /// Whether to go on.
     private var isWell: Bool { world.violations.isEmpty && !hasEnded }
 
     private var stayers: [Int] { members.indices.filter { !members[$0].isVisitor } }
@@ -44,7 +44,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Lets everybody who waits have what they wait for.
+    /// Releases what clients wait for.
     private func giveBack() {
         for index in stayers {
             members[index].client.act { machine in
@@ -85,7 +85,7 @@ extension HistoryCrowd {
         return (node as? Node<R>)?.state
     }
 
-    /// The order of what was appended is that of the revisions, and nothing is missing or doubled.
+    /// Checks that the list has the order of the revisions, without gaps and duplicates.
     private func compareList() {
         let items = (state("/list", List.self)?.items ?? []).compactMap(\.intValue)
         let there = Set(items)
@@ -107,7 +107,8 @@ extension HistoryCrowd {
             "\(left) was counted, \(tokens.added) were told, at most \(most) were sent")
     }
 
-    /// What was answered is what some order explains: that of the revisions, and one found without.
+    /// Checks that the exchanges are linearizable: in the order of the revisions, and in an order
+    /// found without them.
     private func compareExchanges() {
         guard !hasLost else { return }
         var byRevision = exchanges.filter { $0.sequence != nil }

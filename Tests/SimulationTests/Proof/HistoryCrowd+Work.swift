@@ -6,7 +6,7 @@ import StockReactors
 
 @testable import ReactorClient
 
-// MARK: - What clients do
+// MARK: - Clients' work
 extension HistoryCrowd {
     func work(_ index: Int) {
         let pause = UInt64.random(in: 50_000...size.pauseMax, using: &world.random)
@@ -40,7 +40,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Sends an action, and tells what became of it; says whether it was sent.
+    /// Sends an action and passes on its outcome; returns whether it was sent.
     @discardableResult
     func send(
         _ action: some WireCodable, to path: String, _ index: Int, _ machine: ClientMachine,
@@ -48,13 +48,13 @@ extension HistoryCrowd {
     ) -> Bool {
         guard let node = members[index].nodes[path] else { return false }
         let conclude = told(index, then)
-        if world.random.chance(5) {
-            return (try? machine.perform(action, to: node, then: conclude)) != nil
-        }
-        return (try? machine.dispatch(action, to: node, then: conclude)) != nil
+        var outgoing = OutgoingAction(action, to: node)
+        outgoing.awaitsEffects = world.random.chance(5)
+        return (try? machine.submit(outgoing, then: conclude)) != nil
     }
 
-    /// What every outcome has to be: no earlier than those that were told before it was asked for.
+    /// Checks that an outcome's revision is not lower than those known before the action was
+    /// sent.
     private func told(
         _ index: Int, _ then: @escaping (ActionOutcome) -> Void
     ) -> (ActionOutcome) -> Void {
@@ -90,10 +90,10 @@ extension HistoryCrowd {
         else { return }
         let amount = Int64.random(in: 1...9, using: &world.random)
         let add = WireEmbedded(Counter.Action.increment(by: amount))
-        // because a client that dies is told nothing any more
+        // Counted before sending, because a client that dies gets no outcome.
         tokens.openAdded += amount
-        try? machine.batch(
-            [(left, add), (right, add)],
+        try? machine.submit(
+            OutgoingAction(batch: [(left, add), (right, add)]),
             then: told(index) { [unowned self] outcome in
                 tokens.openAdded -= amount
                 if outcome.revision != nil { tokens.added += amount }
@@ -109,7 +109,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Sends a batch whose last action is refused, and which thus does nothing.
+    /// Sends a batch whose last action is refused, so that the whole batch has no effect.
     private func failTogether(_ index: Int, _ machine: ClientMachine) {
         guard let list = members[index].nodes["/list"], let nest = members[index].nodes["/nest"]
         else { return }
@@ -120,7 +120,9 @@ extension HistoryCrowd {
             (nest, WireEmbedded(Nest.Action.hatch(name: "z\(token)"))),
             (nest, WireEmbedded(Nest.Action.refuse)),
         ]
-        try? machine.batch(actions, then: told(index) { [unowned self] in note($0, of: token) })
+        try? machine.submit(
+            OutgoingAction(batch: actions),
+            then: told(index) { [unowned self] in note($0, of: token) })
     }
 
     private func note(_ outcome: ActionOutcome, of token: Int) {
@@ -150,7 +152,7 @@ extension HistoryCrowd {
         }
     }
 
-    // MARK: What is owned
+    // MARK: Owned objects
 
     private func useLock(_ index: Int, _ machine: ClientMachine) {
         if let token = members[index].lockTokens.popLast() {

@@ -6,50 +6,50 @@ import StockReactors
 
 @testable import ReactorClient
 
-/// Clients of a server that keeps history, and dies again and again; and what must hold all along.
+/// Clients of a server with a history that crashes repeatedly, and the invariants.
 final class HistoryCrowd {
     let world: SimulatedWorld
     let journal: SimulatedJournal
-    /// Where promises are kept, and planned times come.
+    /// The world in which promises and planned times run.
     private let effects = ManualWorld()
     let chronicle: Chronicle
     let ledger: OutcomeLedger
     var members: [Member] = []
-    /// Values given to actions so far, each once.
+    /// The last value given to an action; each is used once.
     var lastToken = 0
     var tokens = Tokens()
     var exchanges: [Linearization.Exchange] = []
-    /// The highest sequence that anybody was told so far.
+    /// The highest sequence that any client has received.
     var toldSequence: UInt64 = 0
-    /// Outcomes by what they were.
+    /// Numbers of outcomes by kind.
     var counts = Counts()
-    /// Whether the journal does not wait for the disk, and the power fails.
+    /// Whether the journal is relaxed and the power fails.
     let isRelaxed: Bool
     private(set) var hasEnded = false
-    /// Whether a power cut took back what had been told.
+    /// Whether a power cut lost acknowledged rows.
     private(set) var hasLost = false
     let size: Size
 
-    /// How much happens.
+    /// The amount of work in a run.
     struct Size {
         var clients: Int
         var nanoseconds: UInt64
         var crashes: Int
-        /// How often the disk is full.
+        /// Number of times the disk is full.
         var fills: Int
-        /// Nanoseconds between two of a client's looks at its work, at most.
+        /// Maximum time in nanoseconds between two actions of a client.
         var pauseMax: UInt64
     }
 
-    /// A client, and what it shows.
+    /// A client with its mirrors.
     struct Member {
         var client: SimulatedClient
         var nodes: [String: NodeID] = [:]
-        /// Encoded states of mirrors, by path.
+        /// Functions that return the encoded states of mirrors, by path.
         var readers: [String: () -> [UInt8]?] = [:]
-        /// What became of the mirrors it wants, by path.
+        /// The results of requested mirrors, by path.
         var mirrorFates: [String: String] = [:]
-        /// Values of slices, by path, and when they were shown last.
+        /// Values of slices by path, and the revision last shown of each.
         var feeds: [String: WatchFeed] = [:]
         var shownValues: [String: Revision] = [:]
         var shown = Revision(epoch: 0, sequence: 0)
@@ -57,16 +57,16 @@ final class HistoryCrowd {
         var claims: [UInt64] = []
         var leases: [LeaseClaim] = []
         var waits = 0
-        /// Whether it leaves soon, and says so.
+        /// Whether it leaves soon, with a goodbye.
         var isVisitor = false
     }
 
-    /// What was put into the list, as its senders know.
+    /// Values appended to the list, by their outcome.
     struct Tokens {
         var applied: [Int: UInt64] = [:]
         var refused: Set<Int> = []
         var unknown: Set<Int> = []
-        /// Sums put into two counters at once: told, not told yet, and unknown.
+        /// Sums added to two counters at once: acknowledged, pending, and unknown.
         var added: Int64 = 0
         var openAdded: Int64 = 0
         var unknownAdded: Int64 = 0
@@ -78,7 +78,7 @@ final class HistoryCrowd {
         var unknown = 0
     }
 
-    /// Clients that come in one run, at most.
+    /// Maximum number of clients in one run.
     private static let membersMax = 24
 
     static let paths = [
@@ -95,7 +95,7 @@ final class HistoryCrowd {
             ]), epoch: epoch, environment: environment)
     }
 
-    /// What a start of the daemon begins with.
+    /// A new tree for a start of the daemon.
     private func newTree() -> Tree { Self.tree(epoch: 0, effects.environment()) }
 
     static var limits: ServerLimits {
@@ -139,7 +139,7 @@ final class HistoryCrowd {
 
     private func listen() {
         var limits = Self.limits
-        // because those who are there are not evicted, and stay when they leave
+        // Sessions of connected clients are not evicted, and remain when the clients leave.
         limits.sessionsMax = Self.membersMax
         world.audit = MemoryAudit(limits, stateBytesMax: 64_000, turnBytesMax: 48_000)
         world.onBatch = { [unowned self] batch in
@@ -153,14 +153,14 @@ final class HistoryCrowd {
             ledger.crash()
         }
         chronicle.confirmed = { [unowned self] secret in
-            let member = members.first { $0.client.machine.session == secret }
-            return member?.client.machine.pending.contiguous ?? .max
+            let member = members.first { $0.client.machine.figures.session == secret }
+            return member?.client.machine.figures.contiguous ?? .max
         }
     }
 }
 
 extension HistoryCrowd.Size {
-    /// Most runs are short; one in a hundred is long.
+    /// Draws the size of a run: most are short, one in a hundred is long.
     static func drawn(_ seed: UInt64, _ random: inout SeededRandom) -> Self {
         let isLong = seed % 100 == 7
         return Self(
@@ -173,7 +173,7 @@ extension HistoryCrowd.Size {
     }
 }
 
-// MARK: - Those who come and go
+// MARK: - Joining and leaving
 extension HistoryCrowd {
     func join(isVisitor: Bool) {
         var options = ClientOptions(program: isVisitor ? "visitor" : "client")
@@ -193,12 +193,12 @@ extension HistoryCrowd {
         work(index)
     }
 
-    /// Has a client name a node, as soon as there is one at the path.
+    /// Opens a node for a client as soon as it exists.
     func open(_ path: String, _ machine: ClientMachine, _ index: Int) {
         machine.open(path) { [unowned self] in members[index].nodes[path] = try? $0.get() }
     }
 
-    /// Has a client follow the value at a path.
+    /// Makes a client follow the value at a path.
     private func watch(_ path: String, _ index: Int) {
         let feed = WatchFeed {}
         members[index].feeds[path] = feed
@@ -228,7 +228,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Has a client mirror what stands at a path, and be compared from then on.
+    /// Makes a client mirror a path, and compares the mirror from then on.
     func mirror<R: Reactor>(_ reactor: R, _ path: String, _ index: Int) {
         guard members[index].mirrorFates.updateValue("asked for", forKey: path) == nil else {
             return
@@ -257,7 +257,7 @@ extension HistoryCrowd {
         let pause = UInt64.random(in: 1_000_000...15_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
             guard world.random.chance(50) else {
-                // because a program may die while it has half-closed and waits for an answer
+                // A program may die while it has half-closed and waits for an answer.
                 let client = members[index].client
                 return index.isMultiple(of: 2) ? client.vanish() : client.fade(for: 5_000_000)
             }
@@ -273,7 +273,7 @@ extension HistoryCrowd {
         world.timeline.after(pause) { [unowned self] in
             guard world.isStormy, !hasEnded else { return }
             crash()
-            // because a start may end before its first turn, or just behind it
+            // A start may end before its first turn, or just after it.
             if world.random.chance(30) {
                 let soon = UInt64.random(in: 0...400_000, using: &world.random)
                 world.timeline.after(soon) { [unowned self] in if world.isStormy { crash() } }
@@ -282,7 +282,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Has the disk be full for a while, now and then.
+    /// Fills the disk for some time, repeatedly.
     private func fillLater() {
         guard size.fills > 0 else { return }
         let pause = UInt64.random(
@@ -305,16 +305,16 @@ extension HistoryCrowd {
         if hasEnded || epoch != world.server.tree.revision.epoch { forgetTold() }
     }
 
-    /// What was told of a history that lost its end may be true no more.
+    /// Forgets earlier outcomes, which may no longer hold after a history lost its end.
     private func forgetTold() {
         hasLost = true
         toldSequence = 0
     }
 }
 
-// MARK: - At every moment
+// MARK: - Checks at every moment
 extension HistoryCrowd {
-    /// What every reader may rely on at every moment.
+    /// Checks the invariants of every reader.
     private func look(_ index: Int) {
         let machine = members[index].client.machine
         let (revision, before) = (machine.revision, members[index].shown)
@@ -330,7 +330,8 @@ extension HistoryCrowd {
         compare(paths[Int(revision.sequence) % paths.count], index, revision)
     }
 
-    /// What is shown of a slice's value is what stood there, and none older than before.
+    /// Checks that each slice's value is a value that the server had, and never older than the
+    /// slice's last value.
     private func compareValues(_ index: Int) {
         for (path, feed) in members[index].feeds.sorted(by: { $0.key < $1.key }) {
             guard let revision = feed.revision else { continue }
@@ -346,7 +347,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// What everybody watches is what stands there now.
+    /// Checks that the last values of all feeds equal the server's current values.
     func compareLastValues(_ index: Int, _ now: Revision) {
         for (path, feed) in members[index].feeds.sorted(by: { $0.key < $1.key }) {
             world.expect(feed.bytes != nil, "client \(index) never got a value of \(path)")
@@ -361,7 +362,7 @@ extension HistoryCrowd {
         compare(shown, path, revision, "client \(index) shows")
     }
 
-    /// Compares a state that somebody shows with the one that the server had.
+    /// Compares a client's state with the server's.
     private func compare(_ shown: [UInt8], _ path: String, _ revision: Revision, _ who: String) {
         let state = chronicle.state(at: path, revision.sequence)
         world.expect(

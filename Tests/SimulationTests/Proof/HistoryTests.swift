@@ -5,16 +5,17 @@ import ReactorTesting
 import ReactorThreads
 import Testing
 
-/// A server that keeps history dies at any point, under any load, and nothing that anybody was told
-/// is lost, doubled, or told otherwise.
+/// A server with a history crashes at any point, under any load: no acknowledged action is lost,
+/// doubled, or reported differently.
 ///
 ///     swift test --filter HistoryTests                              # 3,000 seeds
 ///     REACTORD_SEED=17 swift test --filter HistoryTests             # one of them again
 ///     REACTORD_SEEDS=100000 swift test --filter HistoryTests        # a long run
 ///
-/// The seed decides everything: the weather, the load, the crashes, and how fast the journal is.
+/// The seed determines everything: the disturbances, the load, the crashes, and the journal's
+/// speed.
 struct HistoryTests {
-    /// Seeds that one case runs one after the other.
+    /// Number of seeds that one case runs, one after another.
     private static let seedsPerCase: UInt64 = 50
 
     /// The first seed of each case.
@@ -32,7 +33,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "J48, C85, C86: what was acknowledged survives every crash once, and mirrors have no gap",
+        "J48, C85, C86: acknowledged actions survive every crash once, and mirrors have no gap",
         arguments: cases)
     func crashes(_ first: UInt64) async throws {
         for seed in Self.seeds(from: first) {
@@ -45,7 +46,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("the same seed brings the same again, to the last event")
+    @Test("the same seed gives the same run, to the last event")
     func repeatable() async throws {
         for seed in [3, 7, 11] as [UInt64] {
             let runs = try await Apart.run {
@@ -59,7 +60,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("the storms are storms: everything that can happen happens")
+    @Test("the storms are effective: every kind of event happens")
     func strength() async throws {
         let sums = try await Apart.run {
             var sums = Sums()
@@ -81,7 +82,7 @@ struct HistoryTests {
             "\(sums)")
     }
 
-    /// What happened in many worlds.
+    /// Totals over many worlds.
     private struct Sums {
         var (events, crashes, applied, rejected, unknown, told) = (0, 0, 0, 0, 0, 0)
         var (compared, snapshots, broken, answered) = (0, 0, 0, 0)

@@ -1,7 +1,7 @@
 import ReactorCore
 import StockReactors
 
-/// Two counters that a parent keeps opposed, one of which never gets only one.
+/// Two counters that a parent keeps opposed.
 @Reactor
 struct Cell {
     @Child var left = Counter()
@@ -40,7 +40,7 @@ struct Cell {
         }
     }
 
-    // because a reaction that changes what it reacts to is what replays get wrong
+    // A reaction that changes its own cause is hard to replay.
     @Reacts(to: \Cell.$left)
     func leftChanged(_ mutation: Counter.Mutation) -> Mutations<Mutation> {
         guard case .added(let amount) = mutation, amount % 2 != 0 else { return .none }
@@ -48,8 +48,8 @@ struct Cell {
     }
 }
 
-/// Everything that a reactor may do that is hard to keep: children that come and go with children of
-/// their own, leases, claims, answers that come late, promises, reactions, followers, and refusals.
+/// Everything that is hard to recover: dynamic children with children of their own, leases,
+/// claims, late replies, promises, reactions, followers, and rejections.
 @Reactor
 struct Nest {
     @Children var cells = { (_: WireKey) in Cell() }
@@ -96,9 +96,9 @@ struct Nest {
         var holders: [UInt64] = []
         var value = 0
         var steps = 0
-        /// What was promised and planned, and has not come.
+        /// Promised and planned numbers that have not arrived.
         var owed: [Int] = []
-        /// What came though nobody had promised it, or again.
+        /// Number of arrivals that were not promised, or arrived twice.
         var strayCount = 0
     }
 

@@ -3,28 +3,28 @@ import ReactorServer
 import ReactorTesting
 import ReactorWire
 
-/// What every client was ever told of its actions, kept outside the server.
+/// All outcomes that clients ever received, recorded outside the server.
 final class OutcomeLedger {
     private let world: SimulatedWorld
     /// Clients by the numbers of their connections.
     private var clients: [ConnectionID: UInt64] = [:]
     private var told: [Origin: Told] = [:]
-    /// In which row the journal was told of an action.
+    /// The row that recorded the arrival of an action.
     private var arrivals: [Origin: UInt64] = [:]
-    /// Promises by their ids, and in which row they stand.
+    /// Promises by id, with the row that recorded them.
     private var promises: [UInt64: (name: String, row: UInt64)] = [:]
-    /// Outcomes that were told, each as often as it was.
+    /// Number of received outcomes, including repeated ones.
     private(set) var toldCount = 0
 
     private struct Told {
         var outcome: Outcome
-        /// The last row that was committed then.
+        /// The last committed row at that time.
         var row: UInt64
     }
 
     init(_ world: SimulatedWorld) { self.world = world }
 
-    /// Takes note of what the journal is told; each action comes once.
+    /// Records the facts of a batch; each action arrives once.
     func note(_ facts: [TurnFact]) {
         let row = world.journal?.lastNumber ?? 0
         for fact in facts {
@@ -39,7 +39,7 @@ final class OutcomeLedger {
         }
     }
 
-    /// Takes note of what was promised; each id is of one promise.
+    /// Records promises; each id belongs to one promise.
     private func note(_ fact: TaskFact, _ row: UInt64) {
         let name: String
         let id: UInt64
@@ -61,7 +61,7 @@ final class OutcomeLedger {
         world.expect(isNew, "action \(ordinal) of client \(client) is carried out twice")
     }
 
-    /// Forgets what came to nothing in a crash; what was told of rows behind a cut was lost.
+    /// Drops what a crash lost; outcomes of rows after a cut were lost.
     func crash() {
         guard let journal = world.journal else { return }
         let last = journal.lastNumber
@@ -71,7 +71,7 @@ final class OutcomeLedger {
         promises = promises.filter { $0.value.row <= last }
     }
 
-    /// Reads what the server writes to a client.
+    /// Reads the bytes that the server writes to a client.
     func read(_ bytes: [UInt8], to id: ConnectionID) {
         var offset = 0
         while let header = try? FrameHeader.decode(
@@ -105,7 +105,7 @@ final class OutcomeLedger {
             return world.expect(false, "an outcome is written to \(id), which is nobody")
         }
         toldCount += 1
-        // because a server that changes nothing keeps nothing either
+        // A read-only server stores nothing.
         if case .rejected(FaultCode.diskFull.rawValue, _) = outcome { return }
         let origin = Origin(client: client, ordinal: ordinal)
         let row = arrivals[origin]
@@ -126,7 +126,7 @@ final class OutcomeLedger {
 }
 
 extension Outcome {
-    /// The outcome without the note that its owner has ended.
+    /// The outcome without the note that its owner's connection has ended.
     fileprivate var plain: Outcome {
         guard case .applied(let sequence, let reply, _) = self else { return self }
         return .applied(sequence: sequence, reply: reply, ownerEnded: false)

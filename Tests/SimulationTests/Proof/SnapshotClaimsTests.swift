@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorCore
 @testable import ReactorServer
 
-/// What nodes claimed and promised, in snapshots.
+/// Claims and promises of nodes in snapshots.
 struct SnapshotClaimsTests {
     private func act(
         _ server: Server, _ connection: UInt64, _ path: String, _ action: some WireCodable
@@ -34,7 +34,7 @@ struct SnapshotClaimsTests {
         return try #require(server.snapshot)
     }
 
-    @Test("J48: claims that come and go while a snapshot is taken are recovered as they stand")
+    @Test("J48: claims that change during a snapshot are recovered correctly")
     func claims() throws {
         let tree = HistoryCrowd.tree(epoch: 7)
         let server = Server(
@@ -62,7 +62,7 @@ struct SnapshotClaimsTests {
         #expect(recovery.tree.copyOwnership()().count == 3)
     }
 
-    @Test("R108: the id of a promise is given once, though nobody is there who had promised")
+    @Test("R108: the id of a promise is used once, even if the promising node is gone")
     func ids() throws {
         let server = Server(
             try Recovery(of: HistoryCrowd.tree(epoch: 7), limits: ServerLimits())
@@ -86,7 +86,7 @@ struct SnapshotClaimsTests {
             let next = Server(try recovery.finish(epoch: 7, sequence: 3)) { 1 }
             try act(next, 1, "/nest", Nest.Action.plan(token: 1, after: 5))
             _ = endTurn(next)
-            // because each epoch has ids of its own in the upper half
+            // Each epoch has its own ids in the upper half.
             #expect(next.tree.copyTasks()().map { $0.id & 0xffff_ffff } == [2])
         }
     }

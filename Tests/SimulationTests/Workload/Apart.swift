@@ -2,17 +2,17 @@ import Dispatch
 import FoundationEssentials
 import ReactorThreads
 
-/// Where seeds are run: as many at a time as there are processors.
+/// Runs seeds on threads of its own, as many as there are processors.
 ///
-/// *Because* the threads on which tests await are as few as the processors: who computes there for
-/// minutes keeps all others from being told what they wait for.
+/// The cooperative thread pool has as many threads as processors; computing there for minutes
+/// would block all other tests.
 enum Apart {
     private static let queues = (0..<max(1, ProcessInfo.processInfo.activeProcessorCount)).map {
         DispatchQueue(label: "simulation \($0)")
     }
     private static let next = Guarded(0)
 
-    /// Runs `body` on a thread of the simulation's own.
+    /// Runs `body` on one of these threads.
     static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

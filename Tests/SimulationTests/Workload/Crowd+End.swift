@@ -5,9 +5,9 @@ import StockReactors
 
 @testable import ReactorClient
 
-// MARK: - In the end
+// MARK: - Final checks
 extension Crowd {
-    /// Lets the storm pass and everything come to rest, and compares what is left.
+    /// Ends the disturbances, runs until all work is done, and compares the final states.
     func finish() throws {
         world.run(for: 400_000_000)
         world.heal()
@@ -37,7 +37,7 @@ extension Crowd {
             "the states outgrew what the audit allows for them")
     }
 
-    /// Has everybody give the lock back, so that nobody waits for it any more.
+    /// Makes all clients release the lock, so that none waits for it any more.
     private func giveBack() {
         for index in members.indices {
             members[index].client.act { machine in
@@ -100,7 +100,7 @@ extension Crowd {
         return writer.bytes
     }
 
-    // MARK: What was told against what is there
+    // MARK: Outcomes compared with states
 
     private func compareCounts(_ tree: Tree) {
         let ledger = ledgers[tree.revision.epoch] ?? Ledger()

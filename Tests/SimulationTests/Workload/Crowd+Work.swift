@@ -4,7 +4,7 @@ import ReactorTesting
 import ReactorWire
 import StockReactors
 
-// MARK: - What clients do
+// MARK: - Clients' work
 extension Crowd {
     func work(_ index: Int) {
         let pause = UInt64.random(in: 100_000...10_000_000, using: &world.random)
@@ -34,7 +34,7 @@ extension Crowd {
         }
     }
 
-    /// Sends an action, and tells what became of it.
+    /// Sends an action and passes on its outcome.
     func send(
         _ action: some WireCodable, to path: String, _ index: Int, _ machine: ClientMachine,
         then: @escaping (ActionOutcome) -> Void = { _ in }
@@ -44,14 +44,12 @@ extension Crowd {
             check(outcome, index)
             then(outcome)
         }
-        if world.random.chance(10) {
-            try? machine.perform(action, to: node, then: conclude)
-        } else {
-            try? machine.dispatch(action, to: node, then: conclude)
-        }
+        var outgoing = OutgoingAction(action, to: node)
+        outgoing.awaitsEffects = world.random.chance(10)
+        try? machine.submit(outgoing, then: conclude)
     }
 
-    /// Whoever is told that an action was applied sees what it did.
+    /// Checks that a client with the outcome of an applied action also shows the action's effect.
     private func check(_ outcome: ActionOutcome, _ index: Int) {
         guard let revision = outcome.revision else { return }
         let shown = members[index].client.machine.revision
@@ -70,7 +68,8 @@ extension Crowd {
         else { return }
         let amount = amount()
         let add = WireEmbedded(Counter.Action.increment(by: amount))
-        try? machine.batch([(left, add), (right, add)]) { [unowned self] outcome in
+        try? machine.submit(OutgoingAction(batch: [(left, add), (right, add)])) {
+            [unowned self] outcome in
             check(outcome, index)
             if let epoch = outcome.revision?.epoch {
                 ledgers[epoch, default: Ledger()].added += amount
@@ -103,13 +102,13 @@ extension Crowd {
         }
     }
 
-    // MARK: What is owned
+    // MARK: Owned objects
 
     private func useLock(_ index: Int, _ machine: ClientMachine) {
         if let token = members[index].tokens.popLast() {
             return send(Lock.Action.release(token: token), to: "/lock", index, machine)
         }
-        // because a client whose every action waits for the lock could not send one to release it
+        // A client whose actions all wait for the lock could not send one to release it.
         let waits = members[index].waits < 3 && world.random.chance(60)
         if waits { members[index].waits += 1 }
         send(Lock.Action.acquire(wait: waits), to: "/lock", index, machine) {
@@ -163,7 +162,7 @@ extension Crowd {
             machine)
     }
 
-    // MARK: What comes and goes
+    // MARK: Dynamic children
 
     private func useHouse(_ index: Int, _ machine: ClientMachine) {
         let name = Self.roomNames.randomElement(using: &world.random) ?? "a"

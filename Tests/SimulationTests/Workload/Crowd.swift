@@ -6,20 +6,20 @@ import StockReactors
 
 @testable import ReactorClient
 
-/// Clients that write and mirror, and what must hold at every moment and in the end.
+/// Clients that write and mirror, with the invariants at every moment and at the end.
 final class Crowd {
     let world: SimulatedWorld
     var members: [Member] = []
-    /// What became of the actions of each history.
+    /// The outcomes of the actions, by epoch.
     var ledgers: [UInt64: Ledger] = [:]
-    /// Actions whose outcomes nobody knows, of whatever history.
+    /// Actions with unknown outcomes, of any epoch.
     var unknown = Unknown()
-    /// Values given to actions so far, each once.
+    /// The last value given to an action; each is used once.
     var lastToken = 0
-    /// Reactors in which connections own things, and when they were looked at last.
+    /// Reactors with objects owned by connections, and the time of the last check.
     private var owned: Owned?
 
-    /// A client, and what it shows.
+    /// A client with its mirrors.
     struct Member {
         var client: SimulatedClient
         var nodes: [String: NodeID] = [:]
@@ -31,30 +31,30 @@ final class Crowd {
         var lock: ReactorClient.Mirror<Lock>?
         var here: ReactorClient.Mirror<Presence>?
         var house: ReactorClient.Mirror<House>?
-        /// Mirrors of rooms, by name; those of rooms that are gone have failed.
+        /// Mirrors of rooms by name; mirrors of removed rooms have failed.
         var rooms: [String: ReactorClient.Mirror<Counter>] = [:]
         /// Composed values, by path.
         var values: [String: WatchFeed] = [:]
         var shown = Revision(epoch: 0, sequence: 0)
         var shownValues: [String: Revision] = [:]
-        /// Tokens of the lock, and jobs, that it was given and has not given back.
+        /// Tokens of the lock and claimed jobs that it has not released.
         var tokens: [UInt64] = []
         var claims: [UInt64] = []
-        /// Times that it waits for the lock.
+        /// Number of its pending waits for the lock.
         var waits = 0
     }
 
-    /// The nodes that own things for connections, of one tree.
+    /// The nodes of one tree with objects owned by connections.
     private struct Owned {
         var tree: Tree
         var here: Node<Presence>
         var lock: Node<Lock>
         var jobs: Node<Queue>
-        /// Sequence of the tree, and number of links that had ended, at the last look.
+        /// Sequence of the tree and number of ended links at the last check.
         var seen: (sequence: UInt64, ended: Int)?
     }
 
-    /// What became of the actions of one history, as their senders were told.
+    /// The outcomes of one history's actions, as their senders received them.
     struct Ledger {
         /// Values appended to the list.
         var appended: Set<Int> = []
@@ -66,7 +66,7 @@ final class Crowd {
         var grants: [UInt64: UInt64] = [:]
     }
 
-    /// Actions of which nobody can say whether they were applied.
+    /// Actions of which it is unknown whether they were applied.
     struct Unknown {
         var appended: Set<Int> = []
         var added: Int64 = 0
@@ -109,12 +109,12 @@ final class Crowd {
             seed: seed, Self.tree(epoch: seed | 1), limits: Self.limits, fault: fault)
         world.audit =
             audit ?? MemoryAudit(Self.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)
-        // because what waits for a slow journal is what a crash takes along
+        // A slow journal leaves more rows for a crash to lose.
         if seed % 3 == 1 { world.journalDelayMax = 30_000_000 }
         world.onStep = { [unowned self] in lookAtOwners() }
         for index in 0..<clients { join(index) }
         knock()
-        // because half of the histories go on to their end
+        // Half of the histories run without a restart.
         if seed % 2 == 0 { restartLater() }
     }
 
@@ -156,7 +156,7 @@ final class Crowd {
         work(index)
     }
 
-    /// Lets the mirror of the map go, or makes it anew where that was done before.
+    /// Releases the mirror of the map, or creates it again if it was released.
     func letGoOrMirror(_ index: Int, _ machine: ClientMachine) {
         guard members[index].map == nil else {
             members[index].map = nil
@@ -167,19 +167,19 @@ final class Crowd {
         }
     }
 
-    /// Has a client name a node, as soon as there is one at the path.
+    /// Opens a node for a client as soon as it exists.
     func open(_ path: String, _ machine: ClientMachine, _ index: Int) {
         machine.open(path) { [unowned self] in members[index].nodes[path] = try? $0.get() }
     }
 
-    /// Has a client follow the value at a path.
+    /// Makes a client follow the value at a path.
     func watch(_ path: String, _ machine: ClientMachine, _ index: Int) {
         let feed = WatchFeed {}
         members[index].values[path] = feed
         machine.follow(path, .value, WatchSink(UInt64(index), feed))
     }
 
-    /// Strangers come, say hello, nothing or nonsense, and go.
+    /// Simulates other clients that connect, send HELLO, nothing or garbage, and disconnect.
     private func knock() {
         let pause = UInt64.random(in: 1_000_000...40_000_000, using: &world.random)
         world.timeline.after(pause) { [unowned self] in
@@ -206,9 +206,9 @@ final class Crowd {
     }
 }
 
-// MARK: - At every moment
+// MARK: - Checks at every moment
 extension Crowd {
-    /// What every reader may rely on at every moment.
+    /// Checks the invariants of every reader.
     private func look(_ index: Int) {
         let member = members[index]
         let revision = member.client.machine.revision
@@ -230,7 +230,7 @@ extension Crowd {
         world.expect(left == right, "client \(index) shows \(left) and \(right) at \(revision)")
     }
 
-    /// Only connections that stand own anything.
+    /// Checks that only open connections own objects.
     private func lookAtOwners() {
         if owned?.tree !== world.server.tree { owned = nodes(of: world.server.tree) }
         guard let owned else { return }

@@ -1,7 +1,7 @@
 import ReactorCore
 import StockReactors
 
-/// A collection of counters that come and go.
+/// A collection of counters that are created and removed.
 @Reactor
 struct House {
     @Children var rooms = { (_: WireKey) in Counter() }
@@ -17,7 +17,7 @@ struct House {
     }
 
     struct State: Equatable, Sendable {
-        /// The rooms that are there, in order.
+        /// The names of the existing rooms, in order.
         var names: [String] = []
     }
 

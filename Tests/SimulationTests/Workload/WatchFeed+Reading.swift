@@ -4,12 +4,12 @@ import ReactorThreads
 @testable import ReactorClient
 
 extension WatchFeed {
-    /// The revision of the value that is shown; `nil` before the first.
+    /// The revision of the shown value; `nil` before the first.
     var revision: Revision? { state.withLock(\.revision) }
 
-    /// Whether there will be no more values: the node was removed.
+    /// Whether no further values follow: the node was removed.
     var hasFailed: Bool { state.withLock(\.error) != nil }
 
-    /// The value that is shown; `nil` if nothing stands there.
+    /// The shown value; `nil` if nothing exists there.
     var bytes: [UInt8]? { (try? state.withLock(\.held).decoded())??.wireBytes() }
 }

@@ -4,13 +4,13 @@ import ReactorCore
 import ReactorLoop
 import StockReactors
 
-/// As many increments as the daemon takes, with a fixed number on the way.
+/// Sends increments as fast as the daemon takes them, with a fixed number in flight.
 struct ActionsLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "actions")
 
     @OptionGroup var options: LoadOptions
 
-    @Option(help: "Actions that each client has on the way.")
+    @Option(help: "Actions that each client has in flight.")
     var window = 16
 
     @Option(help: "Connections, all on one loop.")
@@ -19,7 +19,7 @@ struct ActionsLoad: ParsableCommand {
     @Option(help: "Counters to choose from at random: 1 is /counter, more are /many/cN.")
     var reactors = 1
 
-    @Option(help: "How many actions to send; 0 for as many as there is time for.")
+    @Option(help: "Number of actions to send; 0 for as many as the time allows.")
     var total: UInt64 = 0
 
     func run() throws {
@@ -42,23 +42,23 @@ struct ActionsLoad: ParsableCommand {
         }
         let count = completed() - begin.count
         if let failure = senders.lazy.compactMap(\.failure).first { throw failure }
-        tell([
+        report([
             ("rate", Double(count) * 1e9 / Double(now - begin.time)),
             ("count", Double(completed())),
         ])
     }
 }
 
-/// One client that sends an action for each that is answered.
+/// A client that sends a further action for each outcome.
 private final class Sender {
     let client: LoopClient
     let nodes: [NodeID]
     let window: Int
-    /// Actions answered so far.
+    /// Actions with an outcome so far.
     private(set) var count: UInt64 = 0
     private(set) var failure: LoadError?
     private var random: UInt64 = 0x9E37_79B9_7F4A_7C15
-    // because a closure that is made for each action would be measured too
+    // Made once: a closure per action would be measured too.
     private lazy var completion: (ActionOutcome) -> Void = { [unowned self] outcome in
         if case .applied = outcome {
             count += 1
@@ -81,7 +81,9 @@ private final class Sender {
 
     private func send() {
         do {
-            try client.dispatch(Counter.Action.increment(by: 1), to: target(), then: completion)
+            try client.act {
+                try $0.dispatch(Counter.Action.increment(by: 1), to: target(), then: completion)
+            }
         } catch {
             failure = LoadError("increment: \(error)")
         }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import CBench
 
-/// One bare commit of SQLite's at a time, of rows like those of a journal: the floor of what is
-/// durable.
+/// Commits rows like a journal's to a bare SQLite database, one at a time: the lower bound for
+/// durable actions.
 struct CommitsLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "commits")
 
-    @Option(help: "The data directory whose rows it does as.")
+    @Option(help: "The data directory whose rows are imitated.")
     var like: String
 
-    @Option(help: "Where to make a database.")
+    @Option(help: "The directory for the database.")
     var directory: String
 
     @Option(help: "For how long to measure, in seconds.")
@@ -27,7 +27,7 @@ struct CommitsLoad: ParsableCommand {
         guard code == 0 else { throw LoadError("\(directory): SQLite says \(code)") }
         var samples = Samples()
         for duration in durations[..<count] { samples.add(duration) }
-        tell(
+        report(
             try samples.summary() + [
                 ("rowBytes", Double(row.delta_bytes + row.fact_bytes)),
                 ("pageBytes", Double(row.page_bytes)),

@@ -4,7 +4,7 @@ import ReactorCore
 import ReactorLoop
 import StockReactors
 
-/// One writer, and many mirrors of what it changes, until all show everything.
+/// One writer and many mirrors of its counter, until all mirrors show the final state.
 struct FanOutLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "fan-out")
 
@@ -13,10 +13,10 @@ struct FanOutLoad: ParsableCommand {
     @Option(help: "Clients with a mirror each.")
     var subscribers = 100
 
-    @Option(help: "Actions that the writer has on the way.")
+    @Option(help: "Actions that the writer has in flight.")
     var window = 1
 
-    @Option(help: "Actions in all.")
+    @Option(help: "Total number of actions.")
     var actions = 1_000
 
     func run() throws {
@@ -34,10 +34,12 @@ struct FanOutLoad: ParsableCommand {
             guard sent < actions, failure == nil else { return }
             sent += 1
             do {
-                try writer.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
-                    answered += 1
-                    if case .applied = outcome { return send() }
-                    failure = LoadError("increment: got \(outcome)")
+                try writer.act { machine in
+                    try machine.dispatch(Counter.Action.increment(by: 1), to: node) { outcome in
+                        answered += 1
+                        if case .applied = outcome { return send() }
+                        failure = LoadError("increment: got \(outcome)")
+                    }
                 }
             } catch {
                 failure = LoadError("increment: \(error)")
@@ -51,12 +53,12 @@ struct FanOutLoad: ParsableCommand {
             while mirror.state.count < final { loop.turn(.wait) }
         }
         let deliveries = Double(subscribers) * Double(actions)
-        tell([("rate", deliveries * 1e9 / Double(loop.now - start))])
+        report([("rate", deliveries * 1e9 / Double(loop.now - start))])
     }
 }
 
 extension LoopClient {
-    /// Keeps the client for as long as the process lives: the loop does not.
+    /// Keeps the client until the process ends, because the loop does not retain it.
     func keptAlive() -> LoopClient {
         _ = Unmanaged.passRetained(self)
         return self

@@ -5,7 +5,7 @@ import ReactorLoop
 import ReactorWire
 import StockReactors
 
-/// As many keys in /map as asked for.
+/// Writes a number of keys into /map.
 struct FillLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "fill")
 
@@ -16,7 +16,7 @@ struct FillLoad: ParsableCommand {
 
     private static let keysPerAction = 1_000
 
-    /// The key numbered `index`.
+    /// The key with number `index`.
     static func key(_ index: Int) -> WireKey { WireKey("key-\(index)") }
 
     func run() throws {
@@ -31,14 +31,15 @@ struct FillLoad: ParsableCommand {
                     value: .integer(WireInteger(isNegative: false, magnitude: UInt64(index))))
             }
             var outcome: ActionOutcome?
-            try client.dispatch(Map.Action.merge(entries: WireMap(pairs)), to: node) {
-                outcome = $0
+            let action = try Map.Action.merge(entries: WireMap(pairs))
+            try client.act { machine in
+                try machine.dispatch(action, to: node) { outcome = $0 }
             }
             while outcome == nil { loop.turn(.wait) }
             guard case .applied? = outcome else {
                 throw LoadError("merge: expected applied, got \(String(describing: outcome))")
             }
         }
-        tell([("rate", Double(keys) * 1e9 / Double(loop.now - start))])
+        report([("rate", Double(keys) * 1e9 / Double(loop.now - start))])
     }
 }

@@ -3,19 +3,19 @@ import Glibc
 import ReactorClient
 import ReactorLoop
 
-/// Connections that do nothing until the process is told to end.
+/// Connections without traffic, until the process reads the end of its input.
 struct IdleLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "idle")
 
     @OptionGroup var options: LoadOptions
 
-    @Option(help: "How many.")
+    @Option(help: "Number of connections.")
     var connections = 1_000
 
     @Flag(help: "Connect to Redis.")
     var redis = false
 
-    @Flag(help: "Follow /counter, and never read what comes.")
+    @Flag(help: "Subscribe to /counter, and never read.")
     var stuck = false
 
     func run() throws {
@@ -32,8 +32,8 @@ struct IdleLoad: ParsableCommand {
                 if stuck { _ = try client.counter(at: "/counter") }
             }
         }
-        tell([("ready", 1)])
-        // because the loop is not turned any more, nothing is read from here on
+        report([("ready", 1)])
+        // The loop no longer turns, so nothing is read from here on.
         while readLine() != nil {}
         withExtendedLifetime(sockets) {}
     }

@@ -4,7 +4,7 @@ import Glibc
 import ReactorClient
 import ReactorLoop
 
-/// What every load is told: where to go, and for how long.
+/// The common options of all loads: the server's socket and the duration.
 struct LoadOptions: ParsableArguments {
     @Option(help: "The socket of the server.")
     var socket: String
@@ -12,11 +12,11 @@ struct LoadOptions: ParsableArguments {
     @Option(help: "For how long to measure, in seconds.")
     var seconds = 1.0
 
-    // because that is what the daemon does unless it is told otherwise
+    // The daemon's default.
     @Option(help: "For how long a client polls after traffic, in microseconds.")
     var spin = 50
 
-    /// Nanoseconds to measure for, after a tenth of that to get warm.
+    /// Nanoseconds to measure, after a tenth of that for warming up.
     var nanoseconds: UInt64 { UInt64(seconds * 1e9) }
 
     var spinDuration: Duration { .microseconds(spin) }
@@ -26,15 +26,15 @@ struct LoadOptions: ParsableArguments {
     }
 }
 
-/// Why a load cannot go on.
+/// The reason why a load failed.
 struct LoadError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Writes results for the process that started this one: a line `name number` each.
-func tell(_ results: [(String, Double)]) {
+/// Writes results for the parent process: a line `name number` each.
+func report(_ results: [(String, Double)]) {
     let text = results.map { "\($0.0) \($0.1)\n" }.joined()
     FileHandle.standardOutput.write(Data(text.utf8))
 }

@@ -5,13 +5,13 @@ import ReactorCore
 import ReactorLoop
 import StockReactors
 
-/// What costs no I/O: reading a mirror, and dispatching to a store in the same process.
+/// Operations without I/O: reading a mirror, and dispatching to a store in the same process.
 struct LocalLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "local")
 
     @OptionGroup var options: LoadOptions
 
-    @Option(help: "How often to do it.")
+    @Option(help: "Number of repetitions.")
     var count = 5_000_000
 
     func run() throws {
@@ -30,7 +30,7 @@ struct LocalLoad: ParsableCommand {
         guard store.state.count == Int64(count) + 1_000 else {
             throw LoadError("store: expected \(count + 1_000), got \(store.state.count)")
         }
-        // because what came and went is to leave nothing behind
+        // Measures again afterwards: a removed middleware must not cost anything.
         var token: StoreToken? = store.addMiddleware(Middleware { _, _, _ in })
         try store.dispatch(.increment(by: 1))
         let middlewareTime = try perCall { try store.dispatch(.increment(by: 1)) }
@@ -39,35 +39,36 @@ struct LocalLoad: ParsableCommand {
         precondition(token == nil)
         let (sagaTime, sagaEndedTime) = try sagaTimes(store)
         let (observerTime, unobservedTime) = try observerTimes(store)
-        tell([
+        report([
             ("read", readTime), ("store", storeTime),
             ("middleware", middlewareTime), ("after", afterTime),
             ("saga", sagaTime), ("sagaEnded", sagaEndedTime),
             ("observer", observerTime), ("unobserved", unobservedTime),
             ("allocations", Double(allocations) / Double(count)),
-            // because a sum that nobody asks for need not be computed
+            // Reported, so that the compiler cannot remove the computation.
             ("sum", Double(sum)),
         ])
     }
 
-    /// What a dispatch costs beside a saga that wants none of the actions, and once it has ended.
+    /// Nanoseconds per dispatch with a saga that takes none of the actions, and after the saga
+    /// has ended.
     private func sagaTimes(_ store: Store<Counter>) throws -> (Double, Double) {
         let handle = store.runSaga { saga in
             saga.takeEvery(where: { $0 == .reset }) { _, _ in }
             try await saga.put(.increment(by: 1))
         }
-        // because what it puts comes when it listens
+        // The saga's `put` arrives once the saga listens.
         let sequence = store.sequence
         while store.sequence == sequence { store.drain() }
         let sagaTime = try perCall { try store.dispatch(.increment(by: 1)) }
         handle.cancel()
         while handle.isRunning { store.drain() }
-        // because the desk goes with what the end has posted
+        // Processes the jobs that the saga's end has posted.
         store.drain()
         return (sagaTime, try perCall { try store.dispatch(.increment(by: 1)) })
     }
 
-    /// What a dispatch costs with one observer of the state, and once that is gone.
+    /// Nanoseconds per dispatch with one observer of the state, and after its removal.
     private func observerTimes(_ store: Store<Counter>) throws -> (Double, Double) {
         var last: Int64 = 0
         var token: StoreToken? = store.observe { last = $0.count }
@@ -79,7 +80,8 @@ struct LocalLoad: ParsableCommand {
         return (observerTime, unobservedTime)
     }
 
-    /// Refuses to report a number that would be zero whatever happened.
+    /// Checks that the count includes the runtime's allocations; otherwise the result would
+    /// always be zero.
     private func checkAllocationCount() throws {
         let before = bench_allocation_count()
         let boxes = (0..<100).map { Box(number: $0) }
@@ -89,7 +91,7 @@ struct LocalLoad: ParsableCommand {
         }
     }
 
-    /// Nanoseconds that a call of `body` takes.
+    /// Nanoseconds per call of `body`.
     private func perCall(_ body: () throws -> Void) rethrows -> Double {
         let clock = Monotonic()
         let start = clock.now
@@ -98,7 +100,7 @@ struct LocalLoad: ParsableCommand {
     }
 }
 
-/// Something that lives on the heap.
+/// An object on the heap.
 private final class Box {
     let number: Int
 

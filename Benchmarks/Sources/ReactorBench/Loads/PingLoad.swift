@@ -5,8 +5,8 @@ import ReactorLoop
 import ReactorWire
 import StockReactors
 
-/// Signs of life, one at a time, with a change in between now and then: for how long the daemon
-/// answers nobody.
+/// One ping at a time, with occasional changes: measures the longest time in which the daemon
+/// answers no client.
 struct PingLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "ping")
 
@@ -37,20 +37,22 @@ struct PingLoad: ParsableCommand {
                 if start >= stretch.begin { changes.add(loop.now - start) }
             }
             let start = loop.now
-            // because the one before was answered, nothing that waits for a disk is in front of it
+            // The previous change has its outcome, so no wait for the disk delays the ping.
             try wait(loop) { done in
-                client.ping { done($0.mapError { LoadError("ping: \($0)") }) }
+                client.act { machine in
+                    machine.ping { done($0.mapError { LoadError("ping: \($0)") }) }
+                }
             }
             if start >= stretch.begin { pings.add(loop.now - start) }
         }
-        tell(
+        report(
             try pings.summary()
                 + changes.summary().map { ("change.\($0.0)", $0.1) })
     }
 
     private typealias Done = (Result<Void, LoadError>) -> Void
 
-    /// What changes something.
+    /// Returns a function that sends a change.
     private func changing(_ client: LoopClient) throws -> (@escaping Done) throws -> Void {
         let paths =
             keys > 0 ? ["/map"] : (0..<reactors).map { "/many/c\($0)" }.shuffled().prefix(1_000)
@@ -64,12 +66,13 @@ struct PingLoad: ParsableCommand {
         return { done in
             let node = nodes[Int.random(in: nodes.indices)]
             guard keys > 0 else {
-                return try client.dispatch(
-                    Counter.Action.increment(by: 1), to: node, then: told(done))
+                return try client.act {
+                    try $0.dispatch(Counter.Action.increment(by: 1), to: node, then: told(done))
+                }
             }
             let key = FillLoad.key(Int.random(in: 0..<keys))
-            try client.dispatch(
-                Map.Action.set(key: key, value: .integer(1)), to: node, then: told(done))
+            let action = Map.Action.set(key: key, value: .integer(1))
+            try client.act { try $0.dispatch(action, to: node, then: told(done)) }
         }
     }
 

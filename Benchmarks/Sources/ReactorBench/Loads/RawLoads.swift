@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// One `INCR` at a time, through blocking calls: Redis's own latency and nothing else.
+/// One `INCR` at a time, through blocking calls: the latency of Redis alone.
 struct RedisRoundTripLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "redis-round-trip")
 
@@ -8,7 +8,7 @@ struct RedisRoundTripLoad: ParsableCommand {
 
     func run() throws {
         let socket = try RawSocket(connectingTo: options.socket)
-        try tellRoundTrips(lasting: options.nanoseconds) {
+        try reportRoundTrips(lasting: options.nanoseconds) {
             try socket.send(RedisCommand.increment)
             guard try socket.receiveLine() == UInt8(ascii: ":") else {
                 throw LoadError("INCR: expected a number")
@@ -17,7 +17,7 @@ struct RedisRoundTripLoad: ParsableCommand {
     }
 }
 
-/// One message at a time between two processes that do nothing else: the floor.
+/// One message at a time between two processes: the lower bound of any round trip.
 struct FloorLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "floor")
 
@@ -28,17 +28,17 @@ struct FloorLoad: ParsableCommand {
     var core: Int32 = -1
 
     func run() throws {
-        // because that is about what an increment takes: a frame's header and a few bytes
+        // About the size of an increment: a frame's header and a few bytes.
         let message = [UInt8](repeating: 1, count: 32)
         let socket = try RawSocket(echoing: message.count, onCore: core)
-        try tellRoundTrips(lasting: UInt64(seconds * 1e9)) {
+        try reportRoundTrips(lasting: UInt64(seconds * 1e9)) {
             try socket.send(message)
             try socket.receive(message.count)
         }
     }
 }
 
-/// From `PUBLISH` on one connection to its arrival on another.
+/// The time from `PUBLISH` on one connection to its arrival on another.
 struct RedisVisibleLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "redis-visible")
 
@@ -59,12 +59,12 @@ struct RedisVisibleLoad: ParsableCommand {
             if start >= stretch.begin { samples.add(clock.now - start) }
             try publisher.receiveLine()
         }
-        tell(try samples.summary())
+        report(try samples.summary())
     }
 }
 
-/// Does `exchange` over and over, and tells how long each took.
-private func tellRoundTrips(lasting nanoseconds: UInt64, _ exchange: () throws -> Void) throws {
+/// Repeats `exchange` and reports the durations.
+private func reportRoundTrips(lasting nanoseconds: UInt64, _ exchange: () throws -> Void) throws {
     let clock = Monotonic()
     let stretch = Stretch(now: clock.now, lasting: nanoseconds)
     var samples = Samples()
@@ -75,5 +75,5 @@ private func tellRoundTrips(lasting nanoseconds: UInt64, _ exchange: () throws -
         now = clock.now
         if start >= stretch.begin { samples.add(now - start) }
     }
-    tell(try samples.summary())
+    report(try samples.summary())
 }

@@ -1,7 +1,7 @@
 import CBench
 import Glibc
 
-/// A blocking Unix socket: the least that can stand between a program and its peer.
+/// A blocking Unix socket without any layer above it.
 final class RawSocket {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -11,7 +11,7 @@ final class RawSocket {
         guard descriptor >= 0 else { throw LoadError("connect to \(path): errno \(errno)") }
     }
 
-    /// Starts a process that sends back every message.
+    /// Starts a process that echoes every message.
     init(echoing messageBytes: Int, onCore core: Int32) throws {
         descriptor = bench_start_echo(messageBytes, core)
         guard descriptor >= 0 else { throw LoadError("start the echo: errno \(errno)") }
@@ -25,13 +25,25 @@ final class RawSocket {
         }
     }
 
-    /// Reads `byteCount` bytes, not more.
+    /// Reads exactly `byteCount` bytes.
     func receive(_ byteCount: Int) throws {
         var count = 0
         while count < byteCount { count += try read(upTo: byteCount - count) }
     }
 
-    /// Reads one line, which must be all that the peer has sent; answers its first byte.
+    /// Reads what has arrived, at least one byte.
+    func receiveSome() throws -> ArraySlice<UInt8> {
+        let count = try read(upTo: buffer.count)
+        return buffer[..<count]
+    }
+
+    /// Reads up to the end of line number `count`, which must be the last that the peer sends.
+    func receiveLines(count: Int) throws {
+        var lines = 0
+        while lines < count { lines += try receiveSome().count { $0 == 10 } }
+    }
+
+    /// Reads one line, which must be all that the peer has sent; returns its first byte.
     @discardableResult
     func receiveLine() throws -> UInt8 {
         var first: UInt8?

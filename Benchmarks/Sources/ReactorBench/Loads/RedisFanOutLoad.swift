@@ -1,9 +1,9 @@
 import ArgumentParser
 import ReactorLoop
 
-/// One publisher and many subscribers, until all have received everything.
+/// One publisher and many subscribers, until all have received all messages.
 ///
-/// Subscribers count bytes and parse nothing, which is less than any real one does.
+/// Subscribers count bytes without parsing them, which is less work than a real subscriber does.
 struct RedisFanOutLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "redis-fan-out")
 
@@ -12,10 +12,10 @@ struct RedisFanOutLoad: ParsableCommand {
     @Option(help: "Subscribers.")
     var subscribers = 100
 
-    @Option(help: "Messages that the publisher has on the way.")
+    @Option(help: "Messages that the publisher has in flight.")
     var window = 1
 
-    @Option(help: "Messages in all.")
+    @Option(help: "Total number of messages.")
     var actions = 1_000
 
     func run() throws {
@@ -30,7 +30,7 @@ struct RedisFanOutLoad: ParsableCommand {
             connection.resumeReading()
             connection.write(subscribe.span)
             connections.append(connection)
-            // because only so many may wait to be accepted
+            // The number of connections that may wait for acceptance is limited.
             let subscribed = connections.count * RedisCommand.subscribedByteCount
             while received < subscribed { loop.turn(.wait) }
         }
@@ -55,6 +55,6 @@ struct RedisFanOutLoad: ParsableCommand {
             loop.turn(.wait)
         }
         let deliveries = Double(subscribers) * Double(actions)
-        tell([("rate", deliveries * 1e9 / Double(loop.now - start))])
+        report([("rate", deliveries * 1e9 / Double(loop.now - start))])
     }
 }

@@ -5,7 +5,7 @@ import ReactorCore
 import ReactorLoop
 import StockReactors
 
-/// One increment at a time: from its dispatch to its outcome, on the client's own loop.
+/// One increment at a time: the time from its dispatch to its outcome, on the client's own loop.
 struct RoundTripLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "round-trip")
 
@@ -28,8 +28,10 @@ struct RoundTripLoad: ParsableCommand {
         while now < stretch.end {
             let start = now
             answer = nil
-            try client.dispatch(
-                Counter.Action.increment(by: 1), to: nodes[next], then: completion)
+            try client.act {
+                try $0.dispatch(
+                    Counter.Action.increment(by: 1), to: nodes[next], then: completion)
+            }
             next = (next + 1) % nodes.count
             while answer == nil { loop.turn(.wait) }
             now = loop.now
@@ -38,23 +40,27 @@ struct RoundTripLoad: ParsableCommand {
             }
             if start >= stretch.begin { samples.add(now - start) }
         }
-        tell(try samples.summary())
+        report(try samples.summary())
     }
 }
 
-/// One increment at a time, awaited by a task on another thread than the client's.
+/// One increment at a time, awaited by a task on another thread than the client's, or on the
+/// client's executor.
 struct AwaitLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "await")
 
     @OptionGroup var options: LoadOptions
 
+    @Flag(help: "The task prefers the client's executor.")
+    var onExecutor = false
+
     func run() throws {
-        let options = options
+        let (options, onExecutor) = (options, onExecutor)
         let done = DispatchSemaphore(value: 0)
-        // because the main thread only waits here, and must not be the one that awaits
+        // Detached, because the main thread blocks here and cannot run the task.
         Task.detached {
             do {
-                try await measure(options)
+                try await measure(onExecutor: onExecutor, options)
             } catch {
                 Self.exit(withError: error)
             }
@@ -65,22 +71,25 @@ struct AwaitLoad: ParsableCommand {
 }
 
 @concurrent
-private func measure(_ options: LoadOptions) async throws {
+private func measure(onExecutor: Bool, _ options: LoadOptions) async throws {
     let client = try await Client.connect(to: options.socket, options: options.clientOptions)
     let counter = try await client.mirror(Counter(), at: "/counter")
-    let clock = Monotonic()
-    let stretch = Stretch(now: clock.now, lasting: options.nanoseconds)
-    var samples = Samples()
-    var now = clock.now
-    while now < stretch.end {
-        let start = now
-        let outcome = await counter.dispatch(.increment(by: 1))
-        now = clock.now
-        guard case .applied = outcome else {
-            throw LoadError("increment: expected applied, got \(outcome)")
+    let samples = try await withTaskExecutorPreference(onExecutor ? client.executor : nil) {
+        let clock = Monotonic()
+        let stretch = Stretch(now: clock.now, lasting: options.nanoseconds)
+        var samples = Samples()
+        var now = clock.now
+        while now < stretch.end {
+            let start = now
+            let outcome = await counter.dispatch(.increment(by: 1))
+            now = clock.now
+            guard case .applied = outcome else {
+                throw LoadError("increment: expected applied, got \(outcome)")
+            }
+            if start >= stretch.begin { samples.add(now - start) }
         }
-        if start >= stretch.begin { samples.add(now - start) }
+        return samples
     }
     client.close()
-    tell(try samples.summary())
+    report(try samples.summary())
 }

@@ -1,4 +1,4 @@
-/// Durations of single operations, in nanoseconds, kept whole so that percentiles are exact.
+/// Durations of single operations in nanoseconds, all kept, so that percentiles are exact.
 struct Samples {
     private var values: [UInt64] = []
 
@@ -8,8 +8,8 @@ struct Samples {
 
     var count: Int { values.count }
 
-    /// The results to tell: some percentiles, the longest, the mean, how many there
-    /// were, and how many there are in a second, one after the other.
+    /// The results: percentiles, the longest, the mean, the number of samples, and their rate per
+    /// second if run one after another.
     func summary() throws -> [(String, Double)] {
         guard !values.isEmpty else { throw LoadError("nothing was measured in the given time") }
         let sorted = values.sorted()
@@ -25,7 +25,7 @@ struct Samples {
     }
 }
 
-/// The stretch of time in which samples count: it begins after some to get warm.
+/// The time in which samples count, after a warm-up.
 struct Stretch {
     let begin: UInt64
     let end: UInt64

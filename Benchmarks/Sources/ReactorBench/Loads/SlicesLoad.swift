@@ -4,10 +4,10 @@ import ReactorServer
 import ReactorWire
 import StockReactors
 
-/// What a snapshot asks of the thread that serves: slice by slice, with a change in each turn.
+/// Measures the serving thread's share of a snapshot: slice by slice, with a change in each turn.
 ///
-/// No other process and no disk has a part in it, and every slice counts as the shortest that it was
-/// in all snapshots: what interrupts one interrupts another the next time.
+/// Involves no other process and no disk. Each slice counts with its shortest duration over all
+/// snapshots, since an interruption rarely hits the same slice again.
 struct SlicesLoad: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "slices")
 
@@ -20,8 +20,8 @@ struct SlicesLoad: ParsableCommand {
     @Option(help: "How many snapshots to take.")
     var snapshots = 9
 
-    // because a writer goes on with what was gathered while things change
-    /// Turns after the last slice that count as well.
+    /// Turns after the last slice that count as well, because the writer still uses the collected
+    /// parts while the state changes.
     private static let turnsBehind = 1_000
 
     func run() throws {
@@ -49,7 +49,7 @@ struct SlicesLoad: ParsableCommand {
         }
         var samples = Samples()
         for duration in shortest { samples.add(duration) }
-        tell(try samples.summary())
+        report(try samples.summary())
     }
 
     private func fill(_ shell: SlicesShell) throws {
@@ -62,7 +62,7 @@ struct SlicesLoad: ParsableCommand {
         }
     }
 
-    /// How long each turn took of a snapshot, and some behind it.
+    /// Measures each turn of a snapshot, and some turns after it.
     private func slices(_ shell: SlicesShell) throws -> [UInt64] {
         let clock = Monotonic()
         var durations: [UInt64] = []
@@ -70,7 +70,7 @@ struct SlicesLoad: ParsableCommand {
         shell.server.wantSnapshot()
         var left = Self.turnsBehind
         while left > 0 {
-            // because what is changed must be the same in every snapshot
+            // The changes must be the same in every snapshot.
             let index = durations.count &* 7_919
             let start = clock.now
             if keys > 0 {
@@ -90,14 +90,14 @@ struct SlicesLoad: ParsableCommand {
     }
 }
 
-/// Carries out what a server orders, and keeps nothing.
+/// Carries out the server's outputs and keeps no history.
 private final class SlicesShell {
     let server: Server
     private var snapshot: ServerSnapshot?
 
     init(_ server: Server) { self.server = server }
 
-    /// Whether no snapshot is under way.
+    /// Whether no snapshot is in progress.
     var isIdle: Bool { snapshot == nil }
 
     func change(_ path: String, _ action: [UInt8]) throws {

@@ -1,4 +1,4 @@
-/// What those who do nothing cost: memory, and the time of those who do something.
+/// The cost of idle connections: their memory, and their effect on active clients.
 struct Crowd {
     let bench: Bench
 
@@ -16,7 +16,7 @@ struct Crowd {
             try crowd.endInput()
             return max(0, after - before) / Double(count)
         }
-        // because memory that was freed is used again: only a fresh server shows what they take
+        // Freed memory is reused, so only a new server shows the increase.
         return try Row(
             measure: "memory per idle connection", placement: bench.placement.rawValue,
             unit: .bytes,
@@ -46,7 +46,7 @@ struct Crowd {
         let server = try bench.daemon(DaemonSetup())
         let alone = try trip(server)
         let crowd = try bench.lasting("idle", on: server, ["--connections", "100", "--stuck"])
-        // because only a peer whose buffers are full is one that does not read
+        // Fills the buffers of the clients that do not read.
         _ = try bench.timed("actions", on: server, ["--window", "64"])
         let beside = try trip(server)
         try crowd.endInput()
@@ -68,14 +68,14 @@ struct Crowd {
         _ result: String, _ bound: Double
     ) throws -> Row {
         guard let value = ours[result], let base = alone[result] else {
-            throw LoadError("\(measure): no load told it")
+            throw LoadError("\(measure): no load reported it")
         }
         return Row(
             measure: measure, placement: bench.placement.rawValue, unit: unit, ours: value,
             peer: base, against: "itself alone", target: .atMost(bound))
     }
 
-    /// Time per action, from two rates.
+    /// Time per action, computed from two rates.
     private func cost(
         _ measure: String, _ ours: [String: Double], _ alone: [String: Double], _ bound: Double
     ) throws -> Row {

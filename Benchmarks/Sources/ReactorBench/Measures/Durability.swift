@@ -1,4 +1,5 @@
-/// Actions whose answers wait for a disk, beside Redis's append-only file and a bare commit.
+/// Actions whose outcomes wait for the disk, compared with Redis's append-only file and a bare
+/// commit.
 struct Durability {
     let bench: Bench
 
@@ -10,20 +11,20 @@ struct Durability {
             } + [many(sides)]
     }
 
-    /// The servers that take turns.
+    /// The servers that are measured in turn.
     private struct Sides {
         let strict: ServerProcess
         let relaxed: ServerProcess
         let always: ServerProcess
         let everySecond: ServerProcess
-        /// Where the strict one keeps its rows.
+        /// The data directory of ``strict``.
         let strictData: String
 
         init(_ bench: Bench) throws {
             strictData = try bench.freshDataDirectory()
             strict = try bench.daemon(
-                DaemonSetup(keeping: .strict, dataDirectory: strictData))
-            relaxed = try bench.daemon(DaemonSetup(keeping: .relaxed))
+                DaemonSetup(durability: .strict, dataDirectory: strictData))
+            relaxed = try bench.daemon(DaemonSetup(durability: .relaxed))
             always = try bench.redis(.strict)
             everySecond = try bench.redis(.relaxed)
         }
@@ -31,7 +32,7 @@ struct Durability {
 
     private typealias Contender = (name: String, run: () throws -> [String: Double])
 
-    /// One action on the way.
+    /// Measures one action in flight.
     private func trips(_ sides: Sides) throws -> [Row] {
         let rounds = try Rounds(
             bench.effort.rounds,
@@ -48,34 +49,34 @@ struct Durability {
         } + [
             rate(
                 "strict, actions/s, 1 client, window 1", rounds, "strict", "always",
-                Keeping.strict.redisName, .atLeast(0.8))
+                ReplyDurability.strict.redisName, .atLeast(0.8))
         ]
     }
 
     private func trips(_ percentile: String, _ rounds: Rounds) throws -> [Row] {
         let isMedian = percentile == "p50"
         func row(
-            _ keeping: Keeping, _ peer: String, _ against: String, _ target: Row.Target?
+            _ durability: ReplyDurability, _ peer: String, _ against: String, _ target: Row.Target?
         ) throws -> Row {
             Row(
-                measure: "\(keeping.rawValue), round trip \(percentile)",
+                measure: "\(durability.rawValue), round trip \(percentile)",
                 placement: bench.placement.rawValue, unit: .nanoseconds,
-                ours: try rounds.median("\(keeping.rawValue).\(percentile)"),
+                ours: try rounds.median("\(durability.rawValue).\(percentile)"),
                 peer: try rounds.median("\(peer).\(percentile)"), against: against,
                 target: isMedian ? target : nil)
         }
         return [
-            try row(.strict, "always", Keeping.strict.redisName, .atMost(1.25)),
+            try row(.strict, "always", ReplyDurability.strict.redisName, .atMost(1.25)),
             try row(.strict, "bare", "a bare SQLite commit", .atMost(1.2)),
-            try row(.relaxed, "everysec", Keeping.relaxed.redisName, nil),
+            try row(.relaxed, "everysec", ReplyDurability.relaxed.redisName, nil),
             try row(.memory, "strict", "strict", nil),
         ]
     }
 
-    /// Many actions on the way.
+    /// Measures many actions in flight.
     private func bulk(_ sides: Sides, clients: Int, window: Int) throws -> [Row] {
         let words = ["--window", "\(window)", "--clients", "\(clients)"]
-        // because a disk takes so many windows, however long they are
+        // A disk commits a number of windows per second, whatever their size.
         let requests = min(bench.effort.commits * window * clients, 1_000_000)
         let isOneCommit = clients == 1 && window <= 64
         var contenders: [Contender] = [
@@ -104,10 +105,11 @@ struct Durability {
         let what = "actions/s, \(clients) client\(clients == 1 ? "" : "s"), window \(window)"
         var rows = [
             try rate(
-                "strict, \(what)", rounds, "strict", "always", Keeping.strict.redisName,
+                "strict, \(what)", rounds, "strict", "always", ReplyDurability.strict.redisName,
                 .atLeast(isOneCommit ? 0.8 : 2)),
             try rate(
-                "relaxed, \(what)", rounds, "relaxed", "everysec", Keeping.relaxed.redisName,
+                "relaxed, \(what)", rounds, "relaxed", "everysec",
+                ReplyDurability.relaxed.redisName,
                 .atLeast(1)),
             try rate("strict, \(what)", rounds, "strict", "memory", "memory", nil),
         ]
@@ -123,7 +125,7 @@ struct Durability {
         return rows
     }
 
-    /// So many actions on the way that a disk hardly matters.
+    /// Measures so many actions in flight that the disk hardly matters.
     private func many(_ sides: Sides) throws -> Row {
         let words = ["--window", "1000", "--clients", "16"]
         let rounds = try Rounds(

@@ -1,4 +1,4 @@
-/// Deliveries per second from one writer to many mirrors, beside Redis's pub/sub.
+/// Deliveries per second from one writer to many mirrors, compared with Redis's pub/sub.
 struct FanOut {
     let bench: Bench
 
@@ -13,7 +13,7 @@ struct FanOut {
     private func row(_ subscribers: Int, window: Int, _ target: Double) throws -> Row {
         let words = [
             "--subscribers", "\(subscribers)", "--window", "\(window)", "--actions",
-            // because some hundred are needed for the window to matter
+            // The window matters only with some hundred actions.
             "\(max(200, bench.effort.fanOutDeliveries / subscribers))",
         ]
         let rounds = try Rounds(

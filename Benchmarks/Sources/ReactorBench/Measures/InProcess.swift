@@ -1,4 +1,4 @@
-/// What costs no I/O.
+/// Operations without I/O.
 struct InProcess {
     let bench: Bench
 
@@ -18,11 +18,11 @@ struct InProcess {
             try row("reading a mirror's state", .nanoseconds, "read", .under(50)),
             try row("Store dispatch", .nanoseconds, "store", nil),
             try row("Store dispatch, one middleware", .nanoseconds, "middleware", nil),
-            try row("Store dispatch, middleware gone again", .nanoseconds, "after", nil),
+            try row("Store dispatch, middleware removed", .nanoseconds, "after", nil),
             try row("Store dispatch, one saga", .nanoseconds, "saga", nil),
             try row("Store dispatch, saga ended", .nanoseconds, "sagaEnded", nil),
             try row("Store dispatch, one observer", .nanoseconds, "observer", nil),
-            try row("Store dispatch, observer gone again", .nanoseconds, "unobserved", nil),
+            try row("Store dispatch, observer removed", .nanoseconds, "unobserved", nil),
             try row("Store dispatch, allocations", .count, "allocations", nil),
         ]
     }

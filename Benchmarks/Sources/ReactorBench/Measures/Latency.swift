@@ -1,9 +1,9 @@
-/// Round trips with one action on the way, beside the floor and Redis.
+/// Round trips with one action in flight, compared with the lower bound and Redis.
 struct Latency {
     let bench: Bench
 
     func rows() throws -> [Row] {
-        // because two sides on one core have nobody to wait for while they poll, and do not
+        // On one core neither side polls, so there is no second case to measure.
         let sleeping =
             bench.placement == .oneCore ? nil : try bench.daemon(DaemonSetup(polls: false))
         let core = bench.placement.serverCore ?? -1
@@ -13,6 +13,7 @@ struct Latency {
             ("floor", { try bench.load(["floor", "--seconds", seconds, "--core=\(core)"]) }),
             ("redis", { try bench.timed("redis-round-trip", on: bench.redis) }),
             ("await", { try bench.timed("await", on: bench.daemon) }),
+            ("executor", { try bench.timed("await", on: bench.daemon, ["--on-executor"]) }),
         ]
         if let sleeping {
             contenders += [
@@ -41,6 +42,9 @@ struct Latency {
             try row("round trip", "ours", "floor", "raw ping-pong", .atMost(1.3)),
             try row("round trip", "ours", "redis", "Redis INCR", .below),
             try row("round trip, await", "await", "redis", "Redis INCR", nil),
+            try row(
+                "round trip, await on the client's executor", "executor", "redis", "Redis INCR",
+                nil),
         ]
         if isSleeping {
             let name = "round trip, no polling"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// For how long the daemon answers nobody while snapshots are taken, beside itself without any; and
-/// what of that is its own doing, and not the machine's.
+/// The longest time in which the daemon answers no client during snapshots, compared with the
+/// daemon without snapshots, and the part of that time spent by the daemon itself.
 struct Pauses {
     let bench: Bench
 
@@ -10,10 +10,10 @@ struct Pauses {
         let nodes = bench.effort.history * 100
         return try rows(
             "\(keys.grouped) keys in one map",
-            DaemonSetup(hasMap: true, keeping: .strict), keys: keys, ["--keys", "\(keys)"])
+            DaemonSetup(hasMap: true, durability: .strict), keys: keys, ["--keys", "\(keys)"])
             + rows(
                 "\(nodes.grouped) nodes",
-                DaemonSetup(reactors: nodes, keeping: .strict), keys: 0,
+                DaemonSetup(reactors: nodes, durability: .strict), keys: 0,
                 ["--reactors", "\(nodes)"])
     }
 
@@ -33,7 +33,7 @@ struct Pauses {
             return (name, server)
         }
         let before = try newestSnapshot(in: taking.dataDirectory ?? "")
-        // because a snapshot takes a second or two, and begins a second after a change
+        // A snapshot takes a second or two, and begins a second after a change.
         let seconds = max(4, bench.effort.seconds * 4)
         let rounds = try Rounds(
             bench.effort.rounds,
@@ -47,7 +47,9 @@ struct Pauses {
                 )
             })
         let after = try newestSnapshot(in: taking.dataDirectory ?? "")
-        guard after > before else { throw LoadError("\(what): no snapshot was taken meanwhile") }
+        guard after > before else {
+            throw LoadError("\(what): no snapshot was taken during the load")
+        }
         func row(_ name: String, _ result: String, _ target: Row.Target?) throws -> Row {
             Row(
                 measure: "\(name), snapshot of \(what)", placement: bench.placement.rawValue,
@@ -63,7 +65,7 @@ struct Pauses {
         ]
     }
 
-    /// What a snapshot asks of the thread that serves, where nothing interrupts it.
+    /// Measures the serving thread's share of a snapshot without interruptions.
     private func slices(_ what: String, _ words: [String]) throws -> Row {
         let slices = try bench.load(["slices"] + words)
         guard let longest = slices["longest"] else { throw LoadError("slices: no longest") }
@@ -72,7 +74,7 @@ struct Pauses {
             unit: .nanoseconds, ours: longest, peer: nil, against: "", target: .under(1_000_000))
     }
 
-    /// The row that the newest snapshot is of.
+    /// Returns the row number of the newest snapshot.
     private func newestSnapshot(in directory: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: directory).compactMap { name in
             name.split(whereSeparator: { "-.".contains($0) }).dropFirst().first.flatMap { Int($0) }

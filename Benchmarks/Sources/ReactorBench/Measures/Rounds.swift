@@ -1,10 +1,9 @@
-/// Takes turns: every round runs each contender once, so that what disturbs one disturbs all.
+/// Runs every contender once per round, so that a disturbance affects all of them.
 struct Rounds {
-    /// What a contender's rounds brought, by name of the result.
+    /// The values of all rounds, by name of the result.
     private var values: [String: [Double]] = [:]
 
-    /// Runs all `contenders` as often as `count` says; the results of each are named
-    /// `contender.result`.
+    /// Runs all `contenders` `count` times; their results are named `contender.result`.
     init(
         _ count: Int, _ contenders: [(name: String, run: () throws -> [String: Double])]
     ) throws {
@@ -17,10 +16,10 @@ struct Rounds {
         }
     }
 
-    /// The median of a result.
+    /// The median of a result over all rounds.
     func median(_ name: String) throws -> Double {
         guard let sorted = values[name]?.sorted(), !sorted.isEmpty else {
-            throw LoadError("\(name): no load told it")
+            throw LoadError("\(name): no load reported it")
         }
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

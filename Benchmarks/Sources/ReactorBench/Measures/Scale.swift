@@ -1,4 +1,4 @@
-/// What a dispatch costs when there are many reactors to choose from.
+/// The cost of a dispatch with many reactors to choose from.
 struct Scale {
     let bench: Bench
 
@@ -14,7 +14,7 @@ struct Scale {
         }
     }
 
-    /// Nanoseconds of a round trip, and of an action among many.
+    /// Nanoseconds of a round trip, and per action with many in flight.
     private func measured(reactors: Int) throws -> (trip: Double, cost: Double) {
         let server = try bench.daemon(DaemonSetup(reactors: reactors))
         let words = ["--reactors", "\(reactors)"]

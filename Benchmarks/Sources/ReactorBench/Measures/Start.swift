@@ -1,12 +1,12 @@
 import ReactorClient
 import ReactorLoop
 
-/// From the start of a daemon until it serves, with a history to read.
+/// The time from a daemon's start until it serves clients, with a history to read.
 struct Start {
     let bench: Bench
 
     func rows() throws -> [Row] {
-        // because nobody else runs meanwhile, one placement tells all there is to tell
+        // Only the daemon runs, so one placement is enough.
         guard bench.placement == .unpinned else { return [] }
         let empty = try time(ofStarting: try kept { _ in 0 }.setup)
         let rows = try kept(hasMap: false) { server in
@@ -42,12 +42,13 @@ struct Start {
         return try bench.timed("actions", on: server, words)["count"] ?? 0
     }
 
-    /// A history that `make` made; it ends with a crash, or with a last snapshot if `isClosed`.
+    /// Creates a history with `make`; it ends with a crash, or with a last snapshot if
+    /// `isClosed`.
     private func kept(
         hasMap: Bool = false, isClosed: Bool = false, _ make: (ServerProcess) throws -> Double
     ) throws -> (setup: DaemonSetup, count: Double) {
         let setup = DaemonSetup(
-            hasMap: hasMap, keeping: .relaxed, snapshots: .never,
+            hasMap: hasMap, durability: .relaxed, snapshots: .never,
             dataDirectory: try bench.freshDataDirectory())
         let server = try bench.daemon(setup)
         let count = try make(server)
@@ -55,7 +56,7 @@ struct Start {
         return (setup, count)
     }
 
-    /// Nanoseconds from the start of the process until a client is welcome.
+    /// Nanoseconds from the start of the process until it welcomes a client.
     private func time(ofStarting setup: DaemonSetup) throws -> Double {
         let rounds = try Rounds(
             bench.effort.rounds,
@@ -70,7 +71,7 @@ struct Start {
                         _ = try LoopClient.connected(on: loop, to: server.socket)
                         let end = clock.now
                         loop.close()
-                        // because an orderly end would leave a snapshot to the next round
+                        // An orderly end would leave a snapshot for the next round.
                         server.kill()
                         return ["time": Double(end - start)]
                     }

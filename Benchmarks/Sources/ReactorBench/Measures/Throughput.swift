@@ -1,4 +1,4 @@
-/// Actions per second beside `redis-benchmark`.
+/// Actions per second, compared with `redis-benchmark`.
 struct Throughput {
     let bench: Bench
 

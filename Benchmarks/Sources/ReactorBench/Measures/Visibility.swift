@@ -1,4 +1,4 @@
-/// From a change in one client until another shows it, beside `PUBLISH`.
+/// The time from a change in one client until another shows it, compared with `PUBLISH`.
 struct Visibility {
     let bench: Bench
 

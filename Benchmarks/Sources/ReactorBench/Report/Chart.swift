@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows with a peer as a bar chart: how many times better or worse, on a logarithmic scale.
+/// A bar chart of the rows with a peer: how many times better or worse, on a logarithmic scale.
 struct Chart {
     let rows: [Row]
     private static let rowHeight = 18.0
@@ -8,7 +8,6 @@ struct Chart {
     /// Width of a factor of two.
     private static let doubling = 60.0
 
-    /// The chart as SVG.
     var svg: String {
         let shown = rows.filter { $0.ratio.map { $0 > 0 && $0.isFinite } ?? false }
         let height = Self.rowHeight * Double(shown.count) + 60

@@ -7,9 +7,9 @@ struct Row {
     let unit: Unit
     let ours: Double
     let peer: Double?
-    /// What the peer is.
+    /// The name of the peer.
     let against: String
-    /// What is asked of `ours / peer`, or of `ours` where there is no peer.
+    /// The bound for `ours / peer`, or for `ours` without a peer.
     let target: Target?
 
     enum Unit: String {
@@ -17,20 +17,21 @@ struct Row {
         case nanoseconds = "ns"
         case bytes
         case count
+        case instructions
     }
 
-    /// A bound, and on which side of it is good.
+    /// A bound and its direction.
     enum Target {
-        /// The ratio is at least this.
+        /// The ratio must be at least this.
         case atLeast(Double)
-        /// The ratio is at most this.
+        /// The ratio must be at most this.
         case atMost(Double)
-        /// Less than the peer.
+        /// `ours` must be less than the peer's.
         case below
-        /// `ours` is under this many.
+        /// `ours` must be less than this.
         case under(Double)
 
-        /// What is asked, of a measure in `unit`.
+        /// The target as text, for a measure in `unit`.
         func text(_ unit: Unit) -> String {
             switch self {
             case .atLeast(let bound): "at least \(bound)x"
@@ -41,10 +42,10 @@ struct Row {
         }
     }
 
-    /// Ours divided by the peer's.
+    /// `ours` divided by the peer's.
     var ratio: Double? { peer.map { $0 == 0 ? .infinity : ours / $0 } }
 
-    /// Whether the target is met; `nil` without one.
+    /// Whether the target is met; `nil` without a target.
     var isMet: Bool? {
         switch target {
         case nil: nil
@@ -55,7 +56,7 @@ struct Row {
         }
     }
 
-    /// The row as the JSON file has it.
+    /// The row in the JSON file.
     var json: [String: Any] {
         [
             "measure": "\(measure), \(placement)", "unit": unit.rawValue, "ours": rounded(ours),

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Rows as text, in columns that line up.
+/// The rows as text in aligned columns.
 struct Table {
     let rows: [Row]
 
-    /// The whole table, with its head.
+    /// The table with its head.
     var text: String {
         let head = ["measure", "placement", "ours", "peer", "against", "ratio", "target", "met"]
         let lines = [head] + rows.map(cells)
@@ -27,7 +27,7 @@ struct Table {
         ]
     }
 
-    /// A number as people read it.
+    /// A number with a readable unit.
     static func number(_ value: Double, _ unit: Row.Unit) -> String {
         switch unit {
         case .perSecond:
@@ -44,12 +44,13 @@ struct Table {
             }
         case .bytes: String(format: "%.0f bytes", value)
         case .count: String(format: "%.2f", value)
+        case .instructions: Int(value.rounded()).grouped
         }
     }
 }
 
 extension Int {
-    /// The number as people read it: 1,000,000.
+    /// The number with separators: 1,000,000.
     var grouped: String {
         var text = ""
         for (index, digit) in String(self).reversed().enumerated() {

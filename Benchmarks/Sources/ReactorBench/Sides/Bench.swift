@@ -1,17 +1,17 @@
 import Foundation
 
-/// A placement's servers, and how loads are put on them.
+/// The servers of one placement, and functions that apply loads to them.
 final class Bench {
-    /// How much of everything a run does.
+    /// The amount of work in a run.
     struct Effort {
         var rounds: Int
         var seconds: Double
         /// Requests of one `redis-benchmark`, per unit of its window.
         var requestsPerWindow: Int
         var fanOutDeliveries: Int
-        /// Windows of one `redis-benchmark` whose answers wait for a disk.
+        /// Windows of one `redis-benchmark` whose replies wait for the disk.
         var commits: Int
-        /// Rows, and thousands of keys, that a start has to read.
+        /// The size of histories and states; each measure multiplies it.
         var history: Int
 
         static let quick = Effort(
@@ -27,9 +27,9 @@ final class Bench {
     let daemon: ServerProcess
     let redis: ServerProcess
     private let daemonPath: String
-    /// Where sockets are, whose paths must be short.
+    /// The directory for sockets, whose paths must be short.
     private let directory: String
-    /// Where files are, on a disk.
+    /// The directory for data, on a disk.
     private let dataDirectory: String
     private var directoryCount = 0
 
@@ -43,25 +43,26 @@ final class Bench {
         self.directory = directory
         self.dataDirectory = dataDirectory
         daemon = try .daemon(daemonPath, DaemonSetup(), in: directory, placement)
-        redis = try .redis(keeping: .memory, in: directory, data: directory, placement)
+        redis = try .redis(durability: .memory, in: directory, data: directory, placement)
     }
 
-    /// Another daemon in this placement, with a data directory of its own if it is not told one.
+    /// Starts another daemon in this placement, with a new data directory unless `setup` names
+    /// one.
     func daemon(_ setup: DaemonSetup) throws -> ServerProcess {
         var setup = setup
-        if setup.keeping != .memory, setup.dataDirectory == nil {
+        if setup.durability != .memory, setup.dataDirectory == nil {
             setup.dataDirectory = try freshDataDirectory()
         }
         return try .daemon(daemonPath, setup, in: freshDirectory(), placement)
     }
 
-    /// Another Redis in this placement, with a data directory of its own.
-    func redis(_ keeping: Keeping) throws -> ServerProcess {
+    /// Starts another Redis in this placement, with a new data directory.
+    func redis(_ durability: ReplyDurability) throws -> ServerProcess {
         try .redis(
-            keeping: keeping, in: freshDirectory(), data: freshDataDirectory(), placement)
+            durability: durability, in: freshDirectory(), data: freshDataDirectory(), placement)
     }
 
-    /// A directory on the disk that is measured.
+    /// Creates a directory on the measured disk.
     func freshDataDirectory() throws -> String { try freshDirectory(in: dataDirectory) }
 
     private func freshDirectory() throws -> String { try freshDirectory(in: directory) }
@@ -69,14 +70,14 @@ final class Bench {
     private func freshDirectory(in parent: String) throws -> String {
         directoryCount += 1
         let path = "\(parent)/\(directoryCount)"
-        // because a daemon wants its data directory for itself
+        // A daemon requires a data directory that only its user can read.
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         return path
     }
 
-    /// Runs a load of our own and answers its results.
+    /// Runs a load in a child process and returns its results.
     func load(_ words: [String]) throws -> [String: Double] {
         let command = ["timeout", "120", CommandLine.arguments[0]] + words
         let text = try ChildProcess(command, onCore: placement.loadCore).finish()
@@ -88,7 +89,7 @@ final class Bench {
         return results
     }
 
-    /// A load of our own for as long as a round is.
+    /// Runs a load for the duration of a round.
     func timed(_ name: String, on server: ServerProcess, _ words: [String] = []) throws
         -> [String: Double]
     {
@@ -96,7 +97,7 @@ final class Bench {
             [name, "--socket", server.socket, "--seconds", String(effort.seconds)] + words)
     }
 
-    /// Starts a load that lasts until it is told to end, and waits until it is ready.
+    /// Starts a load that runs until its input ends, and waits until it is ready.
     func lasting(_ name: String, on server: ServerProcess, _ words: [String]) throws
         -> ChildProcess
     {
@@ -106,11 +107,11 @@ final class Bench {
         return child
     }
 
-    /// What `redis-benchmark` says of `INCR`, in requests per second.
+    /// Returns the requests per second that `redis-benchmark` measures for `INCR`.
     func redisBenchmark(
         on server: ServerProcess? = nil, window: Int, clients: Int, requests: Int? = nil
     ) throws -> Double {
-        // because with few connections a small window takes longer for as many requests
+        // A small window takes longer for the same number of requests.
         let few = max(effort.requestsPerWindow * 16, effort.requestsPerWindow * window / 4)
         let command = [
             "redis-benchmark", "-s", (server ?? redis).socket, "-t", "incr", "-P", String(window),

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// A process on a core of its own choice, which ends at the latest when this one does.
+/// A child process, optionally on a given core, that ends no later than this process.
 final class ChildProcess {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private let name: String
 
-    /// Starts `command`; its standard error goes to ours.
+    /// Starts `command`; it inherits standard error.
     init(_ command: [String], onCore core: Int?) throws {
         name = command.prefix(2).joined(separator: " ")
         var words = ["setpriv", "--pdeathsig", "KILL"]
@@ -20,7 +20,7 @@ final class ChildProcess {
         try process.run()
     }
 
-    /// Memory in use, in bytes.
+    /// Resident memory in bytes.
     var residentBytes: Double {
         let path = "/proc/\(process.processIdentifier)/status"
         let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -31,14 +31,14 @@ final class ChildProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// Waits until it writes something.
+    /// Waits until the process writes something.
     func waitForOutput() throws {
         if output.fileHandleForReading.availableData.isEmpty {
             throw LoadError("\(name): ended before it was ready")
         }
     }
 
-    /// Waits for its end and answers what it wrote.
+    /// Waits for the end of the process and returns its output.
     func finish() throws -> String {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -48,19 +48,19 @@ final class ChildProcess {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Closes its standard input, by which loads that wait are told to end.
+    /// Closes the process's standard input, which ends waiting loads.
     func endInput() throws {
         try input.fileHandleForWriting.close()
         _ = try finish()
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the end.
     func terminate() {
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
     }
 
-    /// Ends it at once.
+    /// Sends SIGKILL and waits for the end.
     func kill() {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

@@ -1,27 +1,27 @@
-/// What a daemon of a run serves, and what it keeps of it.
+/// The configuration of a measured daemon.
 struct DaemonSetup {
     /// When snapshots are taken.
     enum Snapshots {
-        /// Where they are by default.
+        /// At the daemon's defaults.
         case byDefault
-        /// Never, for as long as a run takes.
+        /// Never during a run.
         case never
-        /// One after the other, as long as something changes.
+        /// One after another, as long as the state changes.
         case allTheTime
     }
 
-    /// Counters under /many.
+    /// Number of counters under /many.
     var reactors = 0
-    /// Whether it polls after traffic, which it does by default.
+    /// Whether the daemon polls after traffic, its default.
     var polls = true
     /// Whether there is a /map.
     var hasMap = false
-    var keeping = Keeping.memory
+    var durability = ReplyDurability.memory
     var snapshots = Snapshots.byDefault
-    /// Where history is kept; `nil` for a directory of the daemon's own.
+    /// The data directory; `nil` for a new one.
     var dataDirectory: String?
 
-    /// The daemon's configuration.
+    /// The configuration file's text.
     func text(socket: String) -> String {
         var text = """
             socket: \(socket)
@@ -35,8 +35,8 @@ struct DaemonSetup {
 
             """
         if !polls { text += "loop: {spin: 0}\n" }
-        if keeping != .memory, let dataDirectory {
-            text += "data:\n  directory: \(dataDirectory)\n  durability: \(keeping.rawValue)\n"
+        if durability != .memory, let dataDirectory {
+            text += "data:\n  directory: \(dataDirectory)\n  durability: \(durability.rawValue)\n"
             text += snapshotText
         }
         text += "reactors:\n  counter: {kind: counter}\n"

@@ -1,4 +1,4 @@
-/// Which cores the two sides of a comparison run on.
+/// The cores on which the servers and the load run.
 enum Placement: String, CaseIterable {
     case oneCore = "one core"
     case twoCores = "two cores"

@@ -2,7 +2,7 @@ import CBench
 import Foundation
 import Glibc
 
-/// A running `reactord` or `redis-server` of this run's own, on a socket of its own.
+/// A running `reactord` or `redis-server` and its socket.
 final class ServerProcess {
     let socket: String
     private let child: ChildProcess
@@ -20,7 +20,7 @@ final class ServerProcess {
             guard child.isRunning, Date() < deadline else {
                 throw LoadError("\(command[0]): does not listen at \(socket)")
             }
-            // because a start is measured by this as well
+            // A short pause, since start times are measured with this loop.
             usleep(500)
         }
     }
@@ -29,33 +29,36 @@ final class ServerProcess {
 
     var residentBytes: Double { child.residentBytes }
 
-    /// Ends it as a crash would: it writes nothing any more.
+    /// Sends SIGKILL and waits for the end, so that the server writes nothing more.
     func kill() { child.kill() }
 
-    /// Ends it in an orderly way.
+    /// Sends SIGTERM and waits for the end.
     func terminate() { child.terminate() }
 
-    /// Starts a daemon, and waits until its socket is there.
+    /// Starts a daemon, and waits until it listens. `wrap` returns the command line to run.
     static func daemon(
-        _ executable: String, _ setup: DaemonSetup, in directory: String, _ placement: Placement
+        _ executable: String, _ setup: DaemonSetup, in directory: String, _ placement: Placement,
+        _ wrap: ([String]) -> [String] = { $0 }
     ) throws -> ServerProcess {
         let socket = "\(directory)/reactord.sock"
         let path = "\(directory)/reactord.yaml"
         try setup.text(socket: socket).write(toFile: path, atomically: false, encoding: .utf8)
-        return try ServerProcess([executable, "--config", path], socket, placement)
+        return try ServerProcess(wrap([executable, "--config", path]), socket, placement)
     }
 
-    /// Starts Redis, which keeps its files in `dataDirectory` if it writes any.
+    /// Starts Redis, which stores any files in `dataDirectory`. `wrap` returns the command
+    /// line to run.
     static func redis(
-        keeping: Keeping, in directory: String, data dataDirectory: String,
-        _ placement: Placement
+        durability: ReplyDurability, in directory: String, data dataDirectory: String,
+        _ placement: Placement, _ wrap: ([String]) -> [String] = { $0 }
     ) throws -> ServerProcess {
         let socket = "\(directory)/redis.sock"
         return try ServerProcess(
-            [
-                "redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
-                "--maxclients", "10000", "--dir", dataDirectory, "--daemonize", "no", "--loglevel",
-                "warning",
-            ] + keeping.redisOptions, socket, placement)
+            wrap(
+                [
+                    "redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
+                    "--maxclients", "10000", "--dir", dataDirectory, "--daemonize", "no",
+                    "--loglevel", "warning",
+                ] + durability.redisOptions), socket, placement)
     }
 }

@@ -1,51 +1,51 @@
 public import ReactorCore
 
-/// A login form that is checked as it is typed, and says what is missing.
+/// A login form that validates its fields while a person types.
 ///
-/// The password stays in the action: what every process may mirror is how long it is, and what it
-/// lacks.
+/// Passwords occur only in actions. The state, which every process may mirror, has the password's
+/// length and its shortcomings.
 @Reactor
 public struct Login {
-    /// An empty form.
+    /// Creates an empty form.
     public init() {}
 
-    /// What a person does with the form.
+    /// An input to the form.
     public enum Action: Equatable, Sendable {
-        /// The user's name is now this.
+        /// Sets the user's name.
         case user(String)
-        /// The password is now this.
+        /// Sets the password.
         case password(String)
-        /// Asks to be let in; refused for as long as the form has a message.
+        /// Logs in; rejected as long as the form has a message.
         case logIn
     }
 
-    /// What happened to the form.
+    /// A change of the form.
     public enum Mutation: Equatable, Sendable {
-        /// The user's name was typed; `message` is what it lacks.
+        /// A new user's name; `message` says why it is invalid.
         case typedUser(text: String, message: String?)
-        /// A password of this length was typed; `message` is what it lacks.
+        /// A new password of this length; `message` says why it is invalid.
         case typedPassword(length: Int, message: String?)
-        /// The person was let in.
+        /// The person has logged in.
         case loggedIn
     }
 
-    /// The form as everybody sees it.
+    /// The form's state, for all mirrors.
     public struct State: Equatable, Sendable {
-        /// What stands in the field of the user.
+        /// The content of the field for the user's name.
         public var user = ""
-        /// How many characters stand in the field of the password.
+        /// The number of characters in the field for the password.
         public var passwordLength = 0
-        /// What the user's name lacks.
+        /// Says why the user's name is invalid; nil if it is valid.
         public var userMessage: String? = LoginRules.message(user: "")
-        /// What the password lacks.
+        /// Says why the password is invalid; nil if it is valid.
         public var passwordMessage: String? = LoginRules.message(password: "")
-        /// Whether the person was let in.
+        /// Whether the person has logged in.
         public var isLoggedIn = false
 
-        /// A form in which nothing stands.
+        /// Creates the state of an empty form.
         public init() {}
 
-        /// What to mend first; none if all is well.
+        /// The first problem to correct; nil if the form is valid.
         public var message: String? { userMessage ?? passwordMessage }
     }
 

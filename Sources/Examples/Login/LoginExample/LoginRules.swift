@@ -1,11 +1,11 @@
-/// What makes a user's name and a password good enough.
+/// The rules for user names and passwords.
 enum LoginRules {
-    /// What `user` lacks to be a user's name.
+    /// Says why `user` is not a valid user name; nil if it is.
     static func message(user: String) -> String? {
         user.count < 7 ? "the user name needs at least 7 characters" : nil
     }
 
-    /// What `password` lacks to be a password.
+    /// Says why `password` is not a valid password; nil if it is.
     static func message(password: String) -> String? {
         if password.count <= 7 { return "the password needs more than 7 characters" }
         if !password.contains(where: \.isUppercase) { return "the password needs a capital" }

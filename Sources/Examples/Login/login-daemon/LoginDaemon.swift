@@ -1,7 +1,7 @@
 import LoginExample
 import ReactorDaemonCommand
 
-/// `login-daemon`: holds one login form that any number of processes share.
+/// `login-daemon`: serves a login form that any number of processes share.
 @main
 struct LoginDaemon: DaemonCommand {
     static let abstract = "Holds a login form that processes share."

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `login-demo`: one process types into a login form, another shows it.
+/// `login-demo`: types into a login form in one process, and shows it in another.
 @main
 struct LoginDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,7 +12,7 @@ struct LoginDemo: AsyncParsableCommand {
             """,
         subcommands: [TypeCommand.self, ShowCommand.self])
 
-    /// Writes a line to standard output, at once.
+    /// Writes a line to standard output without buffering.
     static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import LoginExample
 import ReactorClient
 
-/// `login-demo show`: draws the form whenever it changes, until somebody is let in.
+/// `login-demo show`: prints the form after every change, until a person logs in.
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the form live, whoever types.")

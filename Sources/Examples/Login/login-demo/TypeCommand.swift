@@ -3,7 +3,7 @@ import LoginExample
 import ReactorClient
 import ReactorCore
 
-/// `login-demo type`: each line of standard input goes into a field of the form.
+/// `login-demo type`: reads lines from standard input and sends them to the form.
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "type",
@@ -28,7 +28,7 @@ struct TypeCommand: AsyncParsableCommand {
 }
 
 extension Login.Action {
-    /// What a line means; nil if it means nothing.
+    /// Parses a line; nil if it is not a command.
     fileprivate init?(line: String) {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         switch words.first {

@@ -1,49 +1,49 @@
 public import ReactorCore
 
-/// One issue: what it is about, what people say of it, and whether it is done.
+/// One issue: its title, its comments, its reminders, and whether it is open.
 @Reactor
 public struct Issue {
-    /// An issue without a title yet.
+    /// Creates an issue without a title.
     public init() {}
 
-    /// What a person does with an issue.
+    /// A request to an issue.
     public enum Action: Equatable, Sendable {
         /// Adds a comment.
         case comment(String)
-        /// Ends the work on it; what it was to remind of is forgotten.
+        /// Closes the issue, and cancels its reminders.
         case close
-        /// Takes the work on it up again.
+        /// Opens the issue again.
         case reopen
-        /// Reminds of something after a while, unless the issue is closed before.
+        /// Adds a reminder after a delay, unless the issue is closed before.
         case remind(after: Duration, of: String)
     }
 
-    /// What happened to an issue.
+    /// A change of an issue.
     public enum Mutation: Equatable, Sendable {
-        /// The tracker gave it its title.
+        /// The tracker has set the title.
         case titled(String)
-        /// Somebody commented.
+        /// A comment was added.
         case commented(String)
-        /// It is done.
+        /// The issue was closed.
         case closed
-        /// It is not.
+        /// The issue was opened again.
         case reopened
-        /// The time for a reminder has come.
+        /// The delay of a reminder has passed.
         case reminded(of: String)
     }
 
-    /// An issue as everybody sees it.
+    /// An issue's state, for all mirrors.
     public struct State: Equatable, Sendable {
-        /// What it is about.
+        /// The subject of the issue.
         public var title = ""
-        /// Whether there is work to do.
+        /// Whether the issue is open.
         public var isOpen = true
-        /// What people said, the oldest first.
+        /// The comments, the oldest first.
         public var comments: [String] = []
-        /// The reminders whose time has come, the oldest first.
+        /// The reminders whose delay has passed, the oldest first.
         public var reminders: [String] = []
 
-        /// An open issue without a title.
+        /// Creates an open issue without a title.
         public init() {}
     }
 

@@ -1,21 +1,22 @@
 public import ReactorCore
 
 extension Tracker {
-    /// What a list says of an issue.
+    /// An issue in a list.
     @WireCodable
     public struct Line: Equatable, Sendable {
-        /// What the issue is about.
+        /// The issue's title.
         public var title: String
-        /// Whether there is work to do.
+        /// Whether the issue is open.
         public var isOpen = true
     }
 
-    /// What was looked for, and what was found.
+    /// A search and its result.
     @WireCodable
     public struct Search: Equatable, Sendable {
-        /// What was looked for.
+        /// The text to find.
         public var text: String
-        /// The open issues with that in their titles, the oldest first, once they are known.
+        /// The open issues with the text in their titles, the oldest first, once the search has
+        /// run.
         public var found: AsyncLoad<[Int], LoadError> = .none
     }
 }
@@ -24,7 +25,7 @@ extension Tracker.State {
     /// The numbers of all issues, the oldest first.
     public var numbers: [Int] { lines.keys.sorted() }
 
-    /// What was found, for a terminal: a line for each issue.
+    /// The result for a terminal, one line for each issue.
     public var searchText: String {
         search.found.text(none: "look for something", loading: "looking for \(search.text) …") {
             numbers in
@@ -43,7 +44,7 @@ extension Tracker.State {
 }
 
 extension String {
-    /// Refuses a text that says nothing, or too much.
+    /// Rejects a text that is blank or longer than 1,000 characters.
     func check(_ what: String) throws(Rejection) {
         guard !allSatisfy(\.isWhitespace), count <= 1_000 else {
             throw Rejection("bad_text", "\(what) has 1 to 1,000 characters")

@@ -1,55 +1,57 @@
 public import ReactorCore
 
-/// An issue tracker: the issues are children by number, the tracker itself knows their titles.
+/// An issue tracker: the issues are children by number, and the tracker's state lists their
+/// titles.
 @Reactor
 public struct Tracker {
-    /// How long nobody types before a search is made.
+    /// How long after the last input a search runs.
     public static let searchPause = Duration.milliseconds(200)
 
     /// The issues by their numbers: `/issues/1`.
     @Children public var issues = { (_: WireKey) in Issue() }
 
-    /// A tracker without issues.
+    /// Creates a tracker without issues.
     public init() {}
 
-    /// What a person does with the tracker.
+    /// A request to the tracker.
     public enum Action: Equatable, Sendable {
-        /// Opens an issue; the reply is its number.
+        /// Creates an issue; the reply is its number.
         case open(title: String)
-        /// Looks for open issues by a part of their titles, once nobody has typed for a moment.
+        /// Finds open issues by a part of their titles, once no further search has arrived for
+        /// ``searchPause``.
         case search(String)
-        /// Looks for them now.
+        /// Finds open issues by a part of their titles, immediately.
         case find(String)
     }
 
-    /// What happened in the tracker.
+    /// A change of the tracker.
     public enum Mutation: Equatable, Sendable {
-        /// An issue was opened.
+        /// An issue was created.
         case opened(number: Int, title: String)
-        /// The issue with this number was closed, or reopened.
+        /// The issue with this number was closed or opened again.
         case turned(number: Int, isOpen: Bool)
-        /// Somebody looks for this.
+        /// A search for this text has begun.
         case searched(String)
-        /// The issues with these numbers were found.
+        /// The search found the issues with these numbers.
         case found([Int])
     }
 
-    /// The answer to `open`.
+    /// The reply to `open`.
     public struct Reply: Equatable, Sendable {
         /// The new issue's number.
         public var number: Int
     }
 
-    /// What everybody sees of the tracker; the issues' own states are theirs.
+    /// The tracker's state, for all mirrors; the issues' states are not in it.
     public struct State: Equatable, Sendable {
-        /// How many issues there ever were.
+        /// The number of the newest issue.
         public var lastNumber = 0
-        /// A line on every issue, by its number.
+        /// All issues by their numbers.
         public var lines: Keyed<Int, Line> = [:]
-        /// What was looked for last.
+        /// The last search.
         public var search: Search = Search(text: "")
 
-        /// No issues.
+        /// Creates a state without issues.
         public init() {}
     }
 
@@ -70,7 +72,7 @@ public struct Tracker {
         }
     }
 
-    /// Makes a search of what was typed last, when nobody has typed for a moment.
+    /// Runs the last search after a pause in the input.
     public var sagas: [Saga<Self>] {
         [
             Saga { saga in

@@ -3,14 +3,14 @@ import ReactorCore
 import ReactorDaemonCommand
 import TrackerExample
 
-/// `tracker-daemon`: serves an issue tracker; `tracker` is its client.
+/// `tracker-daemon`: serves an issue tracker for the client `tracker`.
 @main
 struct TrackerDaemon: DaemonCommand {
     static let abstract = "Serves an issue tracker."
     static let version = "1.0"
     static var reactors: DaemonReactors { .root(Tracker()) }
 
-    /// Lets the operator know of every issue that is opened.
+    /// Logs every new issue on standard error.
     static func whenOpen(_ tree: Tree) throws {
         let log = NodeTap<Tracker>(mutation: { mutation, _ in
             guard case .opened(let number, let title) = mutation else { return }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import TrackerExample
 
-/// `tracker close`: ends the work on an issue.
+/// `tracker close`: closes an issue.
 struct CloseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "close", abstract: "Close an issue.")

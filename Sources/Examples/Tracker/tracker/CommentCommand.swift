@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import TrackerExample
 
-/// `tracker comment`: says something about an issue.
+/// `tracker comment`: adds a comment to an issue.
 struct CommentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "comment", abstract: "Comment on an issue.")

@@ -1,4 +1,4 @@
-/// Why a command could not do what it was asked for, in a line for people.
+/// The reason why a command failed, as one line for the user.
 struct Complaint: Error, CustomStringConvertible {
     let description: String
 

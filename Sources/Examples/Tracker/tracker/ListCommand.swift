@@ -3,7 +3,7 @@ import ReactorClient
 import ReactorCore
 import TrackerExample
 
-/// `tracker list`: a line for every issue.
+/// `tracker list`: prints one line for each open issue, with `--all` for each issue.
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the open issues.")

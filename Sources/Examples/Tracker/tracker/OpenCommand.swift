@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import TrackerExample
 
-/// `tracker open`: makes an issue, and says its number.
+/// `tracker open`: creates an issue and prints its number.
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open", abstract: "Open an issue and print its number.")

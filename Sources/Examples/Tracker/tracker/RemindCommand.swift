@@ -3,7 +3,7 @@ import ReactorClient
 import ReactorCore
 import TrackerExample
 
-/// `tracker remind`: lets the daemon remind everybody of something.
+/// `tracker remind`: adds a reminder to an issue after a delay.
 struct RemindCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remind", abstract: "Remind of something, unless the issue is closed before.")

@@ -3,7 +3,7 @@ import ReactorClient
 import ReactorCore
 import TrackerExample
 
-/// `tracker search`: looks for issues.
+/// `tracker search`: finds issues by a part of their titles.
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Find open issues by a part of their titles.")

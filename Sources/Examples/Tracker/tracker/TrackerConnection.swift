@@ -3,17 +3,17 @@ import ReactorClient
 import ReactorCore
 import TrackerExample
 
-/// What every command has: where the daemon is, and the way to what it serves.
+/// The options of every command: the daemon's socket, and the mirrors behind it.
 struct TrackerConnection: ParsableArguments {
     @Option(help: "The daemon's socket; without it the usual places are tried.")
     var socket: String?
 
-    /// The tracker.
+    /// Mirrors the tracker.
     func tracker() async throws -> Mirror<Tracker> {
         try await connect().mirror(Tracker.self, at: "/")
     }
 
-    /// The issue with this number.
+    /// Mirrors the issue with this number.
     func issue(_ number: Int) async throws -> Mirror<Issue> {
         let client = try await connect()
         do {

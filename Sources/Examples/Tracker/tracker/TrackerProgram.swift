@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `tracker`: what people do with the issues that `tracker-daemon` serves.
+/// `tracker`: the client of `tracker-daemon`.
 @main
 struct TrackerProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +13,7 @@ struct TrackerProgram: AsyncParsableCommand {
             ListCommand.self, SearchCommand.self, WatchCommand.self,
         ])
 
-    /// Writes a line to standard output, at once.
+    /// Writes a line to standard output without buffering.
     static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

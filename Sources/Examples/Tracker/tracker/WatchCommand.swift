@@ -2,7 +2,7 @@ import ArgumentParser
 import ReactorClient
 import TrackerExample
 
-/// `tracker watch`: shows an issue whenever it changes, until it is closed.
+/// `tracker watch`: prints an issue after every change, until the issue is closed.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow an issue until it is closed.")

@@ -1,15 +1,15 @@
-/// A claim about any bytes at all, which the fuzzer tries to refute.
+/// A claim about arbitrary bytes, which the fuzzer tries to refute.
 ///
-/// A target ends the process when its claim does not hold; the fuzzer keeps the input.
+/// A target ends the process if its claim does not hold; the fuzzer then keeps the input.
 enum FuzzTarget: String, CaseIterable {
-    /// Every decoder of values agrees with every other about the same bytes.
+    /// All decoders of values agree about the same bytes.
     case value
-    /// JSON and the wire hold the same values.
+    /// JSON and the wire format represent the same values.
     case json
-    /// No stream of bytes, however cut, makes the server do what it must not.
+    /// The server's promises hold for every stream of bytes, however it is split.
     case stream
 
-    /// Tries one input.
+    /// Checks one input.
     func check(_ input: [UInt8]) {
         switch self {
         case .value: ValueClaims.check(input)

@@ -1,6 +1,6 @@
 import ReactorWire
 
-/// What holds for JSON, whatever the text.
+/// Claims about JSON, for any text.
 enum JSONClaims {
     static func check(_ input: [UInt8]) {
         if let value = try? WireValue(json: input) {

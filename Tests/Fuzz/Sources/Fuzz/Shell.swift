@@ -3,15 +3,15 @@ import ReactorCore
 import ReactorServer
 import ReactorWire
 
-/// A server without sockets: what leaves it is written down, and every write succeeds at once.
+/// A server without sockets: records its output; every write succeeds immediately.
 final class Shell {
-    /// The client under attack's control.
+    /// The connection that receives the fuzzer's input.
     static let stranger = ConnectionID(1)
-    /// A client that behaves, and watches everything.
+    /// A well-behaved client that follows every slice.
     static let witness = ConnectionID(2)
 
     let server: Server
-    /// All that was written to each connection.
+    /// All bytes written to each connection.
     private(set) var written: [ConnectionID: [UInt8]] = [:]
     private(set) var closed: Set<ConnectionID> = []
 
@@ -26,16 +26,18 @@ final class Shell {
         }
         var writer = WireWriter()
         writer.greet()
-        for (number, mode) in [SubscriptionMode.replica, .value].enumerated() {
+        for (number, mode) in ["replica", "value"].enumerated() {
             let frame = writer.beginFrame(.subscribe, number: UInt64(number))
-            Subscribe(path: "/", mode: mode).encode(into: &writer)
+            let wish: WireValue = ["path": "/", "mode": .text(mode)]
+            wish.encode(into: &writer)
             writer.endFrame(at: frame)
         }
         writer.withBytes { server.receive(Self.witness, $0, at: 0) }
         endTurn()
     }
 
-    /// Bytes from the stranger, in pieces of the sizes that `pieces` yields.
+    /// Passes bytes from ``stranger`` to the server, split into pieces of the sizes that `pieces`
+    /// returns.
     func receive(_ bytes: [UInt8], pieces: () -> Int) {
         var start = 0
         while start < bytes.count {
@@ -45,9 +47,9 @@ final class Shell {
         }
     }
 
-    /// Ends the turn and carries out what the server orders, until it orders nothing more.
+    /// Ends the turn and carries out the server's outputs, until there are none.
     func endTurn() {
-        // because every write is followed by one that it made room for, and never by two
+        // Bounded: the server orders at most one further write after each write.
         for _ in 0..<10_000 {
             server.endTurn(at: 0)
             let outputs = server.takeOutputs()

@@ -1,9 +1,9 @@
 import ReactorCore
 import ReactorWire
 
-/// A small reactor with every shape that the wire knows: what the fuzzed clients act on.
+/// A small reactor with every shape of the wire format; the fuzzed clients act on it.
 struct Slate: Reactor {
-    /// What a client asks for.
+    /// An action of a client.
     @WireCodable
     enum Action {
         case add(by: Int)
@@ -13,7 +13,7 @@ struct Slate: Reactor {
         case clear
     }
 
-    /// What happened.
+    /// A change of the slate.
     @WireCodable
     enum Mutation {
         case added(Int)
@@ -21,7 +21,7 @@ struct Slate: Reactor {
         case cleared
     }
 
-    /// What is on the slate.
+    /// The content of the slate.
     @WireCodable
     struct State {
         var sum: Int = 0

@@ -2,11 +2,11 @@ import ReactorCore
 import ReactorServer
 import ReactorWire
 
-/// What holds for the server, whatever a client sends and however it is cut.
+/// Claims about the server, for any input of a client and any split of it.
 ///
-/// *Shape* of an input: its first byte says how the rest is taken. Bit 0: a valid hello goes first.
-/// Bit 1: the rest is a script of frames (see ``script(_:)``) and not a stream of bytes. The other
-/// bits seed the cuts.
+/// *Shape* of an input: the first byte controls the use of the rest. Bit 0: a valid HELLO
+/// precedes it. Bit 1: the rest is a script of frames (see ``script(_:)``), not a stream of
+/// bytes. The other bits seed the splits.
 enum StreamClaims {
     static func check(_ input: [UInt8]) {
         guard let first = input.first else { return }
@@ -25,7 +25,8 @@ enum StreamClaims {
         }
         for shell in [whole, cut] { finish(shell) }
 
-        // because which of its faults a stranger is told depends on how much of it was there
+        // Without a valid HELLO the fault sent to `stranger` depends on the split, so
+        // only the witness is compared.
         for id in [Shell.stranger, Shell.witness] where first & 1 != 0 || id == Shell.witness {
             claim(
                 whole.written[id] == cut.written[id], "cuts make no difference to what is sent")
@@ -47,7 +48,7 @@ enum StreamClaims {
         for bytes in shell.written.values { readFrames(bytes) }
     }
 
-    /// What the server writes is whole frames.
+    /// Claims that the server writes whole frames.
     private static func readFrames(_ bytes: [UInt8]) {
         var offset = 0
         while offset < bytes.count {
@@ -60,8 +61,8 @@ enum StreamClaims {
         claim(offset == bytes.count, "the server sends whole frames")
     }
 
-    /// Makes frames that arrive at their handlers: of each five bytes the kind, the flags, the id,
-    /// the number and the length of the body, which follows.
+    /// Creates frames that reach their handlers: each five bytes give the kind, the flags, the
+    /// id, the number, and the length of the body that follows.
     private static func script(_ input: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         var rest = input[...]

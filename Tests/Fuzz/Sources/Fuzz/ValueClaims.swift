@@ -1,6 +1,6 @@
 import ReactorWire
 
-/// What holds for the decoders of values, whatever the bytes.
+/// Claims about the decoders of values, for any bytes.
 enum ValueClaims {
     static func check(_ input: [UInt8]) {
         let bytes = input.span
@@ -9,7 +9,7 @@ enum ValueClaims {
         var decoding = WireCursor()
         let value = try? WireValue.decode(bytes, &decoding)
 
-        // because skipping asks for less: keys of any kind, the same key twice
+        // Skipping is more lenient: it accepts keys of any kind and duplicate keys.
         if value != nil {
             claim(isSkipped, "a value that decodes can be skipped")
             claim(skipping.offset == decoding.offset, "skipping ends where decoding ends")
@@ -29,11 +29,11 @@ enum ValueClaims {
 
 /// Ends the process unless the claim holds.
 func claim(_ holds: Bool, _ sentence: @autoclosure () -> String) {
-    // because a precondition keeps its sentence to itself in an optimised build
+    // In an optimised build, a precondition does not print its message.
     if !holds { fatalError("refuted: \(sentence())") }
 }
 
-/// Whether `body` ends without an error.
+/// Whether `body` returns without throwing.
 func succeeds<Failure: Error>(_ body: () throws(Failure) -> Void) -> Bool {
     do {
         try body()

@@ -12,7 +12,7 @@ guard CommandLine.argc > 1, let target = FuzzTarget(rawValue: CommandLine.argume
     exit(64)
 }
 nonisolated(unsafe) var chosen = target
-// because the target's name is not for libFuzzer, its place is taken by the program's
+// libFuzzer must not see the target's name, so the program's name replaces it.
 CommandLine.unsafeArgv[1] = CommandLine.unsafeArgv[0]
 var argc = CommandLine.argc - 1
 var argv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv + 1

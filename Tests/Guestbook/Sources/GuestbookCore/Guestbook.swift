@@ -1,23 +1,23 @@
 public import ReactorCore
 
-/// Entries that guests sign, by number.
+/// Signed entries, by number.
 @Reactor
 public struct Guestbook {
     public init() {}
 
-    /// What a guest does.
+    /// The actions of a guest.
     public enum Action: Equatable, Sendable {
         case sign(name: String, text: String)
         case strike(Int)
     }
 
-    /// What happened.
+    /// The facts.
     public enum Mutation: Equatable, Sendable {
         case signed(name: String, text: String)
         case struck(Int)
     }
 
-    /// What everybody sees.
+    /// The shared state.
     public struct State: Equatable, Sendable {
         public var lastNumber = 0
         public var entries: Keyed<Int, String> = [:]

@@ -1,0 +1,204 @@
+public import ReactorCore
+import ReactorThreads
+
+// MARK: - Actions for any path
+extension Client {
+    /// Sends an action of any shape to the node at `path` and waits for its outcome.
+    ///
+    /// *Throws*: where there is no such node; nothing was sent then.
+    public func dispatch(
+        _ path: String, _ action: some WireCodable, if expected: Revision? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        try await dispatch(
+            path, encoded: action.wireBytes(), expected.map { DispatchOptions(expected: $0) })
+    }
+
+    /// Sends an action that is encoded already, under conditions, and waits for its outcome.
+    public func dispatch(
+        _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        let hold = try await node(at: path)
+        return await port.dispatch(
+            OutgoingAction(encoded: action, to: hold.node, conditions), holding: hold)
+    }
+
+    /// Sends an action of any shape to the node at `path`, and returns its outcome when the effects
+    /// that it asked for have ended: see ``Mirror/perform(_:if:isPreviewed:)``.
+    ///
+    /// *Throws*: where there is no such node; nothing was sent then.
+    public func perform(
+        _ path: String, _ action: some WireCodable, if expected: Revision? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        try await perform(
+            path, encoded: action.wireBytes(), expected.map { DispatchOptions(expected: $0) })
+    }
+
+    /// Sends an action that is encoded already, under conditions, and returns its outcome when its
+    /// effects have ended.
+    public func perform(
+        _ path: String, encoded action: [UInt8], _ conditions: DispatchOptions? = nil
+    ) async throws(ClientError) -> ActionOutcome {
+        let hold = try await node(at: path)
+        var outgoing = OutgoingAction(encoded: action, to: hold.node, conditions)
+        outgoing.awaitsEffects = true
+        return await port.dispatch(outgoing, holding: hold)
+    }
+
+    /// Sends several actions as one transaction: all are applied, at one revision, or none is.
+    ///
+    /// With `awaitsEffects` it returns when the effects of all of them have ended.
+    public func batch(
+        _ actions: [(path: String, action: WireEmbedded)], if expected: Revision? = nil,
+        awaitsEffects: Bool = false
+    ) async throws(ClientError) -> ActionOutcome {
+        var holds: [NodeHold] = []
+        for (path, _) in actions { holds.append(try await node(at: path)) }
+        let items = zip(holds, actions).map { (node: $0.node, action: $1.action) }
+        var outgoing = OutgoingAction(
+            batch: items, expected.map { DispatchOptions(expected: $0) })
+        outgoing.awaitsEffects = awaitsEffects
+        return await port.dispatch(outgoing, holding: holds)
+    }
+}
+
+// MARK: - Questions
+extension Client {
+    /// The value of the slice at `path`, and the revision that it is of; `nil` if nothing stands
+    /// there now.
+    public func get(
+        _ path: String
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        try await value(.get(path: path))
+    }
+
+    /// The answer to a question for a value.
+    func value(
+        _ question: Ask
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        let bytes = try await answer(question)
+        return try Self.read(bytes) { (bytes, cursor) throws(WireError) in
+            var items = try cursor.openArray(in: bytes)
+            let revision = try cursor.element(Revision.self, 0, of: 3, in: bytes, &items)
+            let isThere = try cursor.element(Bool.self, 1, of: 3, in: bytes, &items)
+            let value = try cursor.element(WireValue.self, 2, of: 3, in: bytes, &items)
+            return (revision, isThere ? .some(value) : .none)
+        }
+    }
+
+    /// Follows the value of the slice at `path`.
+    public func watch(_ path: String) -> Watch {
+        let id = newWatchID()
+        let feed = WatchFeed { [port] in
+            _ = port.post { client in
+                client.leave(watch: id)
+            }
+        }
+        let isPosted = port.post { [weak feed] client in
+            guard let feed else { return }
+            client.follow(path, .value, WatchSink(id, feed))
+        }
+        if !isPosted {
+            feed.state.withLock { $0.error = port.refusal }
+            feed.changed.publish(isLast: true)
+        }
+        return Watch(feed: feed)
+    }
+
+    /// What can be sent to the node at `path`, and what it holds.
+    public func describe(_ path: String) async throws(ClientError) -> NodeDescription {
+        try await decoded(.describe(path: path))
+    }
+
+    /// All nodes, parents before children.
+    public func tree() async throws(ClientError) -> [TreeEntry] { try await decoded(.tree) }
+
+    /// The daemon's counters by name.
+    package func stats() async throws(ClientError) -> [String: UInt64] {
+        try await decoded(.stats)
+    }
+
+    /// The daemon's limits by name.
+    package func limits() async throws(ClientError) -> [String: UInt64] {
+        try await decoded(.limits)
+    }
+
+    /// The answer to a question, decoded.
+    func decoded<Value: WireCodable & Sendable>(
+        _ question: Ask
+    ) async throws(ClientError) -> Value {
+        let bytes = try await answer(question)
+        return try Self.read(bytes) { (bytes, cursor) throws(WireError) in
+            try Value.decode(bytes, &cursor)
+        }
+    }
+
+    private func answer(_ question: Ask) async throws(ClientError) -> [UInt8] {
+        try await ask { client, then in client.ask(question, then: then) }
+    }
+
+    private static func read<Value>(
+        _ bytes: [UInt8],
+        _ body: (Span<UInt8>, inout WireCursor) throws(WireError) -> Value
+    ) throws(ClientError) -> Value {
+        var cursor = WireCursor()
+        do throws(WireError) {
+            return try body(bytes.span, &cursor)
+        } catch {
+            throw .daemonFault("answer: \(error)")
+        }
+    }
+}
+
+// MARK: - Many actions
+extension Client {
+    /// Makes a pipeline that sends many actions to the node at `path`, in order and without waiting
+    /// for each.
+    ///
+    /// `report` is called on the client's thread with the number of each action, from 0, and its
+    /// outcome; with `awaitsEffects`, when the action's effects have ended.
+    package func pipeline(
+        _ path: String, awaitsEffects: Bool = false,
+        report: @escaping @Sendable (UInt64, ActionOutcome) -> Void
+    ) async throws(ClientError) -> Pipeline {
+        Pipeline(port, try await node(at: path), awaitsEffects: awaitsEffects, report)
+    }
+}
+
+// MARK: - The past
+extension Client {
+    /// The value of the slice at `path` as it was at a revision of the past; `nil` if nothing stood
+    /// there then.
+    public func get(
+        _ path: String, at revision: Revision
+    ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
+        try await value(.past(path: path, at: revision))
+    }
+
+    /// Has the daemon take a snapshot.
+    package func snapshot() async throws(ClientError) -> SnapshotMade {
+        try await decoded(.snapshot)
+    }
+
+    /// Has the daemon copy its history into a new directory of its machine, which is to be an
+    /// absolute path; for the daemon's own user and root.
+    package func backup(to directory: String) async throws(ClientError) -> BackupMade {
+        try await decoded(.backup(to: directory))
+    }
+
+    /// What happened at or below `path`, from a revision on or behind a page's mark; waits for
+    /// something to happen where there is nothing, if `waits` says so.
+    package func log(
+        _ path: String, from revision: Revision? = nil, after mark: LogMark? = nil,
+        waits: Bool = false
+    ) async throws(ClientError) -> LogPage {
+        try await decoded(.log(path: path, from: revision, after: mark, waits: waits))
+    }
+
+    /// The states at and below `path` as of one revision, page by page: `skip` is what the page
+    /// before said, and `revision` its own.
+    package func export(
+        _ path: String, at revision: Revision? = nil, skip: UInt64 = 0
+    ) async throws(ClientError) -> StatePage {
+        try await decoded(.export(path: path, at: revision, skip: skip))
+    }
+}

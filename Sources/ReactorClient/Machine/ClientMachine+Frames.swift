@@ -1,0 +1,498 @@
+import ReactorBytes
+import ReactorCore
+import ReactorThreads
+
+// MARK: - From bytes to frames
+extension ClientMachine {
+    /// Bytes arrived.
+    ///
+    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    package func receive(_ bytes: Span<UInt8>) {
+        var start = 0
+        while start < bytes.count, inbound.value.hasPartial, isConnected {
+            start = inbound.value.complete(from: bytes, at: start)
+            guard inbound.value.isReady else { break }
+            let held = inbound.value.takePartial()
+            let (partial, offset) = (held.bytes, held.start)
+            let progress = read(partial.span, from: offset)
+            if isConnected { inbound.value.restore(held, after: progress) }
+        }
+        if start < bytes.count, isConnected {
+            let progress = read(bytes, from: start)
+            if isConnected { inbound.value.keep(bytes, after: progress) }
+        }
+        settle()
+    }
+
+    private var isConnected: Bool { link.value.isConnected }
+
+    /// Handles the whole frames that start at `first`.
+    private func read(_ bytes: Span<UInt8>, from first: Int) -> FrameProgress {
+        var progress = FrameProgress(end: first)
+        inbound.value.beginSpan()
+        do throws(ClientFault) {
+            while isConnected {
+                passDeltas(bytes, &progress)
+                guard let header = try header(bytes, at: progress.end) else {
+                    progress.needed = FrameHeader.byteCount
+                    break
+                }
+                let start = progress.end &+ FrameHeader.byteCount
+                let end = start &+ Int(header.length)
+                guard end <= bytes.count else {
+                    // A kind that no daemon sends may claim any length: its end is not waited for.
+                    try checkKind(header, at: progress.end)
+                    progress.needed = end &- progress.end
+                    break
+                }
+                try handle(header, bytes, start..<end)
+                progress.end = end
+            }
+            if isConnected { try inbound.value.endSpan(bytes, at: progress.end) }
+        } catch {
+            dropConnection(error)
+        }
+        return progress
+    }
+
+    private func passDeltas(_ bytes: Span<UInt8>, _ progress: inout FrameProgress) {
+        guard link.value.isLive else { return }
+        let end = following.value.admitDeltas(bytes, from: progress.end)
+        if end > progress.end {
+            inbound.value.stage(from: progress.end)
+            progress.end = end
+        }
+    }
+
+    private func header(
+        _ bytes: Span<UInt8>, at offset: Int
+    ) throws(ClientFault) -> FrameHeader? {
+        do throws(FrameError) {
+            return try FrameHeader.decode(
+                bytes, at: offset, frameBytesMax: options.frameBytesMax)
+        } catch {
+            throw ClientFault("\(error)")
+        }
+    }
+
+    private func handle(
+        _ header: FrameHeader, _ bytes: Span<UInt8>, _ range: Range<Int>
+    ) throws(ClientFault) {
+        // Nearly every frame is one of these.
+        if link.value.isLive {
+            if header.kind == FrameKind.applied.rawValue {
+                return try receiveRun(header, bytes.extracting(range))
+            }
+            if header.kind == FrameKind.delta.rawValue {
+                return try receiveUpdate(.delta, header, at: range.lowerBound)
+            }
+        }
+        guard let kind = FrameKind(rawValue: header.kind), kind.isFromDaemon else {
+            return try checkKind(header, at: range.lowerBound - FrameHeader.byteCount)
+        }
+        let body = bytes.extracting(range)
+        switch (link.value.stage, kind) {
+        case (_, .closing): receiveClosing(body)
+        case (.greeting, .welcome): try greet(welcome(body))
+        case (.live, .mark): try receiveMark(header, bytes, upTo: range.lowerBound)
+        case (.live, .snapshot), (.live, .value), (.live, .delta):
+            try receiveUpdate(kind, header, at: range.lowerBound)
+        case (.live, .outcome): try receiveOutcome(header, body)
+        case (.live, .applied): try receiveRun(header, body)
+        case (.live, .done): try receiveDone(header)
+        case (.live, .lag):
+            inbound.value.lag()
+            following.value.lag()
+        case (.live, .gone): receiveGone(header.id)
+        case (.live, .notice): if let notice = try? Notice(wireBytes: body) { tell(notice, header) }
+        case (.live, .opened), (.live, .refused), (.live, .subscribed), (.live, .answer),
+            (.live, .pong):
+            try receiveAnswer(kind, header, body)
+        default: throw ClientFault("a \(kind) frame while \(link.value.stage)")
+        }
+    }
+
+    private func welcome(_ body: Span<UInt8>) throws(ClientFault) -> Welcome {
+        do throws(WireError) {
+            return try Welcome(wireBytes: body)
+        } catch {
+            throw ClientFault("welcome: \(error)")
+        }
+    }
+
+    private func checkKind(_ header: FrameHeader, at offset: Int) throws(ClientFault) {
+        if FrameKind.isSentByDaemon(header.kind) { return }
+        throw ClientFault("\(FrameError(.unknownKind(header.kind), at: offset))")
+    }
+
+    private func receiveClosing(_ body: Span<UInt8>) {
+        link.value.part(
+            (try? Closing(wireBytes: body))
+                ?? Closing(.framing, "the daemon gave no readable reason"))
+        // It is the last frame that a daemon sends; a daemon that then keeps the socket open must not
+        // keep the client waiting.
+        leaveConnection()
+    }
+
+    /// The daemon has news of an action whose outcome it told before.
+    private func tell(_ notice: Notice, _ header: FrameHeader) {
+        let origin = Origin(client: welcome?.client ?? 0, ordinal: header.number)
+        shared.news.add(ClientNotice(notice, of: origin))
+        onNotice?(header.number, notice)
+    }
+
+    /// After everything that arrived: concludes what waited for it.
+    func settle() {
+        if inbound.value.isResyncing, !mustHold, link.value.isLive {
+            inbound.value.resync(false)
+            for sink in following.value.liveSinks { sink.setLive(true) }
+        }
+        if inbound.value.hasHeld, !mustHold { releaseHeld() }
+        if link.value.isLive {
+            for completion in outbox.value.settle() { completion() }
+        }
+        if link.value.lostPast != nil { tellLostPast() }
+        // A slice that was catching up may have done so.
+        if !checks.value.isEmpty { settleChecks() }
+    }
+}
+
+// MARK: - Outcomes
+extension ClientMachine {
+    /// A run of plain outcomes arrived.
+    private func receiveRun(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
+        var cursor = WireCursor()
+        guard let sequence = try? cursor.unsigned(in: body), cursor.offset == body.count else {
+            throw ClientFault("a run of outcomes without its sequence")
+        }
+        let count = UInt64(header.id)
+        try outbox.value.check(header.number, count)
+        outbox.value.advance(to: header.number &+ (count &- 1))
+        link.value.reach(sequence &+ (count &- 1))
+        guard !mustHold else {
+            return try hold(.run(ordinal: header.number, count: count, sequence: sequence))
+        }
+        concludeRun(header.number, count, sequence)
+    }
+
+    /// An outcome of one action arrived.
+    private func receiveOutcome(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
+        let outcome: Outcome
+        do throws(WireError) {
+            outcome = try Outcome(wireBytes: body)
+        } catch {
+            throw ClientFault("outcome of action \(header.number): \(error)")
+        }
+        try outbox.value.check(header.number, 1)
+        outbox.value.advance(to: header.number)
+        guard !mustHold else { return try hold(.single(ordinal: header.number, outcome)) }
+        conclude(header.number, outcome)
+    }
+
+    /// The effects of an action have ended.
+    private func receiveDone(_ header: FrameHeader) throws(ClientFault) {
+        try outbox.value.check(header.number, 1)
+        guard !mustHold else { return try hold(.done(ordinal: header.number)) }
+        deliver(outbox.value.endEffects(of: header.number))
+    }
+
+    /// True while outcomes have to wait for updates.
+    private var mustHold: Bool {
+        inbound.value.isResyncing && (following.value.isCatchingUp || inbound.value.hasStaged)
+    }
+
+    private func hold(_ outcome: Inbound.HeldOutcome) throws(ClientFault) {
+        try inbound.value.hold(outcome, countMax: outbox.value.outcomeCountMax)
+    }
+
+    private func concludeRun(_ ordinal: UInt64, _ count: UInt64, _ sequence: UInt64) {
+        let epoch = link.value.epoch
+        let run = outbox.value.apply(ordinal, count)
+        var index = run.concludedCount
+        while index < count {
+            let revision = Revision(epoch: epoch, sequence: sequence &+ index)
+            if run.hasListeners {
+                let outcome = ActionOutcome.applied(revision, reply: nil)
+                deliver(outbox.value.conclude(ordinal &+ index, outcome))
+            } else if let completion = outbox.value.takeCompletion(ordinal &+ index) {
+                completion(.applied(revision, reply: nil))
+            }
+            index &+= 1
+        }
+        link.value.makeProgress()
+    }
+
+    private func conclude(_ ordinal: UInt64, _ outcome: Outcome) {
+        switch outcome {
+        case .rejected(let code, _):
+            for node in outbox.value.lostNodes(of: ordinal, rejectedWith: code) {
+                requests.value.spoil(node)
+            }
+        case .applied: outbox.value.apply(ordinal)
+        case .accepted, .failed: break
+        }
+        let outcome = ActionOutcome(outcome, epoch: link.value.epoch)
+        deliver(outbox.value.conclude(ordinal, outcome))
+    }
+
+    /// Calls what an outcome is for.
+    private func deliver(_ delivery: Delivery?) {
+        guard let delivery else { return }
+        if delivery.isRecovered {
+            for node in outbox.value.takeRecoveredNodes() { requests.value.release(node) }
+            let origin = Origin(client: welcome?.client ?? 0, ordinal: delivery.ordinal)
+            shared.news.add(.recovered(origin, delivery.outcome))
+        }
+        delivery.deliver()
+    }
+
+    /// Concludes the actions whose outcomes were held back.
+    private func releaseHeld() {
+        for outcome in inbound.value.takeHeld() {
+            switch outcome {
+            case .run(let ordinal, let count, let sequence): concludeRun(ordinal, count, sequence)
+            case .single(let ordinal, let outcome): conclude(ordinal, outcome)
+            case .done(let ordinal): deliver(outbox.value.endEffects(of: ordinal))
+            }
+        }
+    }
+
+    /// The session is gone, and with it the knowledge of what became of the actions that were sent.
+    func giveUpSent(_ reason: UnknownReason, haveEffectsEnded: Bool = false) {
+        releaseHeld()
+        for delivery in outbox.value.giveUpSent(reason, haveEffectsEnded: haveEffectsEnded) {
+            deliver(delivery)
+        }
+    }
+
+    /// The client has ended: what waits was never sent, and is at most in the journal.
+    func giveUpWaiting(_ error: ClientError, _ kept: KeptActions) {
+        let outcome: ActionOutcome =
+            switch kept {
+            case .none: .failed(message: "never sent: \(error)")
+            case .all: .unknown(.kept)
+            case .uncertain: .unknown(.ended)
+            }
+        for delivery in outbox.value.giveUpWaiting(outcome) { deliver(delivery) }
+    }
+}
+
+// MARK: - Updates
+extension ClientMachine {
+    private func receiveUpdate(
+        _ kind: FrameKind, _ header: FrameHeader, at bodyStart: Int
+    ) throws(ClientFault) {
+        // Updates of a slice that was left may still be under way.
+        guard try following.value.admit(kind, header) else { return }
+        inbound.value.stage(from: bodyStart - FrameHeader.byteCount)
+    }
+
+    /// What arrived up to here is complete.
+    private func receiveMark(
+        _ header: FrameHeader, _ bytes: Span<UInt8>, upTo bodyStart: Int
+    ) throws(ClientFault) {
+        try inbound.value.reach(header.number)
+        if inbound.value.isResyncing, following.value.isCatchingUp { return }
+        let mark = header.number
+        let own = ownActions
+        let staged = inbound.value.takeStaged()
+        if !staged.isEmpty {
+            try following.value.stage(staged.span, 0..<staged.count, upTo: mark, own)
+        }
+        if let start = inbound.value.takeSpanStart() {
+            let end = bodyStart - FrameHeader.byteCount
+            try following.value.stage(bytes, start..<end, upTo: mark, own)
+        }
+        commit(mark)
+        if checks.value.hasRequests {
+            checks.value.sumAnnounced(at: revision, isResyncing: inbound.value.isResyncing)
+        }
+    }
+
+    /// Which of the client's own actions updates contain, where a mirror shows some.
+    private var ownActions: Following.OwnActions? {
+        guard outbox.value.hasPreviews else { return nil }
+        return Following.OwnActions(
+            client: welcome?.client, processed: outbox.value.processed)
+    }
+
+    /// Shows everything that was staged, and tells the observers of the mirrors.
+    private func commit(_ sequence: UInt64) {
+        let revision = Revision(epoch: link.value.epoch, sequence: sequence)
+        let sinks = following.value.commit(revision, to: shared)
+        link.value.makeProgress()
+        carryOutFollowing()
+        for sink in sinks { sink.announce() }
+        shared.moved.publish()
+        tellLostPast()
+        if !checks.value.isEmpty { settleChecks() }
+    }
+
+    private func receiveGone(_ id: UInt32) {
+        guard let path = following.value.end(id) else { return }
+        requests.value.spoil(from: path)
+        leases.value.doubt(from: path)
+        carryOutFollowing()
+    }
+}
+
+// MARK: - Answers
+extension ClientMachine {
+    /// The daemon answered, or refused, a request.
+    private func receiveAnswer(
+        _ kind: FrameKind, _ header: FrameHeader, _ body: Span<UInt8>
+    ) throws(ClientFault) {
+        switch try requests.value.receive(kind, header, body) {
+        case .none: break
+        case .node(let completions, let result):
+            for completion in completions { completion(result) }
+        case .answer(let completion, let result): completion(result)
+        case .pong(let completion, let result): completion(result)
+        case .announced(let number): checks.value.announce(number)
+        case .unsubscribed(let subscription, let refusal):
+            following.value.remove(subscription, because: .refused(refusal))
+            carryOutFollowing()
+        case .subscribed(let subscription, let isContinued, let subscribed):
+            let isAwaited = try following.value.grant(
+                subscription, header.id, subscribed, isContinued: isContinued,
+                isLagging: inbound.value.isLagging, at: revision, epoch: link.value.epoch)
+            if isAwaited { inbound.value.resync() }
+            carryOutFollowing()
+        }
+    }
+}
+
+// MARK: - Slices
+extension ClientMachine {
+    /// Has `sink` follow the slice at `path`.
+    func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+        if let error = link.value.end { return sink.fail(error) }
+        following.value.follow(Self.canonical(path), mode, sink)
+        carryOutFollowing()
+    }
+
+    /// Sends what following has to say to the daemon, and ends the sinks that get no more updates.
+    func carryOutFollowing() {
+        let effects = following.value.takeEffects()
+        if effects.isEmpty { return }
+        if link.value.isLive {
+            for id in effects.unsubscribed {
+                outbox.value.queue.writer.header(FrameHeader(kind: .unsubscribe, id: id))
+            }
+            for subscription in effects.wanted where following.value.contains(subscription) {
+                requests.value.subscribe(
+                    subscription, subscription.wish(at: revision),
+                    to: &outbox.value.queue.writer)
+            }
+        }
+        for (sink, error) in effects.ended { sink.fail(error) }
+    }
+}
+
+// MARK: - Leases
+extension ClientMachine {
+    /// Holds the child at `path`, a place in a collection whose children are leased; the first lease
+    /// makes it. Held again on each connection, until the claim is given up by
+    /// ``release(_:)-(LeaseClaim)`` or the child cannot be had any more.
+    @discardableResult
+    package func lease(
+        _ path: String, definesLifecycle: Bool = true,
+        then completion: @escaping (Result<Void, ClientError>) -> Void
+    ) -> LeaseClaim {
+        let slice = link.value.end == nil ? try? SlicePath(path) : nil
+        let (claim, orders) = leases.value.claim(
+            slice, definesLifecycle: definesLifecycle, then: completion)
+        if let orders {
+            carryOut(orders)
+        } else {
+            let text = "\(path) is no path of a child"
+            completion(.failure(link.value.end ?? .refused(Refusal(.path, text))))
+        }
+        return claim
+    }
+
+    /// Gives up a claim, granted or not; a claim that has ended already is none any more.
+    package func release(_ claim: LeaseClaim) { carryOut(leases.value.release(claim)) }
+
+    /// Does what leases ask for, in order.
+    func carryOut(_ orders: [Leases.Order]) {
+        for order in orders {
+            switch order {
+            case .ask(let lease): ask(for: lease)
+            case .giveBack(let lease):
+                submit(to: lease, { .release(key: lease.key) }, then: { _ in })
+            case .call(let completion, let result): completion(result)
+            case .unfollow(let lease, let error):
+                following.value.removeAll(because: error) { lease.covers($0) }
+                carryOutFollowing()
+            case .follow(let lease):
+                guard link.value.isLive else { continue }
+                requests.value.sendOpens(to: &outbox.value.queue.writer) { lease.covers($0) }
+                following.value.subscribeUnnumbered { lease.covers($0) }
+                carryOutFollowing()
+                carryOut(leases.value.renew())
+            }
+        }
+    }
+
+    private func ask(for lease: HeldLease) {
+        let completion = { [unowned self] (result: Result<ActionOutcome, ClientError>) in
+            switch result {
+            case .success(let outcome):
+                carryOut(leases.value.receive(outcome, of: lease, after: link.value.end))
+            case .failure(let error): carryOut(leases.value.end(lease, error))
+            }
+        }
+        submit(to: lease, { lease.request() }, then: completion)
+    }
+
+    /// Sends an action to the collection of a lease.
+    private func submit(
+        to lease: HeldLease, _ action: @escaping () -> LeaseAction,
+        then completion: @escaping (Result<ActionOutcome, ClientError>) -> Void
+    ) {
+        hold(lease.collection.description) { [unowned self] result in
+            do throws(ClientError) {
+                let hold = try result.get()
+                try dispatch(action(), to: hold.node) { outcome in
+                    hold.keep()
+                    completion(.success(outcome))
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+}
+
+// MARK: - Figures
+extension ClientMachine {
+    /// What the parts of a machine count, for tests.
+    struct Figures {
+        /// Ordinal up to which every outcome has arrived.
+        var contiguous: UInt64
+        /// Actions whose effects are awaited.
+        var awaitedCount: Int
+        /// True while a mirror shows an action without an outcome.
+        var hasPreviews: Bool
+        /// True while the journal lacks something.
+        var mustKeep: Bool
+        /// Most actions under way.
+        var window: Int
+        var session: [UInt8]?
+        /// Attempts to connect since the last that led somewhere.
+        var attempts: Int
+        /// Nanoseconds of the last pause.
+        var lastPause: UInt64
+        var hasLeases: Bool
+    }
+
+    var figures: Figures {
+        Figures(
+            contiguous: outbox.value.contiguous, awaitedCount: outbox.value.awaitedCount,
+            hasPreviews: outbox.value.hasPreviews, mustKeep: outbox.value.mustKeep,
+            window: outbox.value.queue.window, session: link.value.session.secret,
+            attempts: link.value.pauses.attempts, lastPause: link.value.pauses.last,
+            hasLeases: !leases.value.isEmpty)
+    }
+}

@@ -1,0 +1,487 @@
+import ReactorBytes
+import ReactorCore
+import ReactorThreads
+
+/// The slices that a client follows: the sinks that take their updates, and how far each slice is.
+///
+/// It checks updates as they arrive, reads them into their sinks once they are complete, and makes
+/// them effective. What may call a program is kept in ``Effects``, which the
+/// caller takes and carries out.
+///
+/// *Place*: an organ of ``ClientMachine``; ``Inbound`` says which bytes are complete.
+struct Following: ~Copyable {
+    /// Subscriptions by the numbers of their slices on this connection.
+    private var slices: [UInt32: Subscription] = [:]
+    private var subscriptions: [Subscription] = []
+    /// Sinks that have something staged.
+    private var touched: [any SliceSink] = []
+    /// Subscriptions whose first value, or a new one, is staged.
+    private var arrived: [Subscription] = []
+    private var effects = Effects()
+    /// Longest body of a frame from the daemon, in bytes.
+    private let frameBytesMax: Int
+    /// Most bytes of a value that comes in parts; a longer value is the daemon's fault.
+    private let partBytesMax: Int
+
+    /// What the caller has to do after a verb, in this order.
+    struct Effects {
+        /// Slices that the daemon has to end.
+        var unsubscribed: [UInt32] = []
+        /// Subscriptions that the daemon has to be asked for.
+        var wanted: [Subscription] = []
+        /// Sinks that get no more updates.
+        var ended: [(sink: any SliceSink, error: ClientError)] = []
+
+        var isEmpty: Bool { unsubscribed.isEmpty && wanted.isEmpty && ended.isEmpty }
+    }
+
+    init(frameBytesMax: Int, partBytesMax: Int) {
+        self.frameBytesMax = frameBytesMax
+        self.partBytesMax = partBytesMax
+    }
+
+    var isEmpty: Bool { subscriptions.isEmpty }
+    /// True while a slice that was live is not up to date: mirrors move together or not at all.
+    var isCatchingUp: Bool { subscriptions.contains { $0.wasLive && $0.state != .current } }
+    /// True where a slice shows something that a new connection has to bring up to date.
+    var wasLive: Bool { subscriptions.contains { $0.wasLive } }
+
+    mutating func takeEffects() -> Effects {
+        if effects.isEmpty { return Effects() }
+        defer { effects = Effects() }
+        return effects
+    }
+
+    func contains(_ subscription: Subscription) -> Bool {
+        subscriptions.contains { $0 === subscription }
+    }
+
+    /// The first sink of a slice that `find` accepts.
+    func first<Found>(
+        at path: String? = nil, _ find: (any SliceSink) -> Found?
+    ) -> (subscription: Subscription, found: Found)? {
+        for subscription in subscriptions where path == nil || subscription.path == path {
+            for sink in subscription.sinks {
+                if let found = find(sink) { return (subscription, found) }
+            }
+        }
+        return nil
+    }
+}
+
+// MARK: - Following and leaving
+extension Following {
+    /// Has `sink` follow the slice at `path`, in its one spelling.
+    mutating func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
+        defer { invariants() }
+        let known = subscriptions.first { $0.path == path && $0.mode == mode }
+        let subscription = known ?? Subscription(path: path, mode: mode)
+        if known == nil { subscriptions.append(subscription) }
+        subscription.sinks.append(sink)
+        sink.setMode(mode)
+        // The new sink has nothing yet: all get a snapshot.
+        subscription.needsSnapshot = true
+        effects.wanted.append(subscription)
+    }
+
+    /// Ends `sink`'s following; a slice without a sink is ended.
+    mutating func leave(_ sink: any SliceSink) {
+        touched.removeAll { $0 === sink }
+        for subscription in subscriptions {
+            guard let index = subscription.sinks.firstIndex(where: { $0 === sink }) else {
+                continue
+            }
+            subscription.sinks.remove(at: index)
+            if subscription.sinks.isEmpty { remove(subscription, because: nil) }
+        }
+    }
+
+    /// Ends the following of sinks whose mirrors and watchers are gone.
+    mutating func leaveReleased() {
+        for subscription in subscriptions {
+            for sink in subscription.sinks where sink.isReleased { leave(sink) }
+        }
+    }
+
+    /// Ends a subscription; its sinks get `error`, if there is one.
+    mutating func remove(_ subscription: Subscription, because error: ClientError?) {
+        defer { invariants() }
+        subscriptions.removeAll { $0 === subscription }
+        if let id = subscription.sliceID, slices[id] === subscription {
+            slices[id] = nil
+            effects.unsubscribed.append(id)
+        }
+        subscription.sliceID = nil
+        let sinks = subscription.sinks
+        subscription.sinks = []
+        for sink in sinks {
+            touched.removeAll { $0 === sink }
+            sink.discard()
+            if let error { effects.ended.append((sink, error)) }
+        }
+    }
+
+    /// Ends the subscriptions whose paths `isMeant` accepts.
+    mutating func removeAll(because error: ClientError, where isMeant: (String) -> Bool) {
+        for subscription in subscriptions where isMeant(subscription.path) {
+            remove(subscription, because: error)
+        }
+    }
+
+    /// Has a slice start again with a snapshot; returns false where one was asked for already.
+    mutating func restart(_ subscription: Subscription) -> Bool {
+        guard !subscription.needsSnapshot else { return false }
+        subscription.needsSnapshot = true
+        effects.wanted.append(subscription)
+        return true
+    }
+}
+
+// MARK: - Connections
+extension Following {
+    /// Wants every slice again whose path `isMeant` accepts, on a new connection.
+    mutating func resubscribe(where isMeant: (String) -> Bool) {
+        effects.wanted += subscriptions.filter { isMeant($0.path) }
+    }
+
+    /// Wants the slices again that have no number and whose paths `isMeant` accepts.
+    mutating func subscribeUnnumbered(where isMeant: (String) -> Bool) {
+        effects.wanted += subscriptions.filter { $0.sliceID == nil && isMeant($0.path) }
+    }
+
+    /// No other slice waits for those whose paths `isMeant` accepts: they may never come back.
+    mutating func release(where isMeant: (String) -> Bool) {
+        for subscription in subscriptions where isMeant(subscription.path) {
+            subscription.wasLive = false
+            subscription.needsSnapshot = true
+        }
+    }
+
+    /// The connection is lost: updates that were not complete are dropped. Returns the sinks.
+    mutating func suspend() -> [any SliceSink] {
+        defer { invariants() }
+        slices = [:]
+        touched.removeAll()
+        arrived.removeAll()
+        effects.unsubscribed = []
+        effects.wanted = []
+        for subscription in subscriptions { subscription.suspend() }
+        return subscriptions.flatMap(\.sinks)
+    }
+
+    /// The sinks of slices that were live, which are up to date again.
+    var liveSinks: [any SliceSink] { subscriptions.filter(\.wasLive).flatMap(\.sinks) }
+
+    /// The daemon dropped updates: a snapshot of each slice follows.
+    mutating func lag() {
+        defer { invariants() }
+        for subscription in subscriptions where subscription.sliceID != nil { subscription.lag() }
+        touched.removeAll()
+        arrived.removeAll()
+    }
+
+    /// The daemon ended a slice, since what it is of is gone; returns its path.
+    mutating func end(_ id: UInt32) -> String? {
+        guard let subscription = slices.removeValue(forKey: id) else { return nil }
+        remove(subscription, because: .gone(path: subscription.path))
+        return subscription.path
+    }
+
+    /// The daemon granted a subscription. Returns true where mirrors that were live wait for it.
+    ///
+    /// `isLagging` says that updates were dropped since the last mark, `revision` what mirrors show.
+    mutating func grant(
+        _ subscription: Subscription, _ id: UInt32, _ subscribed: Subscribed, isContinued: Bool,
+        isLagging: Bool, at revision: Revision, epoch: UInt64
+    ) throws(ClientFault) -> Bool {
+        guard contains(subscription) else {
+            // A subscription that was made since for the same slice has the same number.
+            let isWanted = subscriptions.contains {
+                $0.path == subscription.path && $0.mode == subscription.mode
+            }
+            if !isWanted { effects.unsubscribed.append(id) }
+            return false
+        }
+        guard slices[id].map({ $0 === subscription }) ?? true else {
+            throw ClientFault("slice \(id) stands for two subscriptions")
+        }
+        defer { invariants() }
+        slices[id] = subscription
+        subscription.sliceID = id
+        subscription.parts = []
+        var isAwaited = false
+        switch subscribed.start {
+        case .snapshot:
+            subscription.state = .awaiting
+            subscription.floor = 0
+            subscription.last = 0
+            isAwaited = subscription.wasLive
+        case .unchanged, .deltas:
+            guard isContinued else {
+                throw ClientFault("subscribed without a snapshot to a slice that needs one")
+            }
+            // The deltas that the daemon meant are among what it dropped.
+            subscription.state = isLagging ? .awaiting : .current
+            subscription.floor = revision.sequence
+            subscription.last = revision.sequence
+        }
+        moveMismatched(subscription, subscribed)
+        for sink in subscription.sinks { sink.granted(id, of: subscribed.reactor, epoch: epoch) }
+        return isAwaited
+    }
+
+    /// Moves mirrors to value mode that cannot show what the daemon shows otherwise: their types
+    /// differ from its, or it shows more than the state says.
+    private mutating func moveMismatched(_ subscription: Subscription, _ subscribed: Subscribed) {
+        guard subscription.mode == .replica else { return }
+        let mismatched = subscription.sinks.filter {
+            subscribed.byValue || $0.fingerprint != subscribed.fingerprint
+        }
+        for sink in mismatched {
+            leave(sink)
+            sink.discard()
+            follow(subscription.path, .value, sink)
+        }
+    }
+}
+
+// MARK: - Updates as they arrive
+extension Following {
+    /// Checks the deltas that stand one after the other from `first` on, and returns where the first
+    /// other frame starts.
+    ///
+    /// Nearly all updates are deltas of one slice after another: what all of a run have in common is
+    /// looked up once. What is not as expected is left to ``admit(_:_:)``, which says why.
+    mutating func admitDeltas(_ bytes: Span<UInt8>, from first: Int) -> Int {
+        var offset = first
+        var last: (id: UInt32, subscription: Subscription)?
+        while let delta = PlainFrame(.delta, in: bytes, at: offset, frameBytesMax: frameBytesMax) {
+            if last?.id != delta.id {
+                guard let found = slices[delta.id], found.mode == .replica, found.state == .current
+                else { break }
+                last = (delta.id, found)
+            }
+            guard let subscription = last?.subscription, delta.number > subscription.floor,
+                delta.number >= subscription.last
+            else { break }
+            subscription.last = delta.number
+            offset = delta.range.upperBound
+        }
+        return offset
+    }
+
+    /// Checks the header of an update; returns false where its slice is not followed any more.
+    mutating func admit(_ kind: FrameKind, _ header: FrameHeader) throws(ClientFault) -> Bool {
+        guard let subscription = slices[header.id] else { return false }
+        try subscription.admit(kind, header)
+        return true
+    }
+}
+
+// MARK: - Updates once they are complete
+extension Following {
+    /// Which of the client's own actions updates contain, for mirrors that preview some.
+    struct OwnActions {
+        /// The number by which the daemon knows this client.
+        var client: UInt64?
+        /// Ordinal up to which the daemon has processed what it was sent.
+        var processed: UInt64
+
+        /// The last action of this client that an update contains for certain.
+        func contained(in origin: Origin) -> UInt64 {
+            origin.client == client ? max(origin.ordinal, processed) : processed
+        }
+    }
+
+    /// Reads the update frames in `range` into their sinks, and leaves out all other frames. `mark`
+    /// is the highest sequence that they may have; `own` is present where mirrors preview actions.
+    mutating func stage(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, upTo mark: UInt64, _ own: OwnActions?
+    ) throws(ClientFault) {
+        defer { invariants() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            offset = try stageDeltas(bytes, offset..<range.upperBound, upTo: mark, own)
+            if offset >= range.upperBound { return }
+            guard
+                let header = try? FrameHeader.decode(
+                    bytes, at: offset, frameBytesMax: frameBytesMax)
+            else { return }
+            let start = offset + FrameHeader.byteCount
+            let end = start + Int(header.length)
+            switch FrameKind(rawValue: header.kind) {
+            case .delta, .snapshot, .value:
+                if let subscription = slices[header.id] {
+                    let body = bytes.extracting(start..<end)
+                    try stage(header, body, of: subscription, upTo: mark, own)
+                }
+            default: break
+            }
+            offset = end
+        }
+    }
+
+    /// Reads the deltas that stand one after the other in `range`, and returns where the first other
+    /// frame starts.
+    private mutating func stageDeltas(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, upTo mark: UInt64, _ own: OwnActions?
+    ) throws(ClientFault) -> Int {
+        var offset = range.lowerBound
+        var last: (id: UInt32, subscription: Subscription)?
+        var sinks: [any SliceSink] = []
+        while offset < range.upperBound,
+            let delta = PlainFrame(.delta, in: bytes, at: offset, frameBytesMax: frameBytesMax)
+        {
+            if last?.id != delta.id {
+                guard let found = slices[delta.id] else { break }
+                last = (delta.id, found)
+                sinks = found.sinks
+                for sink in sinks { touch(sink) }
+            }
+            guard let subscription = last?.subscription, delta.number <= mark else { break }
+            subscription.floor = delta.number
+            do throws(WireError) {
+                let body = bytes.extracting(delta.range)
+                try Self.stage(delta: body, in: sinks, own)
+                if subscription.faultCount > 0 { subscription.faultCount = 0 }
+            } catch {
+                try giveUp(subscription, error)
+                // The subscription has ended, and no sink takes the rest of its deltas.
+                last = nil
+            }
+            offset = delta.range.upperBound
+        }
+        return offset
+    }
+
+    private static func stage(
+        delta body: Span<UInt8>, in sinks: [any SliceSink], _ own: OwnActions?
+    ) throws(WireError) {
+        var cursor = WireCursor()
+        try Origin.skip(body, &cursor)
+        var index = 0
+        while index < sinks.count {
+            try sinks[index].stage(delta: body, from: cursor.offset)
+            index &+= 1
+        }
+        guard let own else { return }
+        cursor = WireCursor()
+        let ordinal = own.contained(in: try Origin.decode(body, &cursor))
+        for sink in sinks { sink.containsOwn(upTo: ordinal) }
+    }
+
+    private mutating func stage(
+        _ header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription,
+        upTo mark: UInt64, _ own: OwnActions?
+    ) throws(ClientFault) {
+        guard header.number <= mark else {
+            throw ClientFault("an update \(header.number) before mark \(mark)")
+        }
+        subscription.floor = header.number
+        if header.kind == FrameKind.delta.rawValue {
+            // Children come and go without the state that a mirror shows.
+            if header.flags.contains(.structural) { return }
+            for sink in subscription.sinks { touch(sink) }
+            do throws(WireError) {
+                try Self.stage(delta: body, in: subscription.sinks, own)
+                subscription.faultCount = 0
+            } catch {
+                try giveUp(subscription, error)
+            }
+        } else if header.flags.contains(.more) || !subscription.parts.isEmpty {
+            let isLast = !header.flags.contains(.more)
+            let whole = try subscription.append(body, isLast: isLast, byteCountMax: partBytesMax)
+            if let whole { try stage(value: header, whole.span, of: subscription, own) }
+        } else {
+            try stage(value: header, body, of: subscription, own)
+        }
+    }
+
+    private mutating func stage(
+        value header: FrameHeader, _ body: Span<UInt8>, of subscription: Subscription,
+        _ own: OwnActions?
+    ) throws(ClientFault) {
+        let isPatch = header.flags.contains(.patch)
+        // A patch is nothing to a sink that has just joined: that one needs a value still.
+        if !isPatch { arrived.append(subscription) }
+        for sink in subscription.sinks {
+            do throws(WireError) {
+                if isPatch {
+                    try sink.stage(patch: body, sequence: header.number)
+                    subscription.faultCount = 0
+                } else {
+                    try sink.stage(
+                        value: body, isAbsent: header.flags.contains(.absent),
+                        sequence: header.number)
+                }
+                if let own { sink.containsOwn(upTo: own.processed) }
+                touch(sink)
+            } catch {
+                // A replica has the types that the daemon has: the fault is in the bytes.
+                guard subscription.mode == .value, !isPatch else {
+                    return try giveUp(subscription, error)
+                }
+                leave(sink)
+                sink.discard()
+                effects.ended.append((sink, sink.explain(error, at: subscription.path)))
+            }
+        }
+    }
+
+    private mutating func touch(_ sink: any SliceSink) {
+        if !(touched.last.map { $0 === sink } ?? false), !touched.contains(where: { $0 === sink }) {
+            touched.append(sink)
+        }
+    }
+
+    /// An update could not be read: asks for a snapshot on a new connection, or, where that has not
+    /// helped, ends the subscription.
+    private mutating func giveUp(
+        _ subscription: Subscription, _ error: WireError
+    ) throws(ClientFault) {
+        subscription.faultCount += 1
+        subscription.needsSnapshot = true
+        guard subscription.faultCount < 3 else {
+            return remove(
+                subscription, because: .incompatible(path: subscription.path, error))
+        }
+        throw ClientFault("update of \(subscription.path): \(error)")
+    }
+
+    /// Shows everything that was staged, in all mirrors at once, as of `revision`; returns the sinks
+    /// that have to tell their observers.
+    mutating func commit(_ revision: Revision, to shared: SharedState) -> [any SliceSink] {
+        defer { invariants() }
+        let sinks = touched
+        touched.removeAll(keepingCapacity: true)
+        shared.revision.withLock { shown in
+            for sink in sinks { sink.commit(epoch: revision.epoch) }
+            shown = revision
+        }
+        for subscription in arrived {
+            subscription.wasLive = true
+            subscription.needsSnapshot = false
+        }
+        arrived.removeAll()
+        return sinks
+    }
+}
+
+// MARK: - Invariants
+extension Following {
+    /// Traps in a debug build unless every slice that has a number is followed, by at least one sink,
+    /// and no two subscriptions follow the same slice in the same mode.
+    private func invariants() {
+        // Long lists are not walked at each verb.
+        assert(
+            slices.count > 64
+                || slices.allSatisfy { id, subscription in
+                    subscription.sliceID == id && contains(subscription)
+                }, "a slice has a number and is not followed")
+        assert(subscriptions.allSatisfy { !$0.sinks.isEmpty }, "a slice is followed by no sink")
+        assert(
+            subscriptions.count > 64
+                || Set(subscriptions.map { "\($0.mode) \($0.path)" }).count == subscriptions.count,
+            "a slice is followed twice")
+    }
+}

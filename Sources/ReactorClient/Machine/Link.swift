@@ -1,0 +1,366 @@
+import ReactorCore
+
+/// Where a client's conversation with its daemon stands: attempts, pauses, the session, the end.
+///
+/// It decides when to connect again and when to give up, and returns what its caller has to do. It
+/// calls nothing back.
+///
+/// *Place*: an organ of ``ClientMachine``.
+struct Link: ~Copyable {
+    private(set) var stage = Stage.idle {
+        didSet {
+            isLive = stage.isLive
+            isConnected = stage.isConnected
+        }
+    }
+    // Every frame asks: a look at the stage itself costs more.
+    private(set) var isLive = false
+    /// True while a socket is open.
+    private(set) var isConnected = false
+    /// What the daemon said when this connection, or the last one, began.
+    private(set) var welcome: Welcome?
+    /// How many sockets have been open so far, one after the other.
+    private(set) var connectionCount: UInt64 = 0
+    private(set) var session: Session
+    private(set) var pauses: Pauses
+    private var parting = Parting.silent
+    /// Consecutive refusals because another connection still holds the session.
+    private var busyCount = 0
+    private var starting: StartCompletion?
+    private var waiters: [PhaseWaiter] = []
+    /// Highest sequence that the daemon spoke of in its present epoch.
+    private var lastSequence: UInt64 = 0
+    /// The last known revision of a past that the daemon lost, until ``takeLostPast()``.
+    private(set) var lostPast: Revision?
+    private let keepsTrying: Bool
+    /// True where no other client can have the session: its secret is in this client's journal.
+    let hasJournal: Bool
+
+    typealias StartCompletion = (Result<Welcome, ClientError>) -> Void
+
+    enum Stage {
+        case idle
+        /// Waits before the next attempt.
+        case pausing
+        case connecting
+        /// Has sent hello.
+        case greeting
+        case live
+        case ended(ClientError)
+
+        var isLive: Bool { if case .live = self { true } else { false } }
+        var isGreeting: Bool { if case .greeting = self { true } else { false } }
+        var isConnecting: Bool { if case .connecting = self { true } else { false } }
+        /// True while a socket is open.
+        var isConnected: Bool { isLive || isGreeting }
+    }
+
+    /// The session, as far as the client knows it.
+    struct Session {
+        var secret: [UInt8]?
+        /// The daemon's epoch when it last spoke of the session.
+        var epoch: UInt64?
+        /// The sequence that the daemon told when it first spoke of the session, if it did so to this
+        /// client.
+        var since: UInt64?
+    }
+
+    /// Why the last connection ended.
+    private enum Parting {
+        /// The daemon, or the system, closed it without a word.
+        case silent
+        /// The daemon gave a reason.
+        case closing(Closing)
+        /// The client closed it, since the daemon did what no daemon may do.
+        case fault(ClientFault)
+    }
+
+    /// A call that waits for a phase.
+    struct PhaseWaiter {
+        var isMet: (ClientPhase, UInt64) -> Bool
+        var then: () -> Void
+    }
+
+    /// What follows the end of an attempt, or of a connection.
+    enum Next {
+        /// Wait so many nanoseconds.
+        case pause(UInt64)
+        case fail(ClientError)
+    }
+
+    init(_ options: ClientOptions, hasJournal: Bool) {
+        session = Session(secret: options.session)
+        pauses = Pauses(
+            shortest: options.pauseMin, longest: options.pauseMax, patience: options.busyPatience)
+        keepsTrying = options.keepsTrying
+        self.hasJournal = hasJournal
+    }
+
+    /// How far the conversation is, as programs see it.
+    var phase: ClientPhase {
+        switch stage {
+        case .live: .live
+        case .ended(let error): .failed(error)
+        case .idle, .pausing, .connecting, .greeting: .connecting
+        }
+    }
+
+    /// Why the client has ended, if it has.
+    var end: ClientError? { if case .ended(let error) = stage { error } else { nil } }
+
+    /// The epoch of the daemon that welcomed the client last; 0 before the first welcome.
+    var epoch: UInt64 { welcome?.epoch ?? 0 }
+}
+
+// MARK: - Connecting
+extension Link {
+    /// Begins to connect; returns false where that was done before.
+    mutating func start(_ completion: StartCompletion?) -> Bool {
+        guard case .idle = stage else { return false }
+        starting = completion
+        stage = .connecting
+        return true
+    }
+
+    /// The socket is open; returns false where no attempt was under way.
+    mutating func connect() -> Bool {
+        guard stage.isConnecting else { return false }
+        defer { invariants() }
+        stage = .greeting
+        connectionCount += 1
+        parting = .silent
+        return true
+    }
+
+    /// What the session's part of a hello says.
+    func hello(_ program: String, confirmed: UInt64, applied: UInt64) -> Hello {
+        let isKnown = session.secret != nil
+        return Hello(
+            session: session.secret, confirmed: confirmed, applied: applied, program: program,
+            epoch: isKnown ? session.epoch : nil, since: isKnown ? session.since : nil)
+    }
+
+    /// The daemon accepted no connection.
+    mutating func failToConnect(
+        _ tried: [ClientError.Attempt], _ random: () -> UInt64
+    ) -> Next? {
+        guard stage.isConnecting else { return nil }
+        if welcome == nil, !keepsTrying,
+            !(tried.last?.obstacle == .busy && pauses.waitOutBusy())
+        {
+            return .fail(.unreachable(tried: tried))
+        }
+        return pause(random)
+    }
+
+    /// What the end of the time that was asked for means.
+    enum Timeout {
+        case none
+        case connect
+        case giveUp(ClientFault)
+    }
+
+    /// The time that was asked for has passed.
+    mutating func timeOut() -> Timeout {
+        switch stage {
+        case .pausing:
+            stage = .connecting
+            return .connect
+        case .greeting: return .giveUp(.silence("no welcome within the handshake deadline"))
+        case .idle, .connecting, .live, .ended: return .none
+        }
+    }
+
+    /// The daemon welcomes the client, whose mirrors show the revision `shown`: the connection is
+    /// live.
+    mutating func greet(_ greeting: Welcome, shown: Revision) {
+        defer { invariants() }
+        if let known = welcome, known.epoch != greeting.epoch {
+            let sequence = shown.epoch == known.epoch ? shown.sequence : 0
+            let last = Revision(epoch: known.epoch, sequence: max(lastSequence, sequence))
+            // A loss that was not reported yet is the longer one.
+            lostPast = lostPast ?? last
+            lastSequence = 0
+        }
+        lastSequence = max(lastSequence, greeting.sequence)
+        welcome = greeting
+        session.secret = greeting.session
+        session.epoch = greeting.epoch
+        if !greeting.isResumed { session.since = greeting.sequence }
+        busyCount = 0
+        stage = .live
+    }
+
+    /// Continues an earlier run's session.
+    mutating func restore(_ kept: KeptSession) {
+        session = Session(secret: kept.secret, epoch: kept.epoch, since: kept.since)
+    }
+
+    /// Something arrived that shows that the connection works.
+    mutating func makeProgress() { pauses.restart() }
+
+    /// The daemon speaks of this sequence.
+    mutating func reach(_ sequence: UInt64) { lastSequence = max(lastSequence, sequence) }
+
+    /// What was known of a past that is lost, once.
+    mutating func takeLostPast() -> Revision? {
+        defer { lostPast = nil }
+        return lostPast
+    }
+
+    /// The calls that wait for the first welcome.
+    mutating func takeStarting() -> StartCompletion? {
+        defer { starting = nil }
+        return starting
+    }
+}
+
+// MARK: - The end of connections
+extension Link {
+    /// The client closes the socket because of what the daemon did.
+    mutating func part(_ fault: ClientFault) { parting = .fault(fault) }
+
+    /// The daemon gave a reason to close.
+    mutating func part(_ closing: Closing) { parting = .closing(closing) }
+
+    /// The connection is lost. A daemon at fault is met with a longer pause each time.
+    mutating func lose(_ random: () -> UInt64) -> Next {
+        let wasLive = isLive
+        if let error = finalError() { return .fail(error) }
+        if wasLive {
+            if case .fault = parting {} else { pauses.restart() }
+        }
+        return pause(random)
+    }
+
+    private mutating func pause(_ random: () -> UInt64) -> Next {
+        defer { invariants() }
+        stage = .pausing
+        return .pause(pauses.next(random))
+    }
+
+    /// Ends the client for good.
+    mutating func end(_ error: ClientError) {
+        defer { invariants() }
+        stage = .ended(error)
+    }
+
+    /// Why another attempt would end the same way, if it would.
+    private mutating func finalError() -> ClientError? {
+        let isFirst = welcome == nil
+        if case .closing(let closing) = parting {
+            switch closing.code {
+            case .framing, .state, .decode, .version:
+                return .closed(closing.code, closing.message)
+            case .sessionBusy:
+                busyCount += 1
+                // No other client has the journal: the daemon has yet to notice that an earlier run
+                // is gone.
+                if hasJournal, busyCount <= 20 { return nil }
+                if busyCount > 5 { session.secret = nil }
+            case .busy: if isFirst, pauses.waitOutBusy() { return nil }
+            default: break
+            }
+        }
+        guard isFirst, !keepsTrying else { return nil }
+        switch parting {
+        case .closing(let closing): return .closed(closing.code, closing.message)
+        case .silent: return .unanswered("it closed the connection before the welcome")
+        case .fault(let fault):
+            return fault.isSilence ? .unanswered(fault.text) : .daemonFault(fault.text)
+        }
+    }
+}
+
+// MARK: - Phases
+extension Link {
+    /// Keeps a call until `isMet` is true of the phase and the number of the last connection; returns
+    /// false where it is true now, or the client has ended.
+    mutating func wait(_ waiter: PhaseWaiter) -> Bool {
+        guard end == nil, !waiter.isMet(phase, connectionCount) else { return false }
+        waiters.append(waiter)
+        return true
+    }
+
+    /// The phase has changed: takes out the calls that wait for this one.
+    mutating func takeMet() -> [() -> Void] {
+        let all = waiters
+        waiters = []
+        return all.filter { !wait($0) }.map(\.then)
+    }
+
+    /// Traps in a debug build unless a connection that is live was counted and has a welcome.
+    private func invariants() {
+        assert(!isConnected || connectionCount > 0, "a connection was not counted")
+        assert(!isLive || welcome != nil, "a connection is live without a welcome")
+        assert(!isLive || session.secret != nil, "a connection is live without a session")
+    }
+}
+
+/// How long a client waits between attempts to connect.
+struct Pauses {
+    /// Attempts to connect since the last that led somewhere.
+    private(set) var attempts = 0
+    /// Nanoseconds of the pause that was drawn last.
+    private(set) var last: UInt64 = 0
+    /// Nanoseconds of pauses before the first welcome in which the daemon was too busy.
+    private var busy: UInt64 = 0
+    /// True where the next pause is one of those.
+    private var isBusy = false
+    private let shortest: UInt64
+    private let longest: UInt64
+    private let patience: UInt64
+
+    /// Nanoseconds of the longest pause of a client that waits for a crowd to pass.
+    private static let busyPauseMax: UInt64 = 400_000_000
+
+    /// Draws from nanoseconds between `shortest` and `longest`; `patience` is how many of them a
+    /// client spends on a daemon that is too busy to welcome it.
+    init(shortest: UInt64, longest: UInt64, patience: UInt64) {
+        self.shortest = max(1, min(shortest, longest))
+        self.longest = longest
+        self.patience = patience
+    }
+
+    /// True, and the next pause is a short one, while a client that has no welcome yet has patience
+    /// with a daemon that is too busy.
+    mutating func waitOutBusy() -> Bool {
+        guard busy < patience else { return false }
+        isBusy = true
+        return true
+    }
+
+    /// An attempt led somewhere: the next pauses are short again.
+    mutating func restart() { attempts = 0 }
+
+    /// Draws a pause, longer on average with every attempt in a row.
+    mutating func next(_ random: () -> UInt64) -> UInt64 {
+        let doublings = UInt64(min(attempts + 1, 20))
+        // A crowd is gone in a moment, and its patience is short: many small pauses.
+        let bound = min(longest, isBusy ? Self.busyPauseMax : .max)
+        let most = shortest > bound >> doublings ? bound : shortest << doublings
+        attempts += 1
+        // `most` is less than `shortest` where the bound is 0.
+        let choices = max(most, shortest) - shortest + 1
+        last = shortest + random() % choices
+        if isBusy { busy += last }
+        isBusy = false
+        return last
+    }
+}
+
+/// What the daemon did that no daemon may do; ends the connection, not the client.
+struct ClientFault: Error {
+    var text: String
+    /// True where the daemon sent nothing, which a daemon that is stopped cannot help.
+    var isSilence = false
+
+    init(_ text: String) { self.text = text }
+
+    /// The daemon said nothing for as long as it may.
+    static func silence(_ text: String) -> ClientFault {
+        var fault = ClientFault(text)
+        fault.isSilence = true
+        return fault
+    }
+}

@@ -1,0 +1,172 @@
+import ReactorBytes
+import ReactorCore
+
+/// Mirrors that are being compared with the daemon; see ``Mirror/verify()``.
+///
+/// A comparison asks for the checksum of the slice, sums up the mirror at the revision that the
+/// answer is of, and, where the two differ, waits until the mirror has started again with a snapshot.
+///
+/// *Place*: an organ of ``ClientMachine``.
+struct MirrorChecks: ~Copyable {
+    typealias Completion = (Result<Bool, ClientError>) -> Void
+
+    private var checks: [Check] = []
+    /// Checksums that were asked for and have not come, by the numbers of the requests.
+    private var requests: [UInt64: Request] = [:]
+
+    /// What is compared.
+    struct Subject {
+        let subscription: Subscription
+        /// The mirror's sink; it may leave the subscription before the comparison is over.
+        let sink: any SliceSink
+        let completion: Completion
+    }
+
+    private struct Check {
+        let subject: Subject
+        var stage: Stage
+        /// What the mirror held at the mark that the daemon announced.
+        var own: OwnChecksum?
+    }
+
+    private enum Stage {
+        /// What the mirror must hold when it shows that revision.
+        case comparing(SliceChecksum)
+        /// The mirror held something else, and gets a snapshot.
+        case mending
+    }
+
+    /// What a mirror held at a revision.
+    private struct OwnChecksum {
+        var revision: Revision
+        var checksum: UInt64?
+    }
+
+    /// The daemon sums up a large slice beside its loop and answers turns later. It announces by an
+    /// empty part that the checksum is as of the next mark: the client sums up the mirror then.
+    private struct Request {
+        let subject: Subject
+        var isAnnounced = false
+        var own: OwnChecksum?
+    }
+
+    /// What follows for a mirror.
+    enum Verdict {
+        case equal(Subject)
+        case different(Subject)
+        /// It started again with a snapshot after it was different.
+        case mended(Subject)
+        /// The mirror has moved on before the answer came.
+        case askAgain(Subject)
+        /// The mirror is no longer followed.
+        case gone(Subject)
+    }
+
+    init() {}
+
+    var isEmpty: Bool { checks.isEmpty }
+    /// True while the daemon owes a checksum.
+    var hasRequests: Bool { !requests.isEmpty }
+}
+
+extension MirrorChecks {
+    /// The checksum of a slice was asked for by the request `number`.
+    mutating func begin(_ number: UInt64, _ subject: Subject) {
+        requests[number] = Request(subject: subject)
+    }
+
+    /// The checksum that was asked for is as of the next mark.
+    mutating func announce(_ number: UInt64) {
+        requests[number]?.isAnnounced = true
+        requests[number]?.own = nil
+    }
+
+    /// The mark of an announced checksum has taken effect: sums up the mirrors.
+    mutating func sumAnnounced(at revision: Revision, isResyncing: Bool) {
+        for (number, request) in requests where request.isAnnounced {
+            requests[number]?.isAnnounced = false
+            guard request.subject.subscription.state == .current, !isResyncing else { continue }
+            requests[number]?.own = OwnChecksum(
+                revision: revision, checksum: request.subject.sink.checksum())
+        }
+    }
+
+    /// The daemon answered the request `number`; ``settle(_:at:epoch:isResyncing:)`` compares.
+    ///
+    /// *Throws*: where the answer cannot be read; the comparison is over then.
+    mutating func receive(_ number: UInt64, _ bytes: [UInt8]) throws(WireError) {
+        guard let request = requests.removeValue(forKey: number) else { return }
+        let expected = try SliceChecksum(wireBytes: bytes)
+        checks.append(
+            Check(subject: request.subject, stage: .comparing(expected), own: request.own))
+    }
+
+    /// The request has no answer.
+    mutating func cancel(_ number: UInt64) { requests[number] = nil }
+
+    /// Compares the mirrors that can be compared now, and looks which have started again.
+    mutating func settle(
+        _ following: borrowing Following, at revision: Revision, epoch: UInt64?, isResyncing: Bool
+    ) -> [Verdict] {
+        let all = checks
+        checks = []
+        var verdicts: [Verdict] = []
+        for check in all {
+            let (subscription, sink) = (check.subject.subscription, check.subject.sink)
+            guard following.contains(subscription),
+                subscription.sinks.contains(where: { $0 === sink })
+            else {
+                verdicts.append(.gone(check.subject))
+                continue
+            }
+            switch check.stage {
+            case .comparing(let expected):
+                let isAtRest = subscription.state == .current && !isResyncing
+                let isSameHistory = expected.revision.epoch == epoch
+                guard isAtRest, !isSameHistory || revision.includes(expected.revision) else {
+                    checks.append(check)
+                    continue
+                }
+                verdicts.append(compare(check, expected, isSameHistory))
+            case .mending:
+                if subscription.needsSnapshot {
+                    checks.append(check)
+                } else {
+                    verdicts.append(.mended(check.subject))
+                }
+            }
+        }
+        return verdicts
+    }
+
+    private mutating func compare(
+        _ check: Check, _ expected: SliceChecksum, _ isSameHistory: Bool
+    ) -> Verdict {
+        let checksum: UInt64?
+        if let own = check.own, own.revision == expected.revision {
+            checksum = own.checksum
+        } else if isSameHistory,
+            check.subject.subscription.floor <= expected.revision.sequence
+        {
+            checksum = check.subject.sink.checksum()
+        } else {
+            return .askAgain(check.subject)
+        }
+        if checksum == expected.checksum { return .equal(check.subject) }
+        checks.append(Check(subject: check.subject, stage: .mending))
+        return .different(check.subject)
+    }
+
+    /// Takes out the calls that wait for a verdict, since there will be none.
+    mutating func takeAll() -> [Completion] {
+        defer { checks = [] }
+        return checks.map(\.subject.completion)
+    }
+}
+
+extension Revision {
+    /// True where it is no earlier than another of the same history.
+    fileprivate func includes(_ other: Revision) -> Bool {
+        epoch == other.epoch && sequence >= other.sequence
+    }
+}

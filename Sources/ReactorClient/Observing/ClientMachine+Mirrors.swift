@@ -1,0 +1,116 @@
+import ReactorBytes
+public import ReactorCore
+import ReactorThreads
+
+// MARK: - Mirrors
+extension ClientMachine {
+    /// Mirrors the node at `path`, which is of type `type`; `completion` is called once it shows the
+    /// daemon's state. The same path and type give the same mirror while a reference to it exists.
+    public func mirror<R: MirrorableReactor>(
+        _ type: R.Type, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        mirror(R.makeForMirror(), at: path, then: completion)
+    }
+
+    /// Mirrors the node at `path`, by a reactor that needs arguments to be made.
+    public func mirror<R: Reactor>(
+        _ reactor: R, at path: String,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        mirror(reactor, at: path, port: nil, nil, then: completion)
+    }
+
+    /// Mirrors the node at `path`, numbered as `hold` says; with a `port`, the mirror sends actions
+    /// itself.
+    package func mirror<R: Reactor>(
+        _ reactor: R, at path: String, port: ActionPort?, _ hold: NodeHold?,
+        then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
+    ) {
+        let path = Self.canonical(path)
+        let known = following.value.first(at: path) { sink in
+            (sink as? MirrorSink<R>).flatMap { $0.mirror == nil ? nil : $0 }
+        }
+        if let known, known.found.whenReady(completion) { return }
+        let replica = Replica(reactor, at: (try? SlicePath(path)) ?? .root)
+        let mirror = Mirror<R>(replica, at: path, on: shared, port, hold)
+        follow(path, .replica, MirrorSink(replica, mirror, then: completion))
+    }
+
+    /// Ends the watching that began under `id`.
+    func leave(watch id: UInt64) {
+        let sink = following.value.first { ($0 as? WatchSink).flatMap { $0.id == id ? $0 : nil } }
+        guard let sink else { return }
+        following.value.leave(sink.found)
+        carryOutFollowing()
+    }
+}
+
+// MARK: - Comparing
+extension ClientMachine {
+    /// Has a mirror compared with the daemon: see ``Mirror/verify()``.
+    package func verify<R: Reactor>(
+        _ mirror: Mirror<R>, then completion: @escaping (Result<Bool, ClientError>) -> Void
+    ) {
+        if let error = link.value.end { return completion(.failure(error)) }
+        let known = following.value.first { sink in
+            (sink as? MirrorSink<R>).flatMap { $0.mirror === mirror ? $0 : nil }
+        }
+        guard let known else { return completion(.failure(.gone(path: mirror.path))) }
+        guard known.subscription.mode == .replica else {
+            return completion(.failure(.notComparable(path: known.subscription.path)))
+        }
+        compare(
+            MirrorChecks.Subject(
+                subscription: known.subscription, sink: known.found, completion: completion))
+    }
+
+    /// Asks what the slice's followers must hold.
+    private func compare(_ subject: MirrorChecks.Subject) {
+        guard subject.subscription.mode == .replica else {
+            return subject.completion(.failure(.notComparable(path: subject.subscription.path)))
+        }
+        if let error = link.value.end { return subject.completion(.failure(error)) }
+        let number = requests.value.nextNumber
+        checks.value.begin(number, subject)
+        ask(.checksum(path: subject.subscription.path)) { [unowned self] result in
+            do {
+                try checks.value.receive(number, result.get())
+                settleChecks()
+            } catch {
+                checks.value.cancel(number)
+                let error = error as? ClientError ?? .daemonFault("answer: \(error)")
+                subject.completion(.failure(error))
+            }
+        }
+    }
+
+    /// Compares the mirrors that can be compared now.
+    func settleChecks() {
+        let verdicts = checks.value.settle(
+            following.value, at: revision, epoch: welcome?.epoch,
+            isResyncing: inbound.value.isResyncing)
+        for verdict in verdicts { carryOut(verdict) }
+    }
+
+    private func carryOut(_ verdict: MirrorChecks.Verdict) {
+        switch verdict {
+        case .equal(let subject):
+            shared.statistics.withLock { $0.verifications += 1 }
+            subject.completion(.success(true))
+        case .different(let subject):
+            shared.statistics.withLock { $0.verifications += 1 }
+            // Several comparisons may have found the same difference.
+            guard following.value.restart(subject.subscription) else { return }
+            shared.statistics.withLock { $0.resynchronisations += 1 }
+            carryOutFollowing()
+        case .mended(let subject):
+            let path = subject.subscription.path
+            shared.news.add(.resynchronised(path: path, at: revision))
+            subject.completion(.success(false))
+        case .askAgain(let subject): compare(subject)
+        case .gone(let subject):
+            subject.completion(.failure(.gone(path: subject.subscription.path)))
+        }
+    }
+}

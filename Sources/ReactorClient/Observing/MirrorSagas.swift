@@ -1,0 +1,120 @@
+import ReactorCore
+import ReactorThreads
+
+/// The sagas of one mirror: the events that they receive, and which of them run.
+///
+/// *Owner*: events arrive on the client's thread; any thread may ask.
+final class MirrorSagas<R: Reactor>: Sendable {
+    /// What a saga of the client waits by and runs on.
+    let room: SagaRoom
+    /// Raised once a saga was run here: a mirror without any looks at nothing else.
+    private let hasSagas = Flag()
+    private let state = Guarded(State())
+
+    private struct State {
+        var desk: SagaDesk<R>?
+        /// True once the mirror has ended.
+        var isEnded = false
+        /// Mutations that take effect with the present commit.
+        var staged: [R.Mutation] = []
+        var top: [ObjectIdentifier: SagaScope] = [:]
+    }
+
+    init(_ room: SagaRoom) { self.room = room }
+
+    var isHeard: Bool { hasSagas.isUp }
+
+    /// Where the sagas hear of the mirror; made by the first that asks, none once that has ended.
+    func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R>? {
+        let desk = state.withLock { state in
+            if state.isEnded { return Confined<SagaDesk<R>?>(nil) }
+            let desk = state.desk ?? make()
+            state.desk = desk
+            return Confined(desk)
+        }
+        hasSagas.raise()
+        return desk.open()
+    }
+
+    /// Lists a saga at the top, to be cancelled when the mirror ends.
+    func adopt(_ scope: SagaScope) {
+        let id = ObjectIdentifier(scope)
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.top[id] = scope }
+            return state.isEnded
+        }
+        if isEnded { return scope.fail(Self.ended) }
+        scope.whenOver { [weak self] in
+            self?.state.withLock { state in _ = state.top.removeValue(forKey: id) }
+        }
+    }
+
+    // MARK: On the client's thread
+
+    /// Remembers the mutations that the replica is about to apply.
+    func stage(_ replica: Replica<R>) {
+        guard isHeard else { return }
+        state.withLock { $0.staged += replica.stagedMutations }
+    }
+
+    /// Reports to the sagas what the replica has applied.
+    func reportMutations() {
+        guard isHeard else { return }
+        let staged = state.withLock { state in
+            defer { state.staged = [] }
+            return state.staged
+        }
+        guard let desk = heard else { return }
+        for mutation in staged { desk.tell(.mutation(mutation)) }
+    }
+
+    /// Has `submit` send an action of this process, unless a saga has no room for it. `submit` receives
+    /// the function that reports the outcome to the sagas. Where there is no room, `refused` receives
+    /// the rejection instead. `submit` ends the preview where it is called, this where it is not.
+    func pass(
+        _ action: R.Action, preview ticket: PreviewTicket? = nil,
+        orElse refused: (ActionOutcome) -> Void,
+        _ submit: (_ report: @escaping (ActionOutcome) -> Void) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        var admission: UInt64?
+        if isHeard {
+            do throws(Rejection) {
+                admission = try heard?.admit(action)
+            } catch {
+                ticket?.settle()
+                return refused(.rejected(error))
+            }
+        }
+        do throws(ClientError) {
+            try submit { [admission] outcome in self.conclude(action, outcome, admission) }
+        } catch {
+            if let admission { heard?.withdraw(action, admittedAs: admission) }
+            throw error
+        }
+    }
+
+    private func conclude(_ action: R.Action, _ outcome: ActionOutcome, _ admission: UInt64?) {
+        guard isHeard else { return }
+        switch outcome {
+        case .applied, .ownerEnded: heard?.tell(.action(action), admittedAs: admission)
+        // An action that went into a stream is not applied yet.
+        case .accepted, .rejected, .failed, .unknown:
+            if let admission { heard?.withdraw(action, admittedAs: admission) }
+        }
+    }
+
+    /// The mirror shows nothing new any more.
+    func end() {
+        let top = state.withLock { state in
+            state.isEnded = true
+            return Array(state.top.values)
+        }
+        guard isHeard else { return }
+        heard?.close()
+        for scope in top { scope.fail(Self.ended) }
+    }
+
+    private static var ended: SagaError { .failed(message: "the mirror has ended") }
+
+    private var heard: SagaDesk<R>? { state.withLock { Confined($0.desk) }.open() }
+}

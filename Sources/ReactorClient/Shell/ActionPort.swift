@@ -1,0 +1,217 @@
+import Glibc
+import ReactorCore
+import ReactorThreads
+
+/// Reaches a client's isolation from any thread; the client ends with the last reference to it.
+package final class ActionPort: Sendable {
+    private let shell: PortShell
+    private let budget: ActionBudget
+    private let hasEnded = Flag()
+    private let pid = getpid()
+    private let isForked: @Sendable () -> Bool
+
+    /// Makes a port to the client in `shell`, for as many bytes of actions as its `options` say;
+    /// `isForked` is true in a process that was forked, without the client's thread.
+    package init(
+        _ shell: PortShell, _ options: ClientOptions, isForked: @escaping @Sendable () -> Bool
+    ) {
+        self.shell = shell
+        budget = ActionBudget(bytesMax: options.queueBytesMax)
+        self.isForked = isForked
+    }
+
+    /// Where inputs of the client's mirrors run; where any task runs, if there is none.
+    var executor: (any TaskExecutor)? { shell.executor }
+
+    deinit { end() }
+
+    /// Runs `job` on the client's isolation, and has its shell send what comes of it; returns false
+    /// if the client has ended or belongs to another process.
+    func post(_ job: @escaping @Sendable (ClientMachine) -> Void) -> Bool {
+        // In a forked process the queue and its lock are copies, and no thread serves them.
+        if isForked() || hasEnded.isUp { return false }
+        return shell.post(job)
+    }
+
+    /// Why nothing can be posted, where that is so.
+    var refusal: ClientError { isForked() ? .forked(pid: pid) : .ended }
+
+    /// Throws where the client has ended or belongs to another process.
+    func check() throws(ClientError) {
+        if isForked() || hasEnded.isUp { throw refusal }
+    }
+
+    /// Ends the client, after what was posted before; what is posted later is refused.
+    package func end() {
+        guard !isForked(), !hasEnded.isUp else { return }
+        shell.end()
+        hasEnded.raise()
+    }
+
+    /// Has the daemon say how far it is.
+    func ping() async throws(ClientError) {
+        try await ask { client, then in client.ping(then: then) }
+    }
+
+    /// Asks something of the client on its isolation, and waits for the answer.
+    func ask<Value: Sendable>(
+        _ body:
+            @escaping @Sendable (
+                ClientMachine, @escaping (Result<Value, ClientError>) -> Void
+            ) -> Void
+    ) async throws(ClientError) -> Value {
+        let answer = OneAnswer<Result<Value, ClientError>>()
+        let isPosted = post { client in
+            body(client) { answer.give($0) }
+        }
+        if !isPosted { throw refusal }
+        return try await answer.wait(cancelled: .failure(.cancelled)).get()
+    }
+}
+
+/// Where a client runs, as its ``ActionPort`` sees it.
+package struct PortShell: Sendable {
+    /// Runs a job on the client's isolation, in the order of the calls, and sends what comes of it;
+    /// returns false where the client has ended.
+    let post: @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool
+    /// Ends the client, after what was posted before.
+    let end: @Sendable () -> Void
+    /// Where tasks of the client's run; where any task runs, if there is none.
+    let executor: (any TaskExecutor)?
+
+    /// Makes a shell of the functions that reach the client.
+    package init(
+        executor: (any TaskExecutor)? = nil,
+        post: @escaping @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool,
+        end: @escaping @Sendable () -> Void
+    ) {
+        self.executor = executor
+        self.post = post
+        self.end = end
+    }
+}
+
+// MARK: - Actions
+extension ActionPort {
+    /// Submits an action on the client's isolation, with a completion; it ends the action's preview.
+    typealias Submission =
+        @Sendable (
+            ClientMachine, OutgoingAction, @escaping (ActionOutcome) -> Void
+        ) throws(ClientError) -> Void
+
+    /// Submits an action and nothing else.
+    static let plainly: Submission = { (client, action, then) throws(ClientError) in
+        try client.submit(action, then: then)
+    }
+
+    /// Sends an action and waits for nothing; returns false if the budget has no room for it, or the
+    /// client has ended. `held` is kept until the outcome arrives.
+    func send(
+        _ action: OutgoingAction, holding held: any Sendable,
+        by submission: @escaping Submission = plainly
+    ) -> Bool {
+        let byteCount = action.byteCount
+        // In a forked process the lock of the budget is a copy, possibly locked, that no thread unlocks.
+        guard !isForked(), budget.tryReserve(byteCount) else {
+            action.preview?.settle()
+            return false
+        }
+        let budget = budget
+        let isPosted = post { client in
+            do throws(ClientError) {
+                try submission(client, action) { _ in
+                    withExtendedLifetime(held) { budget.release(byteCount) }
+                }
+            } catch {
+                budget.release(byteCount)
+            }
+        }
+        if !isPosted {
+            action.preview?.settle()
+            budget.release(byteCount)
+        }
+        return isPosted
+    }
+
+    /// Sends an action once the budget has room, and waits for its outcome. `held` is kept until the
+    /// outcome arrives.
+    func dispatch(
+        _ action: OutgoingAction, holding held: any Sendable,
+        by submission: @escaping Submission = plainly
+    ) async -> ActionOutcome {
+        do throws(ClientError) {
+            return try await outcome(of: action, held, submission)
+        } catch {
+            action.preview?.settle()
+            return .failed(message: "never sent: \(error)")
+        }
+    }
+
+    private func outcome(
+        of action: OutgoingAction, _ held: any Sendable, _ submission: @escaping Submission
+    ) async throws(ClientError) -> ActionOutcome {
+        try check()
+        let byteCount = action.byteCount
+        guard await budget.reserve(byteCount) else { throw .cancelled }
+        let answer = OneAnswer<ActionOutcome>()
+        let budget = budget
+        let isPosted = post { client in
+            do throws(ClientError) {
+                try submission(client, action) { outcome in
+                    withExtendedLifetime(held) { budget.release(byteCount) }
+                    answer.give(outcome)
+                }
+            } catch {
+                budget.release(byteCount)
+                answer.give(.failed(message: "never sent: \(error)"))
+            }
+        }
+        guard isPosted else {
+            budget.release(byteCount)
+            throw refusal
+        }
+        return await answer.wait(cancelled: .unknown(.cancelled))
+    }
+
+    /// How many of `actions` are sent at once, so that other callers get room as well: at least one.
+    func portion(of actions: ArraySlice<[UInt8]>) -> Int {
+        var total = 0
+        let end = actions.firstIndex { action in
+            total += FrameHeader.byteCount + action.count
+            return total > budget.bytesMax / 4
+        }
+        return max(1, (end ?? actions.endIndex) - actions.startIndex)
+    }
+
+    /// Sends actions in order once the budget has room for all of them, and waits for no outcome.
+    ///
+    /// *Throws*: if the client has ended or the task is cancelled before; then none was sent.
+    func send(
+        _ actions: [OutgoingAction],
+        then report: @escaping @Sendable (_ index: Int, ActionOutcome) -> Void
+    ) async throws(ClientError) {
+        try check()
+        let byteCounts = actions.map(\.byteCount)
+        let total = byteCounts.reduce(0, +)
+        guard await budget.reserve(total) else { throw .cancelled }
+        let budget = budget
+        let isPosted = post { client in
+            for (index, action) in actions.enumerated() {
+                let byteCount = byteCounts[index]
+                do throws(ClientError) {
+                    try client.submit(action) { outcome in
+                        budget.release(byteCount)
+                        report(index, outcome)
+                    }
+                } catch {
+                    budget.release(byteCount)
+                    report(index, .failed(message: "never sent: \(error)"))
+                }
+            }
+        }
+        guard isPosted else {
+            budget.release(total)
+            throw refusal
+        }
+    }
+}

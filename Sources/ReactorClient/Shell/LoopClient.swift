@@ -1,0 +1,245 @@
+import Glibc
+public import ReactorBytes
+public import ReactorCore
+public import ReactorLoop
+import ReactorThreads
+
+/// A client on a loop of the caller's, in callback style.
+///
+/// *Place*: the thin shell of ``ClientMachine``: it opens the socket, keeps the timer, and at the
+/// end of each turn writes what the turn caused with one call. ``Client`` is the same behind a
+/// thread of its own.
+///
+/// *Owner*: the loop's thread. Several clients may live on one loop. ``close()`` it before the
+/// loop.
+public final class LoopClient: TurnEnding {
+    /// The conversation itself: everything that is asked, is asked of it.
+    public let machine: ClientMachine
+    /// The loop that it lives on.
+    public let loop: EventLoop
+    /// The socket that is in use, or was last.
+    public private(set) var socketPath: String?
+    private let candidates: [Candidate]
+    private let timer: LoopTimer
+    private var connection: Connection?
+    private var lastConnection = 0
+    /// True once the loop calls ``endTurn()`` at the end of this turn. A cell, since every action asks
+    /// for it, from code that is inlined elsewhere.
+    @usableFromInline let isTurnEndExpected = Place(false)
+
+    /// A place where the daemon's socket may be.
+    private struct Candidate {
+        var path: String
+        /// Why no socket can be there.
+        var refusal: String?
+        /// Whose processes may listen there.
+        var trust: SocketTrust
+    }
+
+    /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
+    /// at one of the usual places. It does nothing before ``start(_:)``. Once a daemon has
+    /// welcomed it, it comes back to that socket alone.
+    ///
+    /// *Throws*: where the loop is closed, or the journal cannot be had.
+    public init(
+        on loop: EventLoop, to path: String? = nil, options: ClientOptions = ClientOptions()
+    ) throws(ClientError) {
+        self.loop = loop
+        if let path {
+            candidates = [
+                Candidate(path: path, trust: Self.trust(in: path, options))
+            ]
+        } else {
+            candidates = SocketCandidates.list(
+                environment: ProcessPlace.environment, uid: geteuid()
+            ).map { place in
+                Candidate(
+                    path: place.path, refusal: place.refusal.map { "\($0)" },
+                    trust: Self.trust(in: place.path, options))
+            }
+        }
+        // What fails must leave nothing on the loop.
+        let journal = try options.journal.map(Self.journal)
+        do throws(LoopError) {
+            timer = try LoopTimer(on: loop)
+        } catch {
+            throw .system("\(error)")
+        }
+        var random = SystemRandomNumberGenerator()
+        let (handle, mark, name) = (loop.handle, ForkMark(), Confined(ClientName()))
+        // In a forked process the loop's queue is a copy whose lock may stay locked.
+        machine = ClientMachine(
+            options, journal: journal,
+            wake: { if mark.isCurrent { handle.post { name.open().client?.expectTurnEnd() } } },
+            random: { random.next() })
+        name.open().client = self
+        // A completion may release the client, which must last until the call ends.
+        timer.onFire = { [unowned self] in
+            let client = self
+            client.machine.timerFired()
+            client.expectTurnEnd()
+        }
+    }
+
+    /// The users trusted at a path, however the client came to it.
+    private static func trust(in path: String, _ options: ClientOptions) -> SocketTrust {
+        SocketTrust(
+            named: options.daemonUID,
+            trustsSystemDirectory: path == SocketCandidates.systemPath)
+    }
+
+    private static func journal(at path: String) throws(ClientError) -> ClientJournal {
+        try ClientJournal(at: path)
+    }
+
+    deinit {
+        // These call this client, and a loop closes its connections later.
+        timer.onFire = nil
+        timer.close()
+        connection?.onBytes = nil
+        connection?.onClosed = nil
+        connection?.close()
+    }
+
+    /// Connects; `completion` receives once if that succeeded.
+    public func start(_ completion: @escaping (Result<Welcome, ClientError>) -> Void) {
+        machine.start(completion)
+        expectTurnEnd()
+    }
+
+    /// Ends the client: see ``ClientMachine/close()``.
+    public func close() {
+        machine.close()
+        pump()
+        timer.close()
+    }
+
+    /// Has what was asked of ``machine`` leave at the end of the turn, or of the next.
+    @inlinable
+    public func expectTurnEnd() {
+        if !isTurnEndExpected.value { wake() }
+    }
+
+    @usableFromInline
+    func wake() {
+        isTurnEndExpected.value = true
+        loop.atTurnEnd(self)
+    }
+
+    public func endTurn() {
+        isTurnEndExpected.value = false
+        if machine.needsShell { pump() }
+        loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
+    }
+
+    /// Writes and does what the machine wants.
+    private func pump() {
+        repeat {
+            if let out = machine.takeOutgoing(), let connection {
+                connection.write(ByteSlices(ByteSlice(out.bytes, range: out.range)))
+            }
+            for output in machine.takeOutputs() { carryOut(output) }
+        } while machine.needsShell
+    }
+
+    private func carryOut(_ output: ClientOutput) {
+        switch output {
+        case .connect: connect()
+        case .close:
+            let old = connection
+            connection = nil
+            // The client, which may be gone by then, has no use for what still arrives.
+            old?.onBytes = nil
+            old?.onClosed = nil
+            old?.finish()
+        case .setTimer(let nanoseconds):
+            timer.start(after: .nanoseconds(Int64(clamping: nanoseconds)))
+        case .stopTimer: timer.stop()
+        }
+    }
+
+    private func connect() {
+        var tried: [ClientError.Attempt] = []
+        for candidate in candidates {
+            let path = candidate.path
+            // Another daemon knows nothing of this client's session.
+            if machine.welcome != nil, path != socketPath { continue }
+            if let refusal = candidate.refusal {
+                tried.append(ClientError.Attempt(path: path, reason: refusal))
+                continue
+            }
+            do throws(LoopError) {
+                adopt(
+                    try Connection.connect(
+                        to: UnixAddress(path), on: loop, trusting: candidate.trust))
+                socketPath = path
+                return machine.connected()
+            } catch {
+                let attempt = ClientError.Attempt(path: path, error)
+                tried.append(attempt)
+                if attempt.obstacle != .absent { break }
+            }
+        }
+        machine.connectFailed(tried)
+    }
+
+    private func adopt(_ new: Connection) {
+        connection = new
+        lastConnection += 1
+        let number = lastConnection
+        new.onBytes = { [unowned self] bytes in
+            let client = self
+            client.machine.receive(bytes)
+            client.expectTurnEnd()
+        }
+        new.onClosed = { [unowned self] _ in
+            let client = self
+            // A connection that was given up does not speak for the one after it.
+            guard client.connection != nil, number == client.lastConnection else { return }
+            client.connection = nil
+            client.machine.disconnected()
+            client.expectTurnEnd()
+        }
+        new.resumeReading()
+    }
+}
+
+// MARK: - Asking
+extension LoopClient {
+    /// Asks something of ``machine``, and has what comes of it leave at the end of the turn:
+    ///
+    ///     try client.act { try $0.dispatch(Counter.Action.reset, to: node) }
+    @inlinable
+    public func act<Result, Failure: Error>(
+        _ body: (ClientMachine) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { expectTurnEnd() }
+        return try body(machine)
+    }
+}
+
+/// A reference to a client that other threads pass to the client's own.
+private final class ClientName {
+    weak var client: LoopClient?
+}
+
+extension ClientError.Attempt {
+    /// What `error` says about the place `path`.
+    fileprivate init(path: String, _ error: LoopError) {
+        self.init(path: path, reason: error.failure.map { $0.message } ?? "\(error)")
+        switch error {
+        case .call(let failure):
+            switch failure.errnoCode {
+            case ENOENT, ENOTDIR, ECONNREFUSED: obstacle = .absent
+            case EAGAIN: obstacle = .busy
+            case EACCES, EPERM: obstacle = .forbidden
+            default: obstacle = .broken
+            }
+        case .untrustedSocket(_, let fault):
+            reason = "\(fault)"
+            obstacle = .untrusted
+        case .pathIsEmpty, .pathHoldsNUL, .pathIsTooLong: obstacle = .absent
+        default: obstacle = .broken
+        }
+    }
+}

@@ -1,0 +1,22 @@
+public import ReactorCore
+
+/// Why an action was not applied, as ``DispatchOutcome/get()`` throws it.
+public enum DispatchError: Error, Equatable, Sendable {
+    /// Refused before anything was changed, by the reactor or by the system.
+    case rejected(Rejection)
+    /// The daemon could not say yes or no in an orderly way, or the action was never sent.
+    case failed(message: String)
+    /// The client cannot know what became of the action: it may have been applied, or may yet be.
+    case unknown(UnknownReason)
+}
+
+extension DispatchError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .rejected(let rejection): "\(rejection)"
+        case .failed(let message): message
+        case .unknown(let reason):
+            "the action may have been applied or not, look at the state: \(reason)"
+        }
+    }
+}

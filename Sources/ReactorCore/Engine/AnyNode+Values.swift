@@ -1,0 +1,117 @@
+// MARK: - The composed value
+extension AnyNode {
+    /// Appends the state with all children composed into it: the value of `get` and of value
+    /// slices.
+    public final func encodeValue(into writer: inout WireWriter) {
+        guard !children.isEmpty else { return encodePresented(into: &writer) }
+        let children = Array(children)
+        var own = WireWriter()
+        encodePresented(into: &own)
+        Self.compose(own, children.map(\.key), into: &writer) { index, writer in
+            children[index].value.encodeValue(into: &writer)
+        }
+    }
+
+    /// Appends the encoded state `own` as a map, with the children called `names` among its
+    /// entries.
+    static func compose(
+        _ own: borrowing WireWriter, _ names: [WireKey], into writer: inout WireWriter,
+        child: (_ index: Int, _ writer: inout WireWriter) -> Void
+    ) {
+        var entries: [(key: WireKey, value: [UInt8])] = own.withBytes { bytes in
+            ownEntries(of: bytes)
+        }
+        for (index, name) in names.enumerated() {
+            var value = WireWriter()
+            child(index, &value)
+            entries.append((name, value.bytes))
+        }
+        entries.sort { $0.key < $1.key }
+        writer.map(count: entries.count)
+        for entry in entries {
+            writer.text(entry.key.text)
+            writer.raw(entry.value)
+        }
+    }
+
+    /// The pairs of an encoded state. A state that is not a map becomes one pair, under `state`.
+    private static func ownEntries(of bytes: Span<UInt8>) -> [(key: WireKey, value: [UInt8])] {
+        do throws(WireError) {
+            return try entries(of: bytes)
+        } catch {
+            var whole: [UInt8] = []
+            whole.append(contentsOf: bytes, 0..<bytes.count)
+            return [(stateKey, whole)]
+        }
+    }
+
+    /// The key of a state that is not a map, in the composed value.
+    static let stateKey: WireKey = "state"
+
+    /// The pairs of an encoded map.
+    static func entries(
+        of bytes: Span<UInt8>
+    ) throws(WireError) -> [(key: WireKey, value: [UInt8])] {
+        var found: [(key: WireKey, value: [UInt8])] = []
+        var cursor = WireCursor()
+        var map = try cursor.openMap(in: bytes)
+        while let name = try cursor.nextName(in: bytes, &map) {
+            let start = cursor.offset
+            try cursor.skip(in: bytes)
+            var value: [UInt8] = []
+            value.append(contentsOf: bytes, start..<cursor.offset)
+            found.append((WireKey(bytes.text(name)), value))
+        }
+        return found
+    }
+
+    /// Appends the value at `field` below this node; an empty field is the composed value.
+    public final func encodeValue(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter
+    ) -> WireReach {
+        guard let first = field.first else {
+            encodeValue(into: &writer)
+            return .found
+        }
+        if let child = children[first] {
+            return child.encodeValue(at: field.dropFirst(), into: &writer)
+        }
+        return encodeState(at: field, into: &writer)
+    }
+
+    /// Whether `field` below this node can hold a value, now or later. An empty field is the node
+    /// itself.
+    ///
+    /// *Cost*: looks at types and children, and encodes nothing.
+    public final func allows(_ field: ArraySlice<WireKey>) -> Bool {
+        guard let first = field.first else { return true }
+        if let child = children[first] { return child.allows(field.dropFirst()) }
+        // A collection may get a child under this key later.
+        return isCollection || stateSchema.allows(field)
+    }
+}
+
+// MARK: - Capturing
+extension AnyNode {
+    /// Captures the value at `field` below this node: see ``encodeValue(at:into:)``.
+    public final func captureValue(at field: ArraySlice<WireKey>) -> SliceCapture {
+        guard let first = field.first else {
+            let node = CapturedNode(self)
+            return SliceCapture { writer in
+                node.encode(into: &writer)
+                return .found
+            }
+        }
+        if let child = children[first] { return child.captureValue(at: field.dropFirst()) }
+        return SliceCapture(copyPresented(at: field))
+    }
+
+    /// Captures the start value of a replica: see ``encodeReplica(into:)``.
+    public final func captureReplica() -> SliceCapture {
+        let write = copyReplica()
+        return SliceCapture { writer in
+            write(&writer)
+            return .found
+        }
+    }
+}

@@ -1,0 +1,364 @@
+public import ReactorBytes
+
+/// A node of the tree: a reactor with its state, or a collection of reactors.
+///
+/// *Owner*: the tree's isolation; never used from another thread.
+public class AnyNode {
+    /// Unique while the tree lives and in its history; also the id of the node's replica slice.
+    public final var number: UInt32 { ownNumber }
+    // Stored apart, since a read of a public variable is checked for exclusivity.
+    private final var ownNumber: UInt32
+    /// The node's path from the root.
+    public let path: SlicePath
+    // The tree clears its nodes' references when it is deallocated, which breaks the cycle.
+    /// The node above; `nil` at the root.
+    public final let parent: AnyNode?
+    /// The nodes directly below, by name.
+    public private(set) final var children: [WireKey: AnyNode] = [:]
+    // Other files read and write these without exclusivity checks; no access calls anything.
+    @usableFromInline final let marks: Place<NodeMarks>
+    private final var changedSequence: UInt64 = 0
+    private final var watched = false
+    /// Sequence of the transaction that created the node, 0 for nodes that exist since the start.
+    /// It tells the node from an earlier one at the same path.
+    public private(set) final var birthSequence: UInt64 = 0
+    /// The last error that the reactor did not handle; cleared when the reactor restarts.
+    public private(set) final var fault: String?
+    /// Index of the node in the registry's order.
+    private(set) final var orderIndex = 0
+    /// Number of the last snapshot that has saved the node, or does not need it.
+    private(set) final var savedIn: UInt64 = 0
+    /// Whether the history holds the node's state in its current encoding.
+    private(set) final var isKept = false
+    /// Whether the node was removed from its tree.
+    public final var isGone: Bool { hasLeft }
+    private final var hasLeft = false
+    /// Whether the parent's reactor reacts to this node's mutations.
+    final let isObservedByParent: Bool
+
+    init(number: UInt32, path: SlicePath, parent: AnyNode?) {
+        ownNumber = number
+        self.path = path
+        self.parent = parent
+        isObservedByParent = parent?.isReacting ?? false
+        marks = Place(NodeMarks(takesLongWay: isObservedByParent))
+    }
+
+    /// Sequence of the last transaction that changed this node or a node below it.
+    public final var sequence: UInt64 { changedSequence }
+    /// Whether an observer outside the tree wants a notice, once a turn, of changes at or below.
+    public final var isWatched: Bool {
+        get { watched }
+        set { watched = newValue }
+    }
+    /// Whether an observer outside the tree wants each delta of the node.
+    public final var isReplicated: Bool {
+        get { marks.value.isReplicated }
+        set { marks.value.isReplicated = newValue }
+    }
+
+    /// Whether an action passes more here than the reactor's own functions: a parent that reacts,
+    /// or ``Node/rules``.
+    final var takesLongWay: Bool { marks.value.takesLongWay }
+
+    /// The last component of the path.
+    public final var name: WireKey { path.components.last ?? "" }
+
+    final var childNames: [WireKey] { Array(children.keys) }
+
+    /// Records that the current transaction changes this node.
+    @usableFromInline
+    final func touch(_ turn: Turn) { touch(turn.transaction.sequence, turn, from: self) }
+
+    // A tail call to itself: a loop over the parents would retain and release at every step.
+    private final func touch(_ sequence: UInt64, _ turn: Turn, from origin: AnyNode) {
+        changedSequence = sequence
+        if watched { return touchWatched(sequence, turn, from: origin) }
+        parent?.touch(sequence, turn, from: origin)
+    }
+
+    private final func touchWatched(_ sequence: UInt64, _ turn: Turn, from origin: AnyNode) {
+        // An observer that shows a node's value needs to know which nodes below it changed.
+        if origin.marks.value.listedTurn != turn.number { turn.list(touched: origin) }
+        parent?.touch(sequence, turn, from: origin)
+    }
+
+    // MARK: For the tree
+
+    final func add(_ child: AnyNode, named name: WireKey) { children[name] = child }
+
+    final func removeChild(_ name: WireKey) { children[name] = nil }
+
+    // Children hold their parent; this breaks the cycle.
+    final func removeChildren() { children.removeAll() }
+
+    /// Sets the number that the node has in its history.
+    final func renumber(_ number: UInt32) { ownNumber = number }
+
+    /// Sets the sequence of the transaction that creates the node.
+    final func begin(at sequence: UInt64) { birthSequence = sequence }
+
+    /// Sets the sequence of the last change to an earlier or a recorded one.
+    final func restore(sequence: UInt64) { changedSequence = sequence }
+
+    final func setGone(_ isGone: Bool) { hasLeft = isGone }
+
+    final func setFault(_ fault: String?) { self.fault = fault }
+
+    /// Records that the turn numbered `number` lists the node as touched.
+    final func list(inTurn number: UInt64) { marks.value.listedTurn = number }
+
+    /// Moves the node in the registry's order.
+    final func move(to index: Int) { orderIndex = index }
+
+    /// Records that the snapshot numbered `number` has saved the node, or does not need it.
+    final func markSaved(in number: UInt64) { savedIn = number }
+
+    /// Records whether the history holds the node's state in its current encoding.
+    final func keep(_ isKept: Bool = true) { self.isKept = isKept }
+
+    final func setLongWay(_ takesLongWay: Bool) { marks.value.takesLongWay = takesLongWay }
+
+    // MARK: For subclasses
+
+    /// Whether the node's reactor reacts to mutations of its children.
+    var isReacting: Bool { false }
+    /// Whether the node's children have keys and are created and removed at run time.
+    public var isCollection: Bool { false }
+    /// Name of the reactor's type.
+    public final var reactorName: String { form.name }
+    /// Name and fingerprint of the reactor.
+    var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
+    /// Earlier names of the reactor's type.
+    var formerNames: [String] { [] }
+    /// The reactor's documentation, for clients that list it.
+    public var documentation: String { "" }
+    /// Fingerprint of the reactor's types: see ``Reactor/fingerprint``.
+    public final var fingerprint: UInt64 { form.fingerprint }
+    /// Shape of the actions that clients can send to it.
+    public var actionSchema: WireSchema { NoReply.wireSchema }
+    /// Shape of the mutations that its mirrors receive.
+    public var mutationSchema: WireSchema { NoReply.wireSchema }
+    /// Shape of its state.
+    public var stateSchema: WireSchema {
+        .record(WireSchema.Record(name: "Collection", fields: []))
+    }
+    /// Shape of its replies beyond "applied", if it replies.
+    public var replySchema: WireSchema? { nil }
+
+    /// Whether only the daemon can compute the value that the node shows: a stage of its state
+    /// transform takes time, drops or multiplies values, or merges a source. A mirror then receives
+    /// the value instead of the mutations.
+    public var isShownByValue: Bool { false }
+
+    /// Decodes one action and applies it, without its followers.
+    @usableFromInline
+    func step(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        throw .rejected(
+            Rejection(.notFound, "\(path) takes no actions: address one of its children"))
+    }
+
+    /// Appends the node's own state, without its children.
+    public func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
+
+    /// Appends the shown state, for clients that do not reduce it themselves.
+    func encodePresented(into writer: inout WireWriter) { encodeState(into: &writer) }
+
+    /// Shows the state that recovery restored.
+    func presentRestored(_ turn: Turn) {}
+
+    /// Appends the start value of a replica: the node's own state, or for a collection the keys of
+    /// its children, to which its structural deltas then apply.
+    public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
+
+    /// The parts of the node's own state that changed since the last call.
+    public func drainChanges() -> StateChanges { .all }
+
+    /// Forgets the changes here and below, once every observer has seen them.
+    public final func settleChanges() {
+        _ = drainChanges()
+        for child in children.values { child.settleChanges() }
+    }
+
+    /// The encoded state that results from applying `mutations`, encoded one after another, to an
+    /// encoded `state`. The node's own state does not change.
+    ///
+    /// *Place*: audits of reducers in tests. *Cost*: decodes and encodes the whole state.
+    public func replay(
+        _ mutations: Span<UInt8>, on state: Span<UInt8>
+    ) throws(WireError) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(contentsOf: state, 0..<state.count)
+        return copy
+    }
+
+    /// Appends the value at `field` of the node's own state.
+    func encodeState(at field: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
+        .impossible
+    }
+
+    /// A copy of the state, to be encoded on any thread.
+    func copyState() -> @Sendable (inout WireWriter) -> Void { { $0.map(count: 0) } }
+
+    /// A copy of the state as it is shown, to be encoded on any thread.
+    func copyPresented() -> @Sendable (inout WireWriter) -> Void { copyState() }
+
+    /// A copy of the value at `field` of the shown state, to be encoded on any thread.
+    func copyPresented(
+        at field: ArraySlice<WireKey>
+    ) -> @Sendable (inout WireWriter) -> WireReach {
+        { _ in .impossible }
+    }
+
+    /// A copy of a replica's start value, to be encoded on any thread.
+    func copyReplica() -> @Sendable (inout WireWriter) -> Void { copyState() }
+
+    /// Replaces the node's state with an encoded one.
+    func restore(_ bytes: Span<UInt8>) throws(WireError) {}
+
+    /// Replaces the node's state with the reactor's initial one.
+    func reset() {}
+
+    /// A planned action from the history, encoded again with today's types.
+    func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded { action }
+
+    /// Whether the reactor can perform a task.
+    func performs(_ task: DurableTask) -> Bool { true }
+
+    /// Reduces the mutations in `bytes` from the cursor on.
+    func redo(_ bytes: Span<UInt8>, _ cursor: inout WireCursor) throws(WireError) {
+        throw WireError(.refused("mutations of a node that has no state"), at: cursor.offset)
+    }
+
+    /// Which connection holds which child; `nil` unless the children are leased.
+    var leaseBook: LeaseBook? { nil }
+
+    /// Applies a change of ownership from the history.
+    func redo(_ fact: OwnershipFact) {}
+
+    func endConnection(_ owned: Owned, _ turn: Turn) {}
+
+    func react(to change: ChildChange, _ turn: Turn) {}
+
+    /// Lets the reactor decide its start. Returns whether it asked for anything.
+    func begin(_ turn: Turn) -> Bool { false }
+
+    /// Performs a durable task.
+    func perform(_ task: DurableTask, _ turn: Turn) {}
+
+    /// Starts the reactor again, from its current state.
+    func restart(_ turn: Turn) {}
+
+    /// Lets the reactor decide its reaction to an error of a child.
+    func childFailed(_ failure: ChildFailure, _ turn: Turn) {}
+
+    /// Forgets an effect of the node that has ended.
+    func forgetEffect(_ id: EffectID) {}
+
+    /// Tells sagas of other nodes that this node was removed.
+    func closeDesk() {}
+
+    // Values that wait in middleware retain the node.
+    /// Releases the middleware of a removed node.
+    func dropMiddleware() {}
+
+    /// Makes the child under `key` of a collection; `nil` in other nodes.
+    func makeChild(_ key: WireKey, number: UInt32) -> AnyNode? { nil }
+
+    /// Mounts the static children.
+    func mountChildren(_ tree: Tree) {}
+}
+
+/// The part of a node that an action's turn reads and writes.
+@usableFromInline
+struct NodeMarks {
+    /// Number of the last turn that listed the node as touched.
+    var listedTurn: UInt64 = 0
+    var isReplicated = false
+    /// Whether an action passes more here than the reactor's own functions.
+    @usableFromInline var takesLongWay: Bool
+}
+
+// MARK: - Branches
+extension AnyNode {
+    /// Calls `body` with this node and all below, parents before children, siblings in ascending
+    /// order of their names.
+    func visit(_ body: (AnyNode) -> Void) {
+        body(self)
+        for child in orderedChildren { child.visit(body) }
+    }
+
+    /// The nodes below this one, by their paths from it; parents before children.
+    func parts(below path: SlicePath = .root) -> [NodePlace] {
+        orderedChildren.flatMap { child in
+            let place = path.appending(child.name)
+            return [NodePlace(number: child.number, path: place)] + child.parts(below: place)
+        }
+    }
+
+    /// Starts the node's reactor and all below it, in the current transaction.
+    func beginAll(_ turn: Turn) {
+        _ = begin(turn)
+        for child in orderedChildren { child.beginAll(turn) }
+    }
+
+    // Sorted, so that a run that is repeated from its seed does not depend on the hashing of keys.
+    /// The children in ascending order of their names.
+    var orderedChildren: [AnyNode] {
+        children.isEmpty ? [] : children.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Refuses a child that this collection cannot hold, in a tree of `nodeCount` nodes.
+    func checkCreation(of key: WireKey, _ nodeCount: Int) throws(Rejection) {
+        guard !key.text.isEmpty else {
+            throw Rejection(.path, "\(path): a child needs a key, and this one is empty")
+        }
+        guard path.components.count < CoreLimits.nodeDepthMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(path): no child fits below, \(CoreLimits.nodeDepthMax) levels are the most")
+        }
+        // A child without a path could never be addressed.
+        guard key.text.utf8.count <= CoreLimits.childKeyBytesMax,
+            (try? SlicePath(path.appending(key).description)) != nil
+        else {
+            throw Rejection(
+                .path,
+                "\(path): a child's key has at most \(CoreLimits.childKeyBytesMax) bytes, and is a "
+                    + "part of a path: this one is not")
+        }
+        guard nodeCount < CoreLimits.nodesMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(path): no child fits beside \(nodeCount) nodes, the most of a tree: remove some")
+        }
+    }
+}
+
+// MARK: - The history's view
+extension AnyNode {
+    /// The entries of the node and all nodes below it, by their paths from here.
+    func kept(at path: SlicePath = .root) -> [KeptPlace] {
+        [KeptPlace(self, path: path, withState: true)]
+            + orderedChildren.flatMap { $0.kept(at: path.appending($0.name)) }
+    }
+
+    /// Records the form in which the history has the node's state.
+    func keep(as reactor: String, _ fingerprint: UInt64) {
+        keep(form == ReactorForm(name: reactor, fingerprint: fingerprint))
+    }
+
+    /// Whether a recorded reactor of the name `reactor` is this node's.
+    func isOf(_ reactor: String) -> Bool {
+        reactor.isEmpty || reactor == reactorName || formerNames.contains(reactor)
+    }
+
+    /// The node at `path` from this one.
+    func descendant(_ path: SlicePath) -> AnyNode? {
+        var node: AnyNode? = self
+        for name in path.components { node = node?.children[name] }
+        return node
+    }
+}

@@ -1,0 +1,42 @@
+public import ReactorWire
+
+/// The delta frames of a turn, in the order of their sequences.
+///
+/// The same bytes go to clients and into the journal, and are replayed.
+@usableFromInline
+struct DeltaBuffer: ~Copyable {
+    /// The frames; inlined code appends mutations to the frame that is being written.
+    @usableFromInline var writer: WireWriter
+    /// Start of the frame that is being written.
+    private var start = 0
+
+    init(capacity: Int) { writer = WireWriter(capacity: capacity) }
+
+    /// Begins the delta of node `number`; the caller writes its mutations next.
+    mutating func begin(
+        _ number: UInt32, _ sequence: UInt64, flags: FrameFlags = [], _ origin: Origin
+    ) {
+        start = writer.beginFrame(.delta, flags: flags, id: number, number: sequence)
+        origin.encode(into: &writer)
+    }
+
+    /// Number of bytes of the frame that is being written.
+    var frameByteCount: Int { writer.count &- start }
+
+    /// Ends the frame. Returns the first byte of its header, and its end, exclusive.
+    mutating func end() -> (start: Int, end: Int) {
+        writer.endFrame(at: start)
+        return (start, writer.count)
+    }
+
+    /// Drops the frame that is being written.
+    mutating func drop() { writer.truncate(to: start) }
+
+    /// Number of bytes that `mutation` takes.
+    mutating func measure(_ mutation: any AnyMutation) -> Int {
+        let before = writer.count
+        mutation.encode(into: &writer)
+        defer { writer.truncate(to: before) }
+        return writer.count - before
+    }
+}

@@ -1,0 +1,156 @@
+import ReactorThreads
+
+// MARK: - Background work of a reactor
+extension Node {
+    /// Handles a value from a source or a stream.
+    typealias Arrive<Value> = @Sendable (Node<R>, Value, Turn) -> Void
+
+    /// Reads a source until it ends or the node is torn down.
+    func openSource<Value: Sendable>(
+        _ source: Transform<Value>.Source, _ turn: Turn, _ arrive: @escaping Arrive<Value>
+    ) {
+        let read = source.read
+        work(turn) { deliver in
+            try await read(deliver)
+        } arrive: {
+            arrive($0, $1, $2)
+        }
+    }
+
+    /// Runs a stream until it ends or the node is torn down, once there is capacity for it. Returns
+    /// false if the stage is not a stream.
+    func openStream<Value: Sendable>(
+        _ run: TransformRun<Value>, _ stage: Int, _ gate: StreamGate<Value>, _ turn: Turn,
+        _ arrive: @escaping Arrive<Value>
+    ) -> Bool {
+        guard case .stream(let change) = run.stages[stage] else { return false }
+        let run = Confined(run)
+        work(turn) { deliver in
+            try await change(gate.values, deliver)
+        } ended: { node, turn in
+            run.open().closed(stage) { stage, gate in
+                node.openStream(run.open(), stage, gate, turn, arrive)
+            }
+        } arrive: {
+            arrive($0, $1, $2)
+        }
+        return true
+    }
+
+    private func work<Value: Sendable>(
+        _ turn: Turn,
+        _ body: @escaping @Sendable (@escaping Transform<Value>.Deliver) async throws -> Void,
+        ended: @escaping @Sendable (Node<R>, Turn) -> Void = { _, _ in },
+        arrive: @escaping Arrive<Value>
+    ) {
+        let effects = turn.tree.effects
+        let id = effects.newID(of: self)
+        let hasReturned = Flag()
+        effects.list(
+            RunningEffect(origin: .daemon, sequence: turn.transaction.sequence, isSource: true),
+            as: id)
+        let post = effects.environment.post
+        let window = SourceWindow()
+        let deliver: Transform<Value>.Deliver = { value in
+            guard let place = await window.place() else { return false }
+            post { tree in
+                guard place.arrive(), tree.effects.running[id] != nil,
+                    let node = tree.node(id.node) as? Node<R>
+                else {
+                    tree.effects.dropLate(of: id, hasReturned)
+                    return place.window.end()
+                }
+                tree.turn.transaction.begin(by: .daemon, .daemon)
+                arrive(node, value, tree.turn)
+            }
+            return true
+        }
+        turn.whenCommitted { [self] in
+            effects.begin(id) { [self] in
+                effects.launch(id, on: self, raising: hasReturned) {
+                    defer {
+                        post { tree in
+                            guard let node = tree.node(id.node) as? Node<R> else { return }
+                            ended(node, tree.turn)
+                        }
+                    }
+                    try await body(deliver)
+                }
+            }
+        } orElse: { [self] in
+            effects.end(id)
+            ended(self, turn)
+        }
+    }
+}
+
+// MARK: - Start and failures
+extension Node {
+    /// Lets the reactor decide its start. Returns whether it asked for anything.
+    func beginReactor(_ turn: Turn) -> Bool {
+        guard turn.tree.isOpen else { return false }
+        openSources(turn)
+        openStreams(turn)
+        turn.tree.sagas.begin(reactor.sagas, of: self)
+        let mutations = reactor.start(state: state)
+        guard mutations.count > 0 || mutations.extras != nil else { return false }
+        commit(mutations, turn)
+        return true
+    }
+
+    private func openSources(_ turn: Turn) {
+        guard let rules else { return }
+        for source in rules.actions?.sources ?? [] {
+            openSource(source, turn) { $0.arrive(action: $1, from: source.stage, $2) }
+        }
+        for source in rules.mutations?.sources ?? [] {
+            openSource(source, turn) { $0.arrive(mutation: $1, from: source.stage, $2) }
+        }
+        for source in rules.states?.sources ?? [] {
+            openSource(source, turn) { $0.arrive(state: $1, from: source.stage, $2) }
+        }
+        if rules.states != nil { present(state, turn) }
+    }
+
+    /// Lets the reactor decide its reaction to an error, and its parent if the reactor does
+    /// nothing.
+    func fail(_ failure: any Error, _ cause: R.Action?, origin: Origin, _ turn: Turn) {
+        turn.transaction.begin(by: .daemon, origin)
+        let mutations = reactor.error(failure, action: cause, state: state)
+        if mutations.count > 0 || mutations.extras != nil {
+            commit(mutations, turn, cause: cause)
+            turn.tree.finishEmission()
+        } else {
+            setFault("\(failure)")
+            parent?.childFailed(ChildFailure(child: self, error: failure), turn)
+        }
+    }
+}
+
+// MARK: - Mutations from elsewhere
+extension Node {
+    /// Applies a mutation that no action has decided.
+    func inject(_ mutation: R.Mutation, _ turn: Turn) {
+        do throws(Rejection) {
+            try check(Mutations(mutation), turn)
+            try record(Mutations(mutation), turn)
+        } catch {
+            turn.complain("\(path): \(error)")
+        }
+    }
+
+    /// Reads a value that today's types cannot read, through ``Reactor/migrate(_:of:)``.
+    ///
+    /// *Throws*: `error`, if the reactor does not convert it, or converts it to another unreadable
+    /// value.
+    @usableFromInline
+    func migrated<Value: WireCodable>(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, of kind: HistoryKind,
+        instead error: WireError
+    ) throws(WireError) -> Value {
+        guard let old = try? WireValue.decode(bytes, &cursor),
+            let new = R.migrate(old, of: kind)
+        else { throw error }
+        return try Value(keptBytes: new.wireBytes().span)
+    }
+}

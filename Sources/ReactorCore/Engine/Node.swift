@@ -1,0 +1,492 @@
+public import ReactorBytes
+import ReactorWire
+
+/// A mounted reactor and its state.
+public final class Node<R: Reactor>: AnyNode {
+    @usableFromInline let reactor: R
+    // `reduce` receives nothing through which it could reach the node, so accesses cannot overlap.
+    @usableFromInline let place: Place<R.State>
+    /// The transforms, middleware and taps of the node, if it has any.
+    @usableFromInline private(set) var rules: NodeRules<R>?
+    /// Whether the reactor is known to have no ``Reactor/shouldCancel(current:upcoming:)``.
+    private var neverCancels = false
+    /// The state after the last mutation.
+    public var state: R.State {
+        @inlinable _read { yield place.value }
+    }
+
+    init(_ reactor: R, number: UInt32, path: SlicePath, parent: AnyNode?) {
+        self.reactor = reactor
+        place = Place(reactor.initialState)
+        super.init(number: number, path: path, parent: parent)
+        installPipeline()
+    }
+
+    /// The state as clients see it, after ``Reactor/transform(state:)``.
+    public var presented: R.State { rules?.presented ?? state }
+
+    public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
+    override var isReacting: Bool { R.isReacting }
+    override var form: ReactorForm { ReactorForm.of(R.self) }
+    override var formerNames: [String] { R.formerNames }
+    public override var documentation: String { R.documentation }
+    public override var actionSchema: WireSchema { R.Action.wireSchema }
+    public override var mutationSchema: WireSchema { R.Mutation.wireSchema }
+    public override var stateSchema: WireSchema { R.State.wireSchema }
+    public override var replySchema: WireSchema? {
+        R.Reply.self == NoReply.self ? nil : R.Reply.wireSchema
+    }
+
+    @usableFromInline
+    override func step(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        try R._step(self, bytes, &cursor, turn)
+    }
+
+    public override func encodeState(into writer: inout WireWriter) {
+        state.encode(into: &writer)
+    }
+
+    public override func replay(
+        _ mutations: Span<UInt8>, on state: Span<UInt8>
+    ) throws(WireError) -> [UInt8] {
+        var copy = try R.State(wireBytes: state)
+        var cursor = WireCursor()
+        while cursor.offset < mutations.count {
+            reactor.reduce(state: &copy, mutation: try R.Mutation.decode(mutations, &cursor))
+        }
+        return copy.wireBytes()
+    }
+
+    override func copyState() -> @Sendable (inout WireWriter) -> Void {
+        let state = place.value
+        return { state.encode(into: &$0) }
+    }
+
+    override func copyPresented() -> @Sendable (inout WireWriter) -> Void {
+        let state = presented
+        return { state.encode(into: &$0) }
+    }
+
+    override func copyPresented(
+        at field: ArraySlice<WireKey>
+    ) -> @Sendable (inout WireWriter) -> WireReach {
+        let state = presented
+        return { state.encode(at: field, into: &$0) }
+    }
+
+    override func restore(_ bytes: Span<UInt8>) throws(WireError) {
+        do throws(WireError) {
+            place.value = try R.State(keptBytes: bytes)
+        } catch {
+            var cursor = WireCursor()
+            place.value = try migrated(bytes, &cursor, of: .state, instead: error)
+        }
+    }
+
+    override func reset() { place.value = reactor.initialState }
+
+    override func readKept(_ action: WireEmbedded) throws(WireError) -> WireEmbedded {
+        do throws(WireError) {
+            _ = try R.Action(keptBytes: action.bytes.span)
+            return action
+        } catch {
+            var cursor = WireCursor()
+            let read: R.Action = try migrated(
+                action.bytes.span, &cursor, of: .action, instead: error)
+            return WireEmbedded(read)
+        }
+    }
+
+    override func performs(_ task: DurableTask) -> Bool {
+        !reactor.perform(task, state: state).isUnperformed
+    }
+
+    override func redo(
+        _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) {
+        try R._redo(self, bytes, &cursor)
+    }
+
+    override func presentRestored(_ turn: Turn) {
+        guard let rules, let states = rules.states else { return }
+        rules.presented = state
+        // A stream's output depends on time that has passed.
+        if !states.isStreamed { present(state, turn) }
+    }
+
+    override func encodePresented(into writer: inout WireWriter) {
+        if rules?.presented == nil { return state.encode(into: &writer) }
+        presented.encode(into: &writer)
+    }
+
+    public override func drainChanges() -> StateChanges {
+        let changes = R._drain(&place.value)
+        // A transformed state may change where the state itself does not.
+        return rules?.presented == nil ? changes : .all
+    }
+
+    override func encodeState(
+        at field: ArraySlice<WireKey>, into writer: inout WireWriter
+    ) -> WireReach {
+        if rules?.presented == nil { return state.encode(at: field, into: &writer) }
+        return presented.encode(at: field, into: &writer)
+    }
+
+    override func endConnection(_ owned: Owned, _ turn: Turn) {
+        commit(reactor.connectionEnded(owned, state: state, context: Context(turn, self)), turn)
+    }
+
+    override func react(to change: ChildChange, _ turn: Turn) {
+        guard turn.enterReaction(of: self) else { return }
+        defer { turn.leaveReaction() }
+        let mutations = reactor.react(to: change, state: state)
+        if mutations.count > 0 || mutations.extras != nil { commit(mutations, turn) }
+    }
+
+    override func begin(_ turn: Turn) -> Bool { beginReactor(turn) }
+
+    override func perform(_ task: DurableTask, _ turn: Turn) {
+        turn.tree.tasks.perform(task, by: reactor.perform(task, state: state), on: self)
+    }
+
+    override func restart(_ turn: Turn) {
+        let before = fault
+        if turn.undo.isRecording { turn.undo.add { [self] in setFault(before) } }
+        setFault(nil)
+        turn.cancel(.all, of: number)
+        _ = beginReactor(turn)
+    }
+
+    override func childFailed(_ failure: ChildFailure, _ turn: Turn) {
+        let mutations = reactor.childFailed(failure, state: state)
+        guard mutations.count > 0 || mutations.extras != nil else { return }
+        commit(mutations, turn)
+        turn.tree.finishEmission()
+    }
+
+    override func forgetEffect(_ id: EffectID) {
+        guard let rules, rules.isTracking else { return }
+        rules.forget(id)
+        weighRules()
+    }
+
+    override func closeDesk() { rules?.sagas?.close() }
+
+    override func dropMiddleware() { rules?.dropMiddleware() }
+
+    override func mountChildren(_ tree: Tree) {
+        var visitor = ChildVisitor(parent: self, tree: tree)
+        reactor.children(&visitor)
+    }
+}
+
+// MARK: - Rules
+extension Node {
+    /// The node's rules, created if needed.
+    func orderedRules() -> NodeRules<R> {
+        if let rules { return rules }
+        let made = NodeRules<R>()
+        rules = made
+        return made
+    }
+
+    /// Removes empty rules, and updates the node's path, after an addition or a removal.
+    func weighRules() {
+        if let rules, !rules.isNeeded { self.rules = nil }
+        setLongWay(isObservedByParent || rules != nil)
+    }
+
+    /// Remembers a running effect if a later action may end it.
+    func track(
+        _ id: EffectID, cause: R.Action?, until: (@Sendable (any Sendable) -> Bool)?
+    ) {
+        guard until != nil || (cause != nil && !neverCancels) else { return }
+        orderedRules().tracked.append(TrackedEffect(id: id, cause: cause, until: until))
+        weighRules()
+    }
+
+    /// Cancels those of `effects` that `action` ends, by `until` or by the reactor's
+    /// `shouldCancel`.
+    func endEffects(_ effects: [TrackedEffect<R.Action>], on action: R.Action, _ turn: Turn) {
+        for effect in effects {
+            let isEnded = effect.until?(action) ?? false
+            if isEnded || ends(effect.cause, action) {
+                turn.transaction.wishes.cancel(effect.id)
+            }
+        }
+    }
+
+    private func ends(_ cause: R.Action?, _ action: R.Action) -> Bool {
+        guard let cause, !neverCancels else { return false }
+        do throws(NeverCancels) {
+            return try reactor.shouldCancel(current: cause, upcoming: action)
+        } catch {
+            // Remembering this spares later actions the slow path.
+            neverCancels = true
+            rules?.tracked.removeAll { $0.until == nil }
+            weighRules()
+            return false
+        }
+    }
+}
+
+// MARK: - Deciding and applying
+extension Reactor {
+    @inlinable
+    public static func _step(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor, _ turn: Turn
+    ) throws(StepFailure) {
+        let action: Action
+        do throws(WireError) {
+            action = try Action.decode(bytes, &cursor)
+            if cursor.offset != bytes.count {
+                throw WireError(.trailingBytes(bytes.count &- cursor.offset), at: cursor.offset)
+            }
+        } catch {
+            throw .decode(error)
+        }
+        do throws(Rejection) {
+            try _carryOut(action, node, turn)
+        } catch {
+            throw .rejected(error)
+        }
+    }
+
+    /// Reduces mutations from the history; not for authors.
+    @inlinable
+    public static func _redo(
+        _ node: Node<Self>, _ bytes: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) {
+        while cursor.offset < bytes.count {
+            let mutation: Mutation
+            let start = cursor
+            do throws(WireError) {
+                mutation = try Mutation.decode(bytes, &cursor)
+            } catch {
+                cursor = start
+                mutation = try node.migrated(bytes, &cursor, of: .mutation, instead: error)
+            }
+            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+        }
+    }
+
+    /// Decides and applies one action; not for authors.
+    @inlinable
+    public static func _carryOut(
+        _ action: Action, _ node: Node<Self>, _ turn: Turn
+    ) throws(Rejection) {
+        guard turn.isShort(for: node) else { return try node.carryOutLong(action, turn) }
+        let mutations = try node.reactor.mutate(
+            action: action, state: node.place.value, context: Context(turn, node))
+        if mutations.extras == nil, case .one(let mutation) = mutations.sync {
+            if turn.recordsDeltas {
+                turn.beginDelta(of: node)
+                mutation.encode(into: &turn.deltas.value.writer)
+                try turn.endDelta(of: node)
+            }
+            node.reactor.reduce(state: &node.place.value, mutation: mutation)
+            node.touch(turn)
+        } else {
+            try node.enact(mutations, turn, cause: action)
+        }
+    }
+}
+
+extension Node {
+    /// Applies a decision, or refuses it before anything has changed.
+    @usableFromInline
+    func enact(
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action
+    ) throws(Rejection) {
+        try check(mutations, turn)
+        if let extras = mutations.extras {
+            if !extras.effects.isEmpty {
+                try turn.tree.effects.checkRoom(for: extras.effects.count, of: self)
+            }
+            try checkKeys(extras.elsewhere)
+        }
+        // A reaction decides after the mutation that it reacts to was applied. Where its effects
+        // may lack capacity, the transaction must be reversible.
+        guard turn.isCrowded, !turn.undo.isRecording,
+            isObservedByParent || !(mutations.extras?.elsewhere.isEmpty ?? true)
+        else {
+            try record(mutations, turn, cause: cause)
+            return try turn.checkRefusal()
+        }
+        try turn.reversibly { () throws(Rejection) in
+            try record(mutations, turn, cause: cause)
+            try turn.checkRefusal()
+        }
+    }
+
+    /// Encodes and applies a decision in the current transaction; refuses one that is too large
+    /// before anything is applied.
+    @usableFromInline
+    func record(
+        _ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil
+    ) throws(Rejection) {
+        if mutations.count > 0 {
+            if turn.recordsDeltas {
+                turn.beginDelta(of: self)
+                encode(mutations.sync, into: &turn.deltas.value.writer)
+                try turn.endDelta(of: self)
+            }
+            if turn.undo.isRecording { saveForUndo(turn) }
+            turn.snapshot?.save(self)
+            apply(mutations.sync, turn)
+            touch(turn)
+            if let rules { tellOfMutations(mutations.sync, rules, turn) }
+        }
+        guard let extras = mutations.extras else { return }
+        for task in extras.tasks { turn.tree.tasks.request(task, of: self) }
+        for change in extras.elsewhere { carryOut(change, turn) }
+        for selection in extras.cancelled { turn.cancel(selection, of: number) }
+        for effect in extras.effects {
+            turn.tree.effects.request(effect, on: self, cause: cause)
+        }
+    }
+
+    /// Refuses a decision that exceeds a limit, including its changes of other nodes.
+    @usableFromInline
+    func check(_ mutations: Mutations<R.Mutation>, _ turn: Turn) throws(Rejection) {
+        if turn.transaction.refusesWaits, turn.transaction.wishes.isReplyDeferred {
+            throw Rejection(.quota, "too many of the session's actions wait for their answers")
+        }
+        let elsewhere = mutations.extras?.elsewhere ?? []
+        try turn.check(mutations.count + elsewhere.count)
+        var createdCount = 0
+        for change in elsewhere { try check(change, &createdCount, turn) }
+        if let tasks = mutations.extras?.tasks, !tasks.isEmpty {
+            try turn.tree.tasks.check(tasks, of: self)
+        }
+    }
+
+    private func check(
+        _ change: ElsewhereChange, _ createdCount: inout Int, _ turn: Turn
+    ) throws(Rejection) {
+        switch change {
+        case .mutation(_, let mutation), .keyedMutation(_, _, let mutation):
+            try turn.check(mutation, of: self)
+        case .create(let slot, let key), .ensure(let slot, let key):
+            guard let collection = children[slot.name], collection.children[key] == nil else {
+                return
+            }
+            try collection.checkCreation(of: key, turn.tree.nodes.count + createdCount)
+            createdCount += 1
+        case .remove, .restart: break
+        }
+    }
+
+    /// Refuses changes of missing children, and the creation of existing children.
+    private func checkKeys(_ changes: [ElsewhereChange]) throws(Rejection) {
+        guard !changes.isEmpty else { return }
+        // The changes earlier in the list count, not only the tree.
+        var decided: [WireKey: [WireKey: Bool]] = [:]
+        for change in changes {
+            switch change {
+            case .mutation: break
+            case .keyedMutation(let slot, let key, _), .restart(let slot, let key):
+                guard decided[slot.name]?[key] ?? hasChild(key, in: slot) else {
+                    throw noChild(key, in: slot)
+                }
+            case .create(let slot, let key):
+                guard !(decided[slot.name]?[key] ?? hasChild(key, in: slot)) else {
+                    throw Rejection(
+                        .conflict,
+                        "\(path.appending(slot.name)): there is a child \"\(key)\" already")
+                }
+                decided[slot.name, default: [:]][key] = true
+            case .ensure(let slot, let key): decided[slot.name, default: [:]][key] = true
+            case .remove(let slot, let key): decided[slot.name, default: [:]][key] = false
+            }
+        }
+    }
+
+    private func hasChild(_ key: WireKey, in slot: ChildSlot) -> Bool {
+        children[slot.name]?.children[key] != nil
+    }
+
+    private func noChild(_ key: WireKey, in slot: ChildSlot) -> Rejection {
+        Rejection(.notFound, "\(path.appending(slot.name)): there is no child \"\(key)\"")
+    }
+
+    /// Applies a decision that cannot be refused: a reaction, the result of an effect, the end of a
+    /// connection.
+    func commit(_ mutations: Mutations<R.Mutation>, _ turn: Turn, cause: R.Action? = nil) {
+        do throws(Rejection) {
+            let mutations = try passing(mutations, turn)
+            try check(mutations, turn)
+            try record(mutations, turn, cause: cause)
+        } catch {
+            turn.complain("\(path): \(error)")
+        }
+    }
+
+    private func encode(_ facts: Mutations<R.Mutation>.Facts, into writer: inout WireWriter) {
+        switch facts {
+        case .none: break
+        case .one(let mutation): mutation.encode(into: &writer)
+        case .many(let mutations): for mutation in mutations { mutation.encode(into: &writer) }
+        }
+    }
+
+    private func apply(_ facts: Mutations<R.Mutation>.Facts, _ turn: Turn) {
+        switch facts {
+        case .none: return
+        case .one(let mutation): reactor.reduce(state: &place.value, mutation: mutation)
+        case .many(let mutations):
+            for mutation in mutations { reactor.reduce(state: &place.value, mutation: mutation) }
+        }
+        guard isObservedByParent, let parent else { return }
+        // A reaction may mutate this child again, and a replay reads all of one delta before the
+        // next: reactions come after all mutations of this delta.
+        for mutation in facts.all {
+            parent.react(to: ChildChange(child: self, mutation: mutation), turn)
+        }
+    }
+
+    private func saveForUndo(_ turn: Turn) {
+        turn.undo.weigh(self)
+        let saved = state
+        let presented = rules?.presented
+        turn.undo.add { [self] in
+            place.value = saved
+            rules?.presented = presented
+        }
+        turn.saveSequences(of: self)
+    }
+
+    private func carryOut(_ change: ElsewhereChange, _ turn: Turn) {
+        switch change {
+        case .mutation(let slot, let mutation):
+            guard let child = children[slot.name] else { return }
+            mutation.apply(to: child, turn)
+        case .keyedMutation(let slot, let key, let mutation):
+            guard let child = children[slot.name]?.children[key] else {
+                return turn.complain("\(noChild(key, in: slot)): a mutation of it is left out")
+            }
+            mutation.apply(to: child, turn)
+        case .create(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            if collection.children[key] != nil {
+                turn.complain(
+                    "\(collection.path): there is a child \"\(key)\" already, and it stays: use "
+                        + "`ensuring` where that is right")
+            }
+            turn.create(key, in: collection)
+        case .ensure(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            turn.create(key, in: collection)
+        case .remove(let slot, let key):
+            guard let collection = children[slot.name] else { return }
+            turn.remove(key, from: collection)
+        case .restart(let slot, let key):
+            guard let child = children[slot.name]?.children[key] else {
+                return turn.complain("\(noChild(key, in: slot)): it is not restarted")
+            }
+            child.restart(turn)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ReactorWire
+
+/// The value of a slice at one revision, to be encoded on any thread.
+///
+///     let capture = node.captureValue(at: field)
+///     let encoding = capture.encode()             // elsewhere, later
+///
+/// *Place*: a server takes one for a request with a large answer, so that no turn waits for the
+/// encoding. *Cost*: a copy of each state at and below the node. The copies share storage with the
+/// states; while one is held, a write to a large standard collection copies that collection.
+public struct SliceCapture: Sendable {
+    private let write: @Sendable (inout WireWriter) -> WireReach
+
+    /// Captures the value that `write` appends.
+    package init(_ write: @escaping @Sendable (inout WireWriter) -> WireReach) {
+        self.write = write
+    }
+
+    /// Encodes the captured value. *Cost*: O(slice size).
+    public func encode() -> SliceEncoding {
+        var writer = WireWriter()
+        let isThere = write(&writer) == .found
+        if !isThere { writer.removeAll() }
+        return SliceEncoding(
+            bytes: writer.bytes, isThere: isThere,
+            checksum: writer.withBytes { WireChecksum(of: $0).value })
+    }
+}
+
+/// An encoded slice.
+public struct SliceEncoding: Sendable {
+    /// One CBOR item; empty where the slice has no value.
+    public let bytes: [UInt8]
+    /// Whether the slice has a value.
+    public let isThere: Bool
+    /// ``WireChecksum`` of the bytes.
+    public let checksum: UInt64
+}
+
+/// A node's state with the states of all nodes below it.
+struct CapturedNode: Sendable {
+    let own: @Sendable (inout WireWriter) -> Void
+    let children: [(key: WireKey, node: CapturedNode)]
+
+    init(_ node: AnyNode) {
+        own = node.copyPresented()
+        children = node.children.map { (key: $0.key, node: CapturedNode($0.value)) }
+    }
+
+    func encode(into writer: inout WireWriter) {
+        guard !children.isEmpty else { return own(&writer) }
+        var state = WireWriter()
+        own(&state)
+        AnyNode.compose(state, children.map(\.key), into: &writer) { index, writer in
+            children[index].node.encode(into: &writer)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// The transaction in progress: its number, its cause, and its requests.
+///
+/// *Owner*: a ``Turn``, in a cell without exclusivity checks, since every action reads and writes
+/// it.
+struct Transaction {
+    /// Sequence of the last applied transaction.
+    private(set) var lastSequence: UInt64
+    /// The sender of the current action.
+    private(set) var caller = Caller.daemon
+    /// The client and the number of the current action.
+    private(set) var origin = Origin.daemon
+    /// The name under which a client may cancel the effects of the current action.
+    private(set) var cancelScope: CancelScope?
+    /// Whether the current action may not defer its answer: its client waits for too many.
+    private(set) var refusesWaits = false
+    /// Whether a previewed decision read information that only the daemon has.
+    private(set) var asksDaemon = false
+    /// The requests besides mutations.
+    var wishes = Wishes()
+
+    init(after sequence: UInt64) { lastSequence = sequence }
+
+    /// Sequence that the transaction gets if it is applied.
+    var sequence: UInt64 { lastSequence &+ 1 }
+
+    // MARK: Cause
+
+    /// Sets the cause of what the tree applies next.
+    mutating func begin(by caller: Caller, _ origin: Origin) {
+        self.caller = caller
+        self.origin = origin
+    }
+
+    /// Sets the client's action that the tree dispatches next.
+    mutating func begin(by caller: Caller, ordinal: UInt64) {
+        begin(by: caller, Origin(client: caller.client, ordinal: ordinal))
+    }
+
+    /// Sets the number of the next action of the same caller.
+    mutating func begin(ordinal: UInt64) { origin.ordinal = ordinal }
+
+    /// Sets an origin, and keeps the caller.
+    mutating func begin(of origin: Origin) { self.origin = origin }
+
+    /// Gives the effects of the current action a name of their client's; `nil` ends that.
+    mutating func name(_ scope: CancelScope?) { cancelScope = scope }
+
+    mutating func refuseWaits(_ refusesWaits: Bool) { self.refusesWaits = refusesWaits }
+
+    // MARK: Previews
+
+    mutating func beginPreview() { asksDaemon = false }
+
+    /// Records that the current decision read information that only the daemon has.
+    mutating func askDaemon() { asksDaemon = true }
+
+    // MARK: Answers
+
+    mutating func answer(_ ticket: ReplyTicket, reply: WireEmbedded) {
+        wishes.answer(
+            Resolution(
+                ticket: ticket,
+                outcome: .applied(sequence: sequence, reply: reply, ownerEnded: false)))
+    }
+
+    mutating func refuse(_ ticket: ReplyTicket, _ rejection: Rejection) {
+        wishes.answer(
+            Resolution(
+                ticket: ticket,
+                outcome: .rejected(code: rejection.code, message: rejection.message)))
+    }
+
+    // MARK: End
+
+    /// Makes the transaction an applied one. Returns its sequence.
+    mutating func apply() -> UInt64 {
+        lastSequence &+= 1
+        return lastSequence
+    }
+
+    /// Continues from `sequence`, which comes from a history.
+    mutating func continueHistory(after sequence: UInt64) { lastSequence = sequence }
+}

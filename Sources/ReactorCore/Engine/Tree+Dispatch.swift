@@ -1,0 +1,360 @@
+/// The result of one dispatched action, inside the tree.
+public enum DispatchResult: Sendable {
+    /// Applied as the transaction with this sequence.
+    case applied(sequence: UInt64)
+    /// Applied, with a reply.
+    case replied(sequence: UInt64, WireEmbedded)
+    /// Applied, and passed to a stream of its reactor, whose outputs are transactions of their own.
+    case accepted(sequence: UInt64)
+    /// Applied; the answer follows later, as a ``Resolution``.
+    case deferred(sequence: UInt64)
+    /// Nothing was applied.
+    case failed(StepFailure)
+}
+
+extension DispatchResult {
+    /// Sequence of the transaction that applied the action, if it was applied.
+    public var sequence: UInt64? {
+        switch self {
+        case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
+            .deferred(let sequence):
+            sequence
+        case .failed: nil
+        }
+    }
+}
+
+extension Tree {
+    /// Sets the caller of the actions that ``step(_:_:ordinal:)`` dispatches next.
+    public func begin(by caller: Caller) {
+        turn.transaction.begin(by: caller, ordinal: 0)
+    }
+
+    /// Dispatches an action of the current caller. Returns `nil` if it was applied and asked for
+    /// nothing beyond mutations, else its result.
+    ///
+    /// *Owner*: `bytes` is borrowed for the call. *Cost*: nearly all actions take this path; it is
+    /// kept short.
+    public func step(
+        _ node: AnyNode, _ bytes: Span<UInt8>, ordinal: UInt64
+    ) -> DispatchResult? {
+        var cursor = WireCursor(action: 0)
+        turn.transaction.begin(ordinal: ordinal)
+        do throws(StepFailure) {
+            try node.step(bytes, &cursor, turn)
+        } catch {
+            turn.transaction.wishes.clear()
+            return .failed(error)
+        }
+        let sequence = turn.transaction.apply()
+        return turn.transaction.wishes.isEmpty ? nil : completeEventful(sequence)
+    }
+
+    /// Dispatches the action in `bytes`, from `offset` to the end, then the followers that it
+    /// caused. Unless `mayWait`, an action that defers its answer is rejected.
+    ///
+    /// *Owner*: `bytes` is borrowed for the call.
+    public func dispatch(
+        to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int = 0, by caller: Caller,
+        ordinal: UInt64, mayWait: Bool = true
+    ) -> DispatchResult {
+        var cursor = WireCursor(action: offset)
+        turn.transaction.begin(by: caller, ordinal: ordinal)
+        if !mayWait { turn.refuseWaits(true) }
+        do throws(StepFailure) {
+            try node.step(bytes, &cursor, turn)
+            if !mayWait { turn.refuseWaits(false) }
+            return complete()
+        } catch {
+            if !mayWait { turn.refuseWaits(false) }
+            turn.transaction.wishes.clear()
+            return .failed(error)
+        }
+    }
+
+    /// Ends the current transaction: assigns its sequence, and settles its requests.
+    func complete() -> DispatchResult {
+        let sequence = turn.transaction.apply()
+        if turn.transaction.wishes.isEmpty { return .applied(sequence: sequence) }
+        return completeEventful(sequence)
+    }
+
+    private func completeEventful(_ sequence: UInt64) -> DispatchResult {
+        let reply = turn.transaction.wishes.reply
+        let isDeferred = turn.transaction.wishes.isReplyDeferred
+        let isAccepted = turn.transaction.wishes.isAccepted
+        turn.settle(depth: 1)
+        runFollowers()
+        if let reply { return .replied(sequence: sequence, reply) }
+        if isDeferred { return .deferred(sequence: sequence) }
+        return isAccepted ? .accepted(sequence: sequence) : .applied(sequence: sequence)
+    }
+
+    /// Runs queued followers, each as a transaction of its own. The followers of a follower go to
+    /// the end of the queue.
+    func runFollowers() {
+        let followers = turn.followers
+        while let follower = followers.next() {
+            guard follower.depth <= CoreLimits.followerDepthMax,
+                followers.takenCount <= CoreLimits.followersMax
+            else {
+                turn.reportLoop(loopText(follower, followers.takenCount), of: follower.origin)
+                return followers.drop()
+            }
+            run(follower)
+        }
+    }
+
+    /// Dispatches an action that no client waits for, as a transaction of its own. Returns whether
+    /// it was refused as `BUSY`.
+    @discardableResult
+    func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
+        turn.transaction.begin(by: .daemon, origin)
+        let isBusy = run(Follower(path: path, action: action, origin: origin, depth: 0))
+        runFollowers()
+        return isBusy
+    }
+
+    /// Dispatches a follower. Returns whether it was refused as `BUSY`.
+    @discardableResult
+    private func run(_ follower: Follower) -> Bool {
+        turn.transaction.begin(of: follower.origin)
+        guard let node = node(at: follower.path) else {
+            turn.complain("follower to \(follower.path): no such node")
+            return false
+        }
+        var cursor = WireCursor()
+        do throws(StepFailure) {
+            try node.step(follower.action.bytes.span, &cursor, turn)
+            _ = turn.transaction.apply()
+            turn.settle(depth: follower.depth + 1)
+            return false
+        } catch {
+            turn.transaction.wishes.clear()
+            turn.complain("follower to \(follower.path): \(error)")
+            if case .rejected(let rejection) = error {
+                return rejection.code == FaultCode.busy.rawValue
+            }
+            return false
+        }
+    }
+
+    private func loopText(_ follower: Follower, _ ran: Int) -> String {
+        "the chain of followers from client \(follower.origin.client) ordinal "
+            + "\(follower.origin.ordinal) is cut at depth \(follower.depth), \(ran) in all, "
+            + "before \(follower.path)"
+    }
+
+    /// Ends a connection: each reactor of which it owned a key decides its reaction, in a
+    /// transaction of its own.
+    public func endConnection(_ connection: UInt64) {
+        effects.cancel(ofConnection: connection)
+        let owned = ownership.take(connection: connection)
+        if !owned.isEmpty { turn.record(.ownership(.end(connection: connection))) }
+        for (number, keys) in owned {
+            guard let node = node(number) else { continue }
+            turn.transaction.begin(by: .daemon, .daemon)
+            node.endConnection(Owned(connection: connection, keys: keys), turn)
+            finishEmission()
+        }
+    }
+}
+
+extension Tree {
+    /// Ends a transaction that no caller waits for.
+    func finishEmission() {
+        _ = turn.transaction.apply()
+        turn.settle(depth: 1)
+        runFollowers()
+    }
+}
+
+// MARK: - Several actions as one transaction
+extension Tree {
+    /// One action of a batch.
+    public struct BatchItem {
+        /// The node that the action is for.
+        public var node: AnyNode
+        /// The range of the action's bytes in those of the batch.
+        public var range: Range<Int>
+
+        /// Makes an action of a batch.
+        public init(node: AnyNode, range: Range<Int>) {
+            self.node = node
+            self.range = range
+        }
+    }
+
+    /// Applies several actions as one transaction, all or none.
+    ///
+    /// Each action sees the state that the earlier ones left. A rejection names the action's index.
+    /// `cancel` and `mayWait` mean the same as for a single action, at each node.
+    public func transact(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String? = nil, mayWait: Bool = true
+    ) -> DispatchResult {
+        carryOut(
+            items, bytes, by: caller, ordinal: ordinal, cancel: cancel, mayWait: mayWait,
+            namesIndex: true
+        ) { nil }
+    }
+
+    /// Like ``transact(_:_:by:ordinal:cancel:)``, but applies the actions only if they make the
+    /// states of the tree smaller; otherwise it fails with `rejection`.
+    ///
+    /// *Cost*: encodes the states that the actions change.
+    public func transactShrinking(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String? = nil, mayWait: Bool = true, else rejection: Rejection
+    ) -> ShrinkResult {
+        turn.undo.beginWeighing()
+        defer { turn.undo.endWeighing() }
+        var (workByteCount, growth) = (0, 0)
+        let result = carryOut(
+            items, bytes, by: caller, ordinal: ordinal, cancel: cancel, mayWait: mayWait,
+            namesIndex: items.count > 1
+        ) { [turn] in
+            (growth, workByteCount) = turn.undo.weighGrowth()
+            return growth < 0 ? nil : rejection
+        }
+        return ShrinkResult(
+            result: result, workByteCount: workByteCount, shrunkByteCount: max(0, -growth))
+    }
+
+    /// The result of actions that had to make the tree smaller.
+    public struct ShrinkResult: Sendable {
+        /// The result of the dispatch.
+        public var result: DispatchResult
+        /// Bytes encoded to measure the states.
+        public var workByteCount: Int
+        /// Number of bytes by which the states shrank.
+        public var shrunkByteCount: Int
+    }
+
+    /// Calls `refusal` before the transaction ends, and rolls it back if that returns a rejection.
+    private func carryOut(
+        _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
+        cancel: String?, mayWait: Bool, namesIndex: Bool, unless refusal: () -> Rejection?
+    ) -> DispatchResult {
+        turn.transaction.begin(by: caller, ordinal: ordinal)
+        let mark = turn.beginReversible()
+        if !mayWait { turn.refuseWaits(true) }
+        defer {
+            turn.transaction.name(nil)
+            if !mayWait { turn.refuseWaits(false) }
+        }
+        if let cancel {
+            do throws(StepFailure) {
+                try enterScope(cancel, at: items)
+            } catch {
+                turn.endReversible()
+                return .failed(error)
+            }
+        }
+        for (index, item) in items.enumerated() {
+            var cursor = WireCursor(action: 0)
+            do throws(StepFailure) {
+                // An earlier action of the batch may have removed the node.
+                guard !item.node.isGone else {
+                    throw .rejected(Rejection(.notFound, "\(item.node.path) is gone"))
+                }
+                try item.node.step(bytes.extracting(item.range), &cursor, turn)
+                if let refusal = turn.undo.refusal { throw .rejected(refusal) }
+            } catch {
+                turn.rollBack(to: mark)
+                return .failed(namesIndex ? error.inBatch(at: index) : error)
+            }
+        }
+        if let rejection = refusal() {
+            turn.rollBack(to: mark)
+            return .failed(.rejected(rejection))
+        }
+        turn.undo.endWeighing()
+        // Followers are transactions of their own, and need no undo steps.
+        turn.endReversible()
+        turn.transaction.name(nil)
+        if !mayWait { turn.refuseWaits(false) }
+        return complete()
+    }
+
+    private func enterScope(_ cancel: String, at items: [BatchItem]) throws(StepFailure) {
+        try Turn.checkScope(cancel)
+        var seen: Set<UInt32> = []
+        for item in items where seen.insert(item.node.number).inserted {
+            turn.enterScope(cancel, at: item.node)
+        }
+    }
+}
+
+// MARK: - Actions with a cancel id
+extension Tree {
+    /// Like ``dispatch(to:_:from:by:ordinal:)``, for an action whose effects get the name `cancel`;
+    /// first cancels the effects that run under that name. With no action bytes after `offset`, it
+    /// only cancels.
+    public func dispatch(
+        to node: AnyNode, _ bytes: Span<UInt8>, from offset: Int, by caller: Caller,
+        ordinal: UInt64, cancel: String, mayWait: Bool = true
+    ) -> DispatchResult {
+        turn.transaction.begin(by: caller, ordinal: ordinal)
+        if !mayWait { turn.refuseWaits(true) }
+        do throws(StepFailure) {
+            try Turn.checkScope(cancel)
+            turn.enterScope(cancel, at: node)
+            if offset < bytes.count {
+                var cursor = WireCursor(action: offset)
+                try node.step(bytes, &cursor, turn)
+            }
+        } catch {
+            turn.transaction.name(nil)
+            if !mayWait { turn.refuseWaits(false) }
+            turn.transaction.wishes.clear()
+            return .failed(error)
+        }
+        turn.transaction.name(nil)
+        if !mayWait { turn.refuseWaits(false) }
+        return complete()
+    }
+}
+
+// MARK: - Actions of the process itself
+extension Tree {
+    /// Dispatches an action whose sender does not wait; a rejection goes to the log.
+    func dispatch<R: Reactor>(waiting action: R.Action, to node: Node<R>) {
+        do throws(Rejection) {
+            try dispatch(action, to: node)
+        } catch {
+            turn.complain("\(node.path): an action that waited was refused: \(error)")
+        }
+    }
+
+    /// Dispatches an action of the process itself, then its followers.
+    func dispatch<R: Reactor>(_ action: R.Action, to node: Node<R>) throws(Rejection) {
+        turn.transaction.begin(by: .daemon, .daemon)
+        do throws(Rejection) {
+            try R._carryOut(action, node, turn)
+        } catch {
+            turn.transaction.wishes.clear()
+            throw error
+        }
+        finishEmission()
+    }
+
+    /// Applies a mutation of a node as a transaction of the daemon's own, without calling `mutate`;
+    /// for the process that owns the tree.
+    public func inject<R: Reactor>(_ mutation: R.Mutation, into node: Node<R>) {
+        turn.transaction.begin(by: .daemon, .daemon)
+        node.inject(mutation, turn)
+        finishEmission()
+    }
+}
+
+extension StepFailure {
+    /// The same failure, with the index of the action in its batch.
+    fileprivate func inBatch(at index: Int) -> StepFailure {
+        switch self {
+        case .decode(let error): .decode(error.inside("\(index)"))
+        case .rejected(let rejection):
+            .rejected(Rejection(rejection.code, "action \(index): \(rejection.message)"))
+        }
+    }
+}

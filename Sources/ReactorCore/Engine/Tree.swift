@@ -1,0 +1,303 @@
+import ReactorBytes
+
+/// The authoritative tree of reactors: every change of a root's state happens here, one transaction
+/// after another.
+///
+/// It coordinates its parts: the mounted nodes, the turn, ownerships, effects, durable tasks and
+/// sagas. *Place*: the server (or an in-process ``Store``) passes actions to it; its ``turn``
+/// collects their results. *Owner*: one thread; nothing here is re-entrant.
+public final class Tree {
+    /// The node at `/`.
+    public let root: AnyNode
+    /// The results of this turn's transactions.
+    public let turn: Turn
+    /// Clock, executor and posting, as the reactors see them.
+    public let environment: TreeEnvironment
+    /// All mounted nodes.
+    let nodes: NodeRegistry
+    /// The connections that own keys of reactors.
+    private let ownerships = Place(OwnershipTable())
+    /// Effects, sources and streams.
+    let effects: EffectRunner
+    /// Durable tasks.
+    let tasks: TaskRunner
+    let sagas: SagaRunner
+    /// Whether the reactors have been started.
+    private(set) var isOpen = false
+    /// Called with every new node, after its insertion into the tree.
+    public var onMount: ((AnyNode) -> Void)?
+
+    /// Mounts `reactor` as the root, with all its static children.
+    ///
+    /// `epoch` is a random number; `recordsDeltas` is true if a journal or a client needs the
+    /// encoded changes.
+    public convenience init(
+        _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool = true,
+        environment: TreeEnvironment = .inert
+    ) {
+        self.init(
+            reactor, epoch: epoch, recordsDeltas: recordsDeltas, environment: environment,
+            at: .root)
+    }
+
+    /// Mounts `reactor` as the root of a copy of the subtree at `path` of another tree.
+    init(
+        _ reactor: some Reactor, epoch: UInt64, recordsDeltas: Bool, environment: TreeEnvironment,
+        at path: SlicePath
+    ) {
+        turn = Turn(epoch: epoch, sequence: 0, recordsDeltas: recordsDeltas)
+        self.environment = environment
+        nodes = NodeRegistry()
+        effects = EffectRunner(nodes, turn, environment)
+        tasks = TaskRunner(nodes, effects, turn)
+        sagas = SagaRunner(nodes, effects, turn)
+        root = Node(reactor, number: 0, path: path, parent: nil)
+        turn.settle(in: self)
+        nodes.add(root, during: nil)
+        root.mountChildren(self)
+        precondition(
+            nodes.count <= CoreLimits.nodesMax,
+            "\(nodes.count) nodes, at most \(CoreLimits.nodesMax) fit a tree")
+    }
+
+    deinit {
+        effects.abandon()
+        tasks.abandon()
+        for node in nodes.order {
+            node.dropMiddleware()
+            node.removeChildren()
+        }
+    }
+
+    /// Starts every reactor, parents before children, each in a transaction of its own.
+    ///
+    /// The owner of an authoritative tree calls it once; replicas and previews never do.
+    public func open() {
+        precondition(!isOpen, "a tree is opened once")
+        isOpen = true
+        var all: [AnyNode] = []
+        forEachNode { all.append($0) }
+        for node in all where !node.isGone {
+            turn.transaction.begin(by: .daemon, .daemon)
+            if node.begin(turn) { finishEmission() }
+        }
+    }
+
+    /// The revision after the last applied transaction.
+    public var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
+}
+
+// MARK: - Finding nodes
+extension Tree {
+    /// The node with a number, if it exists.
+    public func node(_ number: UInt32) -> AnyNode? { nodes[number] }
+
+    /// The deepest node on `path`, and the rest of the path inside its state.
+    public func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
+        var node = root
+        var rest = path.components[...]
+        while let name = rest.first, let child = node.children[name] {
+            node = child
+            rest.removeFirst()
+        }
+        return (node, rest)
+    }
+
+    /// The node at exactly `path`.
+    public func node(at path: SlicePath) -> AnyNode? {
+        let (node, field) = resolve(path)
+        return field.isEmpty ? node : nil
+    }
+
+    /// The mounted nodes, parents before children, siblings in ascending order of their names.
+    public func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
+
+    /// Number of nodes in the tree.
+    public var mountedCount: Int { nodes.count }
+
+    /// The id of the reactor in `node`.
+    public func id(of node: AnyNode) -> ReactorID {
+        ReactorID(epoch: turn.epoch, node: node.number)
+    }
+
+    /// The reactor of type `type` at `path`, for the process that owns the tree.
+    ///
+    /// *Throws*: ``Rejection`` if there is none of that type.
+    public func reactor<R: Reactor>(
+        _ type: R.Type, at path: String = "/"
+    ) throws(Rejection) -> LiveReactor<R> {
+        guard let place = try? SlicePath(path), let found = node(at: place) else {
+            throw Rejection(.notFound, "\(path): no such node")
+        }
+        guard let node = found as? Node<R> else {
+            throw Rejection(
+                .notFound, "\(path): expected a reactor of type \(R.self), got \(found.reactorName)"
+            )
+        }
+        return LiveReactor(self, node)
+    }
+
+    /// The reactor at the path of properties.
+    ///
+    /// *Throws*: ``Rejection`` if there is none of its type.
+    public func reactor<R: Reactor>(
+        _ path: ReactorPath<R>
+    ) throws(Rejection) -> LiveReactor<R> {
+        try reactor(R.self, at: "\(path.path)")
+    }
+}
+
+// MARK: - Mounting
+extension Tree {
+    func mount(_ reactor: some Reactor, named name: WireKey, below parent: AnyNode) {
+        let path = parent.path.appending(name)
+        insert(
+            Node(reactor, number: nodes.newNumber(), path: path, parent: parent), named: name)
+    }
+
+    func mountCollection<R: Reactor>(
+        of make: @escaping (WireKey) -> R, isLeased: Bool, named name: WireKey,
+        below parent: AnyNode
+    ) {
+        insert(
+            CollectionNode(
+                make, isLeased: isLeased, number: nodes.newNumber(),
+                path: parent.path.appending(name), parent: parent),
+            named: name)
+    }
+
+    func insert(_ node: AnyNode, named name: WireKey) {
+        guard let parent = node.parent else { preconditionFailure("a child has a parent") }
+        precondition(
+            parent.children[name] == nil, "\(parent.path) has two children named \(name)")
+        precondition(
+            !parent.stateSchema.hasField(name),
+            "\(parent.path): child \(name) has the name of a field of the state: rename one")
+        parent.add(node, named: name)
+        list(node)
+        node.begin(at: max(node.birthSequence, parent.birthSequence))
+        node.mountChildren(self)
+        onMount?(node)
+    }
+
+    /// Removes a node with all nodes below it from the lists; ``forget(_:)`` makes that final.
+    func unmount(_ node: AnyNode) {
+        for child in node.orderedChildren { unmount(child) }
+        node.setGone(true)
+        unlist(node)
+        turn.transaction.wishes.leave(node)
+    }
+
+    /// Restores a node with all nodes below it after ``unmount(_:)``.
+    func remount(_ node: AnyNode) {
+        node.setGone(false)
+        list(node)
+        for child in node.children.values { remount(child) }
+    }
+
+    /// Removes a node of a refused transaction, with all nodes below it.
+    func dissolve(_ node: AnyNode) {
+        for child in node.children.values { dissolve(child) }
+        node.setGone(true)
+        unlist(node)
+        forget(node)
+    }
+
+    private func list(_ node: AnyNode) { nodes.add(node, during: turn.snapshot) }
+
+    /// Removes a node from the registry.
+    func unlist(_ node: AnyNode) { nodes.remove(node, during: turn.snapshot) }
+
+    /// Ends a node's ownerships and tasks.
+    func forgetWork(of node: AnyNode) {
+        ownership.forget(node: node.number)
+        tasks.forget(node.number)
+    }
+
+    /// Ends everything that was tied to a removed node.
+    func forget(_ node: AnyNode) {
+        forgetWork(of: node)
+        effects.cancel(ofNode: node.number)
+        node.closeDesk()
+        node.dropMiddleware()
+        node.removeChildren()
+    }
+}
+
+extension WireSchema {
+    /// Whether values of this shape have a field `name`.
+    fileprivate func hasField(_ name: WireKey) -> Bool {
+        guard case .record(let record) = self else { return false }
+        return record.fields.contains { WireKey($0.name) == name }
+    }
+}
+
+// MARK: - Effects, tasks and sagas
+extension Tree {
+    /// The connections that own keys of reactors.
+    var ownership: OwnershipTable {
+        _read { yield ownerships.value }
+        _modify { yield &ownerships.value }
+    }
+
+    /// Maximum effects at a time, including cancelled ones that have not ended. An action that asks
+    /// for more is rejected as `BUSY`; an effect that cannot be refused waits.
+    public var effectsMax: Int {
+        get { effects.countMax }
+        set { effects.limit(to: newValue) }
+    }
+
+    /// Starts the effects of committed transactions.
+    public func start(_ effects: [PendingEffect]) {
+        for effect in effects { effect.start() }
+    }
+
+    /// Starts effects and tasks that wait for capacity.
+    func startWaiting() {
+        effects.startWaiting()
+        tasks.startWaiting()
+    }
+
+    /// Whether effects of the transaction numbered `sequence` run; sources and streams of
+    /// transforms do not count.
+    public func runsEffects(of sequence: UInt64) -> Bool { effects.runs(of: sequence) }
+
+    /// Calls `job` when no effect of the transaction numbered `sequence` is left, or at once if
+    /// there is none: see ``runsEffects(of:)``.
+    public func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
+        effects.whenEnded(of: sequence, job)
+    }
+
+    /// Cancels all effects and sagas. Returns the effects whose end the daemon waits for: these,
+    /// and earlier cancelled ones that still run.
+    public func dismissEffects() -> EffectRollCall { effects.dismiss() }
+
+    /// The effects that have not ended, in the order of the requests.
+    public var effectsUnderWay: [EffectListing] { effects.listings }
+
+    /// Number of dropped emissions of cancelled effects.
+    public var lateEmissions: UInt64 { effects.lateEmissions }
+
+    /// Starts the tasks that were recorded before the tree was opened, once the current turn is
+    /// committed.
+    public func resumeTasks() { tasks.resume() }
+
+    /// The current tasks, to be collected on any thread.
+    public func copyTasks() -> @Sendable () -> [TaskFact] { tasks.copy() }
+
+    /// Runs a saga of the reactor of `node`, until it ends, is cancelled, or the reactor is
+    /// removed.
+    ///
+    /// The saga counts as one effect towards ``Tree/effectsMax``; its forks do not count. Its error
+    /// goes to ``Reactor/error(_:action:state:)``.
+    public func runSaga<R: Reactor, Value: Sendable>(
+        on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        sagas.run(on: node, body)
+    }
+
+    /// Adds `tap` to the reactor of `node`; releasing the token removes it.
+    public func addTap<R: Reactor>(to node: Node<R>, _ tap: NodeTap<R>) -> StoreToken {
+        node.addTap(tap)
+    }
+}

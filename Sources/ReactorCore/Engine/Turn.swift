@@ -1,0 +1,366 @@
+public import ReactorBytes
+import ReactorWire
+
+/// The results of one pass of the loop over a tree: deltas, sequence numbers, and every request of
+/// the transactions.
+///
+/// *Place*: owned by a ``Tree``; nodes write into it, the server reads it at the end of the turn.
+public final class Turn {
+    // Encoding a mutation receives nothing through which it could reach the turn, so accesses
+    // cannot overlap.
+    @usableFromInline let deltas: Place<DeltaBuffer>
+    /// Whether deltas are encoded; a store without outside observers needs none.
+    @usableFromInline let recordsDeltas: Bool
+    private let transactionPlace: Place<Transaction>
+    /// The epoch of the sequences.
+    public private(set) var epoch: UInt64
+    /// Whether the tree runs actions as previews on a client's mirror.
+    private(set) var isPreview = false
+    /// Counts turns, so that a node can tell whether ``touched`` lists it.
+    private(set) var number: UInt64 = 1
+    /// The turn's results besides the outcomes of its actions.
+    private let newsPlace = Place(News())
+    // Weak, since the tree owns the turn and outlives it.
+    private(set) weak var home: Tree?
+    /// Followers still to run.
+    let followers = FollowerQueue()
+    /// The means to take back the transaction in progress.
+    let undo = UndoLog()
+    private var reactions = ReactionCount()
+    /// Whether the tree is close to its limit of effects.
+    private(set) var isCrowded = false
+    /// The snapshot in progress; nodes are saved in it before they change.
+    private(set) var snapshot: TreeSnapshot?
+    @usableFromInline let shortPlace = Place(true)
+    /// Whether ``facts`` are collected, for a journal.
+    public var recordsFacts = false
+
+    /// The transaction in progress.
+    var transaction: Transaction {
+        @inline(__always) _read { yield transactionPlace.value }
+        @inline(__always) _modify { yield &transactionPlace.value }
+    }
+    private var news: News {
+        @inline(__always) _read { yield newsPlace.value }
+        @inline(__always) _modify { yield &newsPlace.value }
+    }
+    var tree: Tree {
+        guard let home else { preconditionFailure("a turn is used without its tree") }
+        return home
+    }
+
+    init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
+        self.epoch = epoch
+        transactionPlace = Place(Transaction(after: sequence))
+        self.recordsDeltas = recordsDeltas
+        deltas = Place(DeltaBuffer(capacity: recordsDeltas ? 1 << 16 : 0))
+    }
+
+    /// Sequence of the last applied transaction.
+    public var sequence: UInt64 { transaction.lastSequence }
+
+    /// The position of a delta of a replicated node.
+    public struct Change {
+        /// The node that changed.
+        public let node: AnyNode
+        /// First byte of the frame's header among the turn's deltas.
+        public let start: Int
+        /// End of the frame, exclusive.
+        public let end: Int
+    }
+}
+
+// MARK: - Writing deltas
+extension Turn {
+    /// Begins the delta of `node` in the current transaction; the caller writes its mutations next.
+    @usableFromInline
+    func beginDelta(of node: AnyNode) {
+        deltas.value.begin(node.number, transaction.sequence, transaction.origin)
+    }
+
+    /// Ends the delta.
+    ///
+    /// *Throws*: ``Rejection`` if it is too large; the delta is discarded then.
+    @usableFromInline
+    func endDelta(of node: AnyNode) throws(Rejection) {
+        let byteCount = deltas.value.frameByteCount
+        if byteCount > CoreLimits.deltaBytesMax {
+            deltas.value.drop()
+            try checkSize(byteCount, of: node)
+        }
+        list(deltas.value.end(), of: node)
+    }
+
+    /// Writes a structural delta of `collection` in the current transaction.
+    func record(_ change: StructuralChange, of collection: AnyNode) {
+        guard recordsDeltas else { return }
+        deltas.value.begin(
+            collection.number, transaction.sequence, flags: .structural, transaction.origin)
+        change.encode(into: &deltas.value.writer)
+        list(deltas.value.end(), of: collection)
+    }
+
+    private func list(_ frame: (start: Int, end: Int), of node: AnyNode) {
+        guard node.isReplicated else { return }
+        news.changes.append(Change(node: node, start: frame.start, end: frame.end))
+    }
+
+    /// Refuses mutations of other nodes that are too large to encode.
+    func check(_ mutation: any AnyMutation, of node: AnyNode) throws(Rejection) {
+        if recordsDeltas { try checkSize(deltas.value.measure(mutation), of: node) }
+    }
+
+    private func checkSize(_ byteCount: Int, of node: AnyNode) throws(Rejection) {
+        guard byteCount <= CoreLimits.deltaBytesMax else {
+            throw Rejection(
+                .tooLarge,
+                "\(node.path): \(byteCount) bytes of mutations, at most "
+                    + "\(CoreLimits.deltaBytesMax) fit a transaction")
+        }
+    }
+}
+
+// MARK: - The fast path
+extension Turn {
+    /// Whether an action may take the fast path: no reversible transaction and no snapshot is in
+    /// progress, and the node has no rules and no reacting parent.
+    @inlinable
+    func isShort(for node: AnyNode) -> Bool { shortPlace.value && !node.marks.value.takesLongWay }
+
+    private func weighWay() {
+        shortPlace.value = !undo.isRecording && snapshot == nil && !transaction.refusesWaits
+    }
+
+    /// Has each node saved in `snapshot` before it changes.
+    func beginSnapshot(_ snapshot: TreeSnapshot) {
+        self.snapshot = snapshot
+        weighWay()
+    }
+
+    /// Ends the use of a snapshot, unless another is in progress.
+    func endSnapshot(_ snapshot: TreeSnapshot) {
+        guard self.snapshot === snapshot else { return }
+        self.snapshot = nil
+        weighWay()
+    }
+
+    /// Rejects decisions that defer their answers, while this is set.
+    func refuseWaits(_ refusesWaits: Bool) {
+        transaction.refuseWaits(refusesWaits)
+        weighWay()
+    }
+
+    /// Begins a reversible transaction. Returns the position for ``rollBack(to:)``.
+    func beginReversible() -> Mark {
+        undo.begin()
+        weighWay()
+        return Mark(
+            byteCount: deltas.value.writer.count, changeCount: news.changes.count,
+            effectCount: news.effects.count, reactions: reactions)
+    }
+
+    /// Ends a reversible transaction, which can no longer be rolled back.
+    func endReversible() {
+        undo.end()
+        weighWay()
+    }
+
+    /// The position to which a reversible transaction is rolled back.
+    struct Mark {
+        fileprivate var byteCount: Int
+        fileprivate var changeCount: Int
+        fileprivate var effectCount: Int
+        fileprivate var reactions: ReactionCount
+    }
+
+    /// Undoes the changes of the reversible transaction, clears its requests, and ends it.
+    func rollBack(to mark: Mark) {
+        while let step = undo.popStep() { step() }
+        deltas.value.writer.truncate(to: mark.byteCount)
+        news.changes.removeSubrange(mark.changeCount...)
+        news.effects.removeSubrange(mark.effectCount...)
+        _ = undo.takeRefusal()
+        reactions.restore(mark.reactions)
+        transaction.wishes.clear()
+        endReversible()
+    }
+}
+
+// MARK: - Reading a turn
+extension Turn {
+    /// The results of a turn besides deltas; empty in most turns.
+    fileprivate struct News {
+        var changes: [Change] = []
+        var touched: [AnyNode] = []
+        var removed: [AnyNode] = []
+        /// Answers to actions whose reply was deferred.
+        var resolutions: [Resolution] = []
+        var effects: [PendingEffect] = []
+        var failures: [LateFailure] = []
+        var complaints: [String] = []
+        var facts: [NodeFact] = []
+
+        var isEmpty: Bool {
+            changes.isEmpty && touched.isEmpty && removed.isEmpty && resolutions.isEmpty
+                && effects.isEmpty && failures.isEmpty && complaints.isEmpty && facts.isEmpty
+        }
+
+        mutating func removeAll() {
+            changes.removeAll(keepingCapacity: true)
+            touched.removeAll(keepingCapacity: true)
+            removed.removeAll()
+            resolutions.removeAll()
+            effects.removeAll()
+            failures.removeAll()
+            complaints.removeAll()
+            facts.removeAll()
+        }
+    }
+
+    /// Whether the turn has only outcomes and deltas without followers.
+    public var isQuiet: Bool { news.isEmpty }
+
+    /// The positions of the deltas of replicated nodes.
+    public var changes: [Change] { news.changes }
+
+    /// Changed nodes that are watched, or below a watched node; each once a turn.
+    public var touched: [AnyNode] { news.touched }
+
+    /// Nodes that this turn removed.
+    public var removed: [AnyNode] { news.removed }
+
+    /// Effects that start when their transactions are committed.
+    public var effects: [PendingEffect] { news.effects }
+
+    /// Failures of actions after their outcomes were decided.
+    public var failures: [LateFailure] { news.failures }
+
+    /// Failures that no client waits for: for the log.
+    public var complaints: [String] { news.complaints }
+
+    /// Facts for a journal besides deltas; empty unless ``recordsFacts``.
+    public var facts: [NodeFact] { news.facts }
+
+    /// Bytes of the delta frames so far.
+    public var deltaByteCount: Int { deltas.value.writer.count }
+
+    /// Appends a frame without a body after the deltas.
+    public func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
+
+    /// Lends the delta frames so far to `body`, which must not dispatch.
+    public func withDeltas<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try deltas.value.writer.withBytes(body)
+    }
+
+    /// The delta frames so far. *Cost*: copies them.
+    public var deltaBytes: [UInt8] { deltas.value.writer.bytes }
+}
+
+// MARK: - Adding results
+extension Turn {
+    /// Logs a failure that no client waits for.
+    func complain(_ text: String) { news.complaints.append(text) }
+
+    /// Reports a failure to the client of its action.
+    func report(_ failure: LateFailure) { news.failures.append(failure) }
+
+    /// Reports a cut chain of followers to the log, and once per action to the client.
+    func reportLoop(_ text: String, of origin: Origin) {
+        complain("\(FaultCode.loop): \(text)")
+        let failure = LateFailure(origin: origin, code: FaultCode.loop.rawValue, message: text)
+        if let last = failures.last, last.origin == origin, last.code == failure.code { return }
+        report(failure)
+    }
+
+    /// Adds a fact for the journal.
+    func record(_ fact: NodeFact) { if recordsFacts { news.facts.append(fact) } }
+
+    /// Drops the fact that node `number` was created.
+    func dropCreation(of number: UInt32) { news.facts.removeAll { $0.makes(number) } }
+
+    /// Lists a changed node, once a turn, since it or a node above it is watched.
+    func list(touched node: AnyNode) {
+        node.list(inTurn: number)
+        news.touched.append(node)
+    }
+
+    /// Adds the final removals and the answers of a transaction.
+    func record(removed: [AnyNode], _ answers: [Resolution]) {
+        news.removed.append(contentsOf: removed)
+        news.resolutions.append(contentsOf: answers)
+    }
+
+    /// Runs `job` once the current transaction is committed, or `withdraw` if it is refused.
+    func whenCommitted(
+        _ job: @escaping () -> Void, orElse withdraw: (() -> Void)? = nil
+    ) {
+        news.effects.append(PendingEffect(sequence: transaction.sequence, start: job))
+        if let withdraw { undo.claim(withdraw) }
+    }
+
+    /// Drops the jobs after the first `count` ones.
+    func dropEffects(after count: Int) { news.effects.removeSubrange(count...) }
+
+    /// Records whether the tree is close to its limit of effects.
+    func setCrowded(_ isCrowded: Bool) { self.isCrowded = isCrowded }
+}
+
+// MARK: - Reactions
+extension Turn {
+    /// Begins a reaction of `node`. Returns false beyond the limits, with a line in the log.
+    func enterReaction(of node: AnyNode) -> Bool {
+        if reactions.enter(in: transaction.sequence) { return true }
+        reportLoop(
+            "the reactions of \(node.path) are cut at depth \(reactions.depth), "
+                + "\(reactions.count) in all", of: transaction.origin)
+        return false
+    }
+
+    func leaveReaction() { reactions.leave() }
+
+    /// Whether a reaction is in progress.
+    var isReacting: Bool { reactions.depth > 0 }
+}
+
+// MARK: - Turns
+extension Turn {
+    /// Connects the turn with its tree.
+    func settle(in tree: Tree) { home = tree }
+
+    /// Makes the tree run actions as previews.
+    func beginPreviews() { isPreview = true }
+
+    /// Starts a new epoch at the current sequence.
+    func begin(epoch: UInt64) { self.epoch = epoch }
+
+    /// Whether there are answers to take.
+    public var hasResolutions: Bool { !news.resolutions.isEmpty }
+
+    /// Takes the answers given so far.
+    public func takeResolutions() -> [Resolution] {
+        let taken = news.resolutions
+        news.resolutions.removeAll()
+        return taken
+    }
+
+    /// Takes the effects that wait for the commit.
+    func takeEffects() -> [PendingEffect] {
+        let taken = news.effects
+        news.effects.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    /// Maximum capacity of the delta buffer that is kept for the next turn, in bytes.
+    private static let deltaBytesKeptMax = 1 << 20
+
+    /// Starts the next turn: clears the results of the last one, and keeps the capacities.
+    ///
+    /// The caller has taken the deltas and lists that it needs before.
+    public func begin() {
+        number &+= 1
+        deltas.value.writer.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
+        if !news.isEmpty { news.removeAll() }
+    }
+}

@@ -1,0 +1,203 @@
+public import ReactorBytes
+
+/// The unanswered actions of a client, applied on top of the state that the daemon sent.
+///
+/// *Place*: a ``Replica`` shows it. A read after a change of the state or of the list decides all
+/// actions again on top of the new state; further reads reuse the result.
+/// *Owner*: the replica's.
+final class Overlay<R: Reactor> {
+    private let preview: Preview<R>
+    private var entries: [Entry] = []
+    private var lastNumber: UInt64 = 0
+    /// Whether ``state`` has to be computed again.
+    private var isStale = true
+    /// The fields that the actions changed when they were decided last.
+    private var changes = StateChanges.fields([])
+    /// ``changes`` at the last call of ``takeChanges(on:)``.
+    private var shownChanges = StateChanges.fields([])
+    // Without recorded changes, `takeChanges` has no reason to decide the actions again.
+    private let isTracked = !R._trackedFields.isEmpty
+
+    private struct Entry {
+        var number: UInt64
+        /// The action's number in its session, once it has one.
+        var ordinal: UInt64?
+        var action: R.Action
+        /// Whether the state may already contain the action, and its outcome has not arrived.
+        var isDoubtful = false
+    }
+
+    init(_ reactor: R, at path: SlicePath) { preview = Preview(reactor, at: path) }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The state with the actions on top; see ``refresh(on:)``.
+    var state: R.State {
+        _read { yield preview.state }
+    }
+
+    /// Adds an action, and returns the number that removes it; `nil` if it cannot be previewed.
+    ///
+    /// An action that is rejected now stays in the list: a later state may accept it.
+    func add(_ action: R.Action, on base: R.State) -> (number: UInt64, changes: StateChanges)? {
+        guard entries.count < CoreLimits.previewsMax else { return nil }
+        refresh(on: base)
+        do throws(Rejection) {
+            try preview.apply(action)
+        } catch {
+            if error.code == Rejection.previewCode { return nil }
+        }
+        let added = preview.drainChanges()
+        changes = changes.union(added)
+        shownChanges = shownChanges.union(added)
+        lastNumber += 1
+        entries.append(Entry(number: lastNumber, ordinal: nil, action: action))
+        return (lastNumber, added)
+    }
+
+    /// Records the ordinal under which an action was sent.
+    func send(_ number: UInt64, as ordinal: UInt64) {
+        guard let index = entries.lastIndex(where: { $0.number == number }) else { return }
+        entries[index].ordinal = ordinal
+    }
+
+    /// Removes an action. Returns false if it was removed before.
+    func remove(_ number: UInt64) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return false }
+        entries.remove(at: index)
+        invalidate()
+        return true
+    }
+
+    /// Removes the actions with ordinals up to `ordinal`, which the state contains.
+    func remove(upTo ordinal: UInt64) {
+        entries.removeAll { $0.ordinal.map { $0 <= ordinal } ?? false }
+        invalidate()
+    }
+
+    // A whole state does not say whose actions it contains: a sent action is either in it, with its
+    // outcome right behind, or its outcome is still to come. Shown on top, it could count twice.
+    /// Hides the sent actions until they are answered.
+    func doubtSent() {
+        for index in entries.indices where entries[index].ordinal != nil {
+            entries[index].isDoubtful = true
+        }
+        invalidate()
+    }
+
+    func removeAll() {
+        entries.removeAll()
+        invalidate()
+    }
+
+    // A copy kept here would make the next change of the state copy the whole state.
+    /// Discards the computed state; the next read computes it again.
+    func invalidate() {
+        guard !isStale else { return }
+        isStale = true
+        preview.clear()
+    }
+
+    /// The fields that may look different since the last call because the actions or `base`
+    /// changed, besides the changes of `base` itself.
+    func takeChanges(on base: R.State) -> StateChanges {
+        if isTracked { refresh(on: base) }
+        let now: StateChanges =
+            if entries.isEmpty { .fields([]) } else if isTracked { changes } else { .all }
+        defer { shownChanges = now }
+        return shownChanges.union(now)
+    }
+
+    /// Decides the actions again on top of `base`, if anything changed since the last time.
+    func refresh(on base: R.State) {
+        guard isStale else { return }
+        isStale = false
+        preview.rebase(on: base)
+        _ = preview.drainChanges()
+        defer { changes = preview.drainChanges() }
+        for entry in entries where !entry.isDoubtful {
+            // An action that is rejected now may be accepted on top of a later state.
+            try? preview.apply(entry.action)
+        }
+    }
+}
+
+// MARK: - The shown state of a replica
+extension Replica {
+    /// The state as its client sees it: with the client's unanswered actions on top.
+    public var shown: R.State {
+        // A coroutine that yields one of two values costs more than the copy.
+        @inlinable get { isOverlaid ? overlaid : place.value }
+    }
+
+    /// Whether the shown state may differ from ``state``: by unanswered actions or by the reactor's
+    /// transform.
+    public var isOverlaid: Bool {
+        @inlinable get { mayDiffer.value }
+    }
+
+    @usableFromInline var overlaid: R.State {
+        if let overlay, !overlay.isEmpty {
+            overlay.refresh(on: place.value)
+            return presenter?.shown(overlay.state) ?? overlay.state
+        }
+        return presenter?.state ?? place.value
+    }
+
+    /// Updates ``isOverlaid`` after an action was added or removed.
+    private func weighOverlay() {
+        mayDiffer.value = presenter != nil || overlay.map { !$0.isEmpty } ?? false
+    }
+
+    /// Shows an action before it is answered, and returns the number that settles it; `nil` if it
+    /// cannot be previewed.
+    public func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
+
+    /// Shows an action before it is answered, and returns the fields that it shows differently.
+    package func tryOut(_ action: R.Action) -> (number: UInt64, changes: StateChanges)? {
+        guard hasState, isPreviewable else { return nil }
+        let overlay = overlay ?? Overlay(reactor, at: path)
+        self.overlay = overlay
+        defer { weighOverlay() }
+        guard let added = overlay.add(action, on: place.value) else { return nil }
+        return presenter == nil ? added : (added.number, .all)
+    }
+
+    /// The fields that may look different since the last call, besides the changes of the state
+    /// itself: actions were added, removed, or decided on another state.
+    package func takeOverlayChanges() -> StateChanges {
+        if presenter != nil { return .all }
+        return overlay?.takeChanges(on: place.value) ?? .fields([])
+    }
+
+    /// Records the ordinal under which a previewed action was sent.
+    public func sent(preview number: UInt64, as ordinal: UInt64) {
+        overlay?.send(number, as: ordinal)
+    }
+
+    /// Stops showing a previewed action. Returns false if it was settled before.
+    public func settle(preview number: UInt64) -> Bool {
+        defer { weighOverlay() }
+        return overlay?.remove(number) ?? false
+    }
+
+    /// Stops showing the previewed actions with an ordinal up to `ordinal`, which the state
+    /// contains.
+    public func settle(upTo ordinal: UInt64) {
+        guard let overlay else { return }
+        overlay.remove(upTo: ordinal)
+        weighOverlay()
+    }
+
+    /// Chooses between a state that follows mutations, which can preview actions, and whole values
+    /// that arrive as they are to be shown, with the values of the nodes below composed into them.
+    public func setPreviewable(_ isPreviewable: Bool) {
+        self.isPreviewable = isPreviewable
+        presenter?.takesValues = !isPreviewable
+        presenter?.take(place.value)
+        if !isPreviewable {
+            overlay?.removeAll()
+            weighOverlay()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import ReactorThreads
+
+/// The sagas of a tree's reactors.
+///
+/// A saga runs as an effect. Each node with sagas has a ``SagaDesk``, which exists while a saga
+/// uses it. *Owner*: the tree's isolation.
+final class SagaRunner {
+    /// State shared by all sagas.
+    private(set) lazy var room = SagaRoom(effects.environment)
+    private let nodes: NodeRegistry
+    private let effects: EffectRunner
+    private let turn: Turn
+
+    init(_ nodes: NodeRegistry, _ effects: EffectRunner, _ turn: Turn) {
+        self.nodes = nodes
+        self.effects = effects
+        self.turn = turn
+    }
+
+    /// Passes a job to the tree's isolation.
+    var post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void { effects.environment.post }
+
+    // MARK: Running
+
+    /// Runs a saga of the reactor of `node`, until it ends, is cancelled, or the reactor is
+    /// removed.
+    func run<R: Reactor, Value: Sendable>(
+        on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let scope = SagaScope.top(in: room)
+        let result = Guarded<Value?>(nil, by: room.lock)
+        adopt(scope, on: node) { [context = context(of: scope, on: node)] in
+            scope.start {
+                let value = try await body(context)
+                result.withLock { $0 = value }
+            }
+        }
+        return SagaHandle(scope: scope, result: result)
+    }
+
+    /// Registers a top-level saga of `node`, and starts it.
+    func adopt<R: Reactor>(_ scope: SagaScope, on node: Node<R>, _ start: () -> Void) {
+        guard let id = effects.admit(node) else {
+            // The desk was made for this saga, and may have no other user.
+            _ = retainDesk(of: node)
+            releaseDesk(of: node.number, R.self)
+            scope.fail(SagaError.tooMany)
+            return scope.bodyEnded(nil)
+        }
+        // Sequence 0: no transaction asked for it, and none waits for its end.
+        effects.list(RunningEffect(origin: .daemon, sequence: 0), as: id)
+        _ = retainDesk(of: node)
+        launch(scope, id, on: node, start)
+    }
+
+    /// Starts the reactor's own sagas once the current transaction is committed.
+    func begin<R: Reactor>(_ sagas: [Saga<R>], of node: Node<R>) {
+        for saga in sagas {
+            let id = effects.newID(of: node)
+            effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
+            // Retained now: an action right after this one is decided before this one is committed.
+            _ = retainDesk(of: node)
+            turn.whenCommitted { [self] in
+                effects.begin(id) { [self] in begin(saga, id, of: node) }
+            } orElse: { [self, number = node.number] in
+                effects.end(id)
+                releaseDesk(of: number, R.self)
+            }
+        }
+    }
+
+    private func begin<R: Reactor>(_ saga: Saga<R>, _ id: EffectID, of node: Node<R>) {
+        guard effects.running[id] != nil, !node.isGone else {
+            effects.end(id)
+            return releaseDesk(of: node.number, R.self)
+        }
+        let scope = SagaScope.top(in: room)
+        let context = context(of: scope, on: node)
+        launch(scope, id, on: node) {
+            scope.start { try await saga.body(context) }
+        }
+    }
+
+    /// Starts a registered saga, whose desk is retained.
+    private func launch<R: Reactor>(
+        _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ start: () -> Void
+    ) {
+        let post = post
+        let number = node.number
+        scope.whenDecided { end in
+            guard case .failed(let error) = end else { return }
+            // Its forks may still be ending.
+            post { tree in tree.effects.failEarly(id, error, of: R.self) }
+        }
+        scope.whenRunFails { error, cause in
+            post { tree in tree.sagas.runFailed(number, error, of: R.self, cause) }
+        }
+        scope.whenOver {
+            post { tree in
+                tree.effects.ended(id, nil, of: R.self)
+                tree.sagas.releaseDesk(of: number, R.self)
+            }
+        }
+        effects.set(cancel: { scope.cancel() }, of: id)
+        start()
+    }
+
+    /// The context of a top-level saga.
+    private func context<R: Reactor>(of scope: SagaScope, on node: Node<R>) -> SagaContext<R> {
+        let ear = SagaEar(desk(of: node).log)
+        scope.adopt(ear)
+        return SagaContext(host: TreeSagaHost(node, self), scope: scope, ear: ear)
+    }
+
+    /// Handles the failure of a handler's run: informs the reactor, and ends nothing else.
+    private func runFailed<R: Reactor>(
+        _ number: UInt32, _ error: any Error, of type: R.Type, _ cause: (any Sendable)?
+    ) {
+        guard let node = nodes[number] as? Node<R> else { return }
+        turn.report(.effectFailed(error, of: .daemon))
+        node.fail(error, cause as? R.Action, origin: .daemon, turn)
+    }
+
+    // MARK: Desks
+
+    /// The desk of `node`, which exists until its release.
+    func retainDesk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
+        let desk = desk(of: node)
+        desk.retain()
+        return desk
+    }
+
+    /// Releases the desk; without users, it is removed, and actions take the fast path again.
+    func releaseDesk<R: Reactor>(of number: UInt32, _ type: R.Type) {
+        guard let node = nodes[number] as? Node<R>, let desk = node.rules?.sagas else { return }
+        guard desk.release() else { return }
+        node.rules?.sagas = nil
+        desk.token = nil
+    }
+
+    /// The desk of `node`, created if needed.
+    private func desk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
+        if let desk = node.rules?.sagas { return desk }
+        let log = SagaLog<R>(room)
+        let desk = SagaDesk(log, path: "\(node.path)") { [unowned node] in
+            node.state
+        } dispatch: { [unowned node, unowned turn] action, then in
+            turn.transaction.begin(by: .daemon, .daemon)
+            // The notes between this job and the next are those of the action.
+            let start = LogPlace()
+            turn.whenCommitted { start.number = log.end }
+            do throws(Rejection) {
+                try R._carryOut(action, node, turn)
+            } catch {
+                turn.transaction.wishes.clear()
+                return then(.failure(error), 0..<0)
+            }
+            // The saga sees the consequences of its action, but not the action itself.
+            turn.whenCommitted { then(.success(()), start.number..<log.end) }
+            turn.tree.finishEmission()
+        }
+        node.orderedRules().sagas = desk
+        desk.token = node.addTap(desk.tap)
+        return desk
+    }
+}
+
+/// A log's end at one moment.
+private final class LogPlace {
+    var number: UInt64 = 0
+}

@@ -1,0 +1,73 @@
+import ReactorLoop
+
+/// The socket's path with the parts that guard it: its directory, its lock, its listener.
+///
+/// *Place*: opened at the start, in that order, and held until the process ends. A stale socket
+/// is removed, the socket of a running daemon never.
+final class BoundSocket {
+    let address: UnixAddress
+    private let directory: RuntimeDirectory
+    private let lock: LockFile
+    private(set) var listener: Listener
+    private let loop: EventLoop
+
+    /// Locks and binds `path`.
+    ///
+    /// *Throws*: ``ReactorLoop/LoopError`` with the reason: the directory is not safe, another
+    /// daemon is running, or another file is at the path.
+    init(_ path: String, makesDirectory: Bool, on loop: EventLoop) throws(LoopError) {
+        address = try UnixAddress(path)
+        self.loop = loop
+        directory =
+            makesDirectory
+            ? try RuntimeDirectory.openOrMake(at: address.directory)
+            : try RuntimeDirectory(at: address.directory)
+        lock = try LockFile(for: address, in: directory)
+        try SocketFile.removeStale(at: address, in: directory, holding: lock)
+        listener = try Listener(at: address, on: loop)
+    }
+
+    /// Binds the socket again if its file was removed; returns whether it did.
+    func rebindIfLost() throws(LoopError) -> Bool {
+        guard !listener.isClosed, !listener.isPathOurs else { return false }
+        let onAccept = listener.onAccept
+        try SocketFile.removeStale(at: address, in: directory, holding: lock)
+        let successor = try Listener(at: address, on: loop)
+        listener.close()
+        listener = successor
+        successor.onAccept = onAccept
+        successor.resumeAccepting()
+        return true
+    }
+
+    /// Stops listening and removes the socket's file.
+    func close() {
+        listener.unlinkIfOurs()
+        listener.close()
+    }
+}
+
+extension BoundSocket {
+    /// Returns the path to bind for this user, and whether the daemon makes its directory.
+    ///
+    /// *Throws*: ``ReactorLoop/SocketPathError`` if the configured path cannot be a socket's.
+    static func choose(
+        _ configured: String?, environment: [String: String], uid: UInt32
+    ) throws(SocketPathError) -> (path: String, makesDirectory: Bool) {
+        if let configured {
+            if let refusal = SocketPathError(configured) { throw refusal }
+            return (configured, false)
+        }
+        let candidate = try candidate(environment: environment, uid: uid)
+        return (candidate.path, candidate.isDirectoryCreated)
+    }
+
+    /// Returns the path to bind for this user if the configuration names none.
+    static func candidate(
+        environment: [String: String], uid: UInt32
+    ) throws(SocketPathError) -> SocketCandidate {
+        try SocketCandidates.forDaemon(environment: environment, uid: uid) {
+            FileSystem.isOwned($0, by: uid)
+        }
+    }
+}

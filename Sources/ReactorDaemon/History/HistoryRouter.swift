@@ -1,0 +1,187 @@
+import Glibc
+import ReactorCore
+import ReactorJournal
+import ReactorLoop
+import ReactorServer
+import ReactorThreads
+import ReactorWire
+
+/// Routes a running daemon's queries about the past to the archives, and their answers to the
+/// server.
+///
+/// *Place*: beside the server in its shell. *Owner*: the loop's thread.
+final class HistoryRouter {
+    private var server: Server
+    private let keeper: HistoryKeeper
+    private let loop: EventLoop
+    /// Reads the log, on its own thread.
+    private let logs: HistoryArchive
+    /// Answers queries that need a second tree, and backups, on its own thread.
+    private let trees: HistoryArchive
+    private let directory: DataDirectory
+    /// Number of unanswered queries for ``trees``, by uid.
+    private var heavyCounts: [UInt32: Int] = [:]
+    /// The result of the last requested snapshot.
+    private var lastMade: SnapshotMade?
+    /// Connections that have sent a query to an archive.
+    private var asking: Set<ConnectionID> = []
+    /// Connections that have ended their input.
+    private var ended: Set<ConnectionID> = []
+
+    /// Maximum number of unanswered queries for ``trees`` per user. The archive works on one at a
+    /// time, and users take turns; each query takes about as long as a start.
+    static let heavyMax = 4
+    /// Maximum number of files that are open for queries about the past: each reader holds the
+    /// journal's file and its log.
+    static let descriptorsMax =
+        2
+        * (ArchiveWorker.followersMax + ArchiveWorker.readersMax + ArchiveWorker.begunMax + 8)
+
+    init(
+        _ history: History, _ keeper: HistoryKeeper, of server: Server, on loop: EventLoop,
+        roots: HistoryArchive.Roots?
+    ) throws(DaemonError) {
+        self.server = server
+        self.keeper = keeper
+        self.loop = loop
+        directory = history.directory
+        let handle = loop.handle
+        let target = Guarded<Confined<HistoryRouter>?>(nil)
+        let answer: HistoryArchive.Answer = { inquiry, result in
+            guard let router = target.withLock({ $0 }) else { return }
+            _ = handle.post { router.open().answer(inquiry, result) }
+        }
+        let (limits, dropped) = (server.limits, history.config.dropped)
+        do throws(WorkThreadError) {
+            logs = try HistoryArchive(
+                directory, dropped: dropped, limits: limits, roots: nil, answer: answer)
+            do throws(WorkThreadError) {
+                trees = try HistoryArchive(
+                    directory, dropped: dropped, limits: limits, roots: roots, answer: answer)
+            } catch {
+                logs.close()
+                throw error
+            }
+        } catch {
+            throw .journal(
+                .system(SystemFailure(call: "pthread_create", path: "", code: error.code)))
+        }
+        target.withLock { $0 = Confined(self) }
+        release = { target.withLock { $0 = nil } }
+    }
+
+    // Ends the archives' reference to this object, which owns them.
+    private var release: () -> Void = {}
+
+    /// Continues with a replacement of the server.
+    func serve(_ server: Server) { self.server = server }
+
+    /// Routes a query.
+    func take(_ inquiry: Inquiry) {
+        switch inquiry.ask {
+        case .snapshot: snapshot(inquiry)
+        case .backup where inquiry.peer.uid != geteuid() && inquiry.peer.uid != 0:
+            // A backup holds the sessions' secrets.
+            let text = "only uid \(geteuid()), the daemon's own, and root may request a backup"
+            refuse(inquiry, Refusal(.forbidden, text))
+        case .log: hand(inquiry, to: logs)
+        default:
+            let uid = inquiry.peer.uid
+            let count = heavyCounts[uid] ?? 0
+            guard count < Self.heavyMax else {
+                let text = "\(count) queries of uid \(uid) about the past wait"
+                return refuse(inquiry, Refusal(.busy, text + ", try again later"))
+            }
+            heavyCounts[uid] = count + 1
+            hand(inquiry, to: trees)
+        }
+    }
+
+    private func hand(_ inquiry: Inquiry, to archive: HistoryArchive) {
+        asking.insert(inquiry.connection)
+        // Queries reach this method at the turn's end, possibly after the connection's input
+        // ended.
+        if ended.contains(inquiry.connection) { archive.endWaits(of: inquiry.connection) }
+        archive.take(inquiry)
+    }
+
+    /// Refuses a query that was not passed to an archive.
+    private func refuse(_ inquiry: Inquiry, _ refusal: Refusal) {
+        server.answer(inquiry, with: .failure(refusal), at: loop.now)
+    }
+
+    private func answer(_ inquiry: Inquiry, _ result: Result<[UInt8], Refusal>) {
+        switch inquiry.ask {
+        case .past, .export, .backup:
+            let count = heavyCounts[inquiry.peer.uid] ?? 1
+            heavyCounts[inquiry.peer.uid] = count > 1 ? count - 1 : nil
+        case .log, .get, .describe, .tree, .stats, .limits, .checksum, .snapshot: break
+        }
+        server.answer(inquiry, with: result, at: loop.now)
+    }
+
+    private func snapshot(_ inquiry: Inquiry) {
+        // A repeated request does not write an unchanged state again.
+        if let lastMade, lastMade.row == keeper.journal.lastNumber,
+            lastMade.revision.sequence == server.tree.turn.sequence
+        {
+            return answer(inquiry, .success(lastMade.wireBytes()))
+        }
+        keeper.snapshot { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let header):
+                let position = header.position
+                let made = SnapshotMade(
+                    row: position.number,
+                    revision: Revision(epoch: position.epoch, sequence: position.sequence),
+                    file: directory.file(of: header))
+                lastMade = made
+                answer(inquiry, .success(made.wireBytes()))
+            case .failure(let error):
+                var refusal = PastError.journal(error).refusal
+                refusal.message = "no snapshot was taken: \(refusal.message)"
+                answer(inquiry, .failure(refusal))
+            }
+        }
+    }
+
+    /// Called after the journal appended rows.
+    func appended() { logs.appended() }
+
+    /// Called when a connection has ended its input: it still gets its answers, but its log
+    /// queries no longer wait for new rows.
+    func endInput(_ connection: ConnectionID) {
+        ended.insert(connection)
+        if asking.contains(connection) { logs.endWaits(of: connection) }
+    }
+
+    /// Called when a connection has closed.
+    func forget(_ connection: ConnectionID) {
+        ended.remove(connection)
+        guard asking.remove(connection) != nil else { return }
+        logs.forget(connection)
+        trees.forget(connection)
+    }
+
+    /// Passes the time to the archives, for the deadlines of waiting queries.
+    func tick(at now: UInt64) {
+        guard !asking.isEmpty else { return }
+        logs.tick(at: now)
+        trees.tick(at: now)
+    }
+
+    /// Cancels all queries without waiting for the threads; no query is answered from now on.
+    func stop() {
+        release()
+        logs.stop()
+        trees.stop()
+    }
+
+    /// Cancels all queries and joins the threads.
+    func close() {
+        release()
+        logs.close()
+        trees.close()
+    }
+}

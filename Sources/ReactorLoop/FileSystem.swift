@@ -1,0 +1,83 @@
+import Glibc
+
+/// Files and directories by their paths, in a few calls.
+///
+/// *Place*: what a daemon reads or makes besides its socket and its journal, before it serves.
+/// *Owner*: any thread.
+package enum FileSystem {
+    /// Most bytes that one call reads.
+    private static let partBytesMax = 1 << 20
+
+    /// The bytes of a file or a pipe up to its end, or the first `byteCountMax`.
+    ///
+    /// *Throws*: with the system's code, such as `ENOENT`. *C*: `open`, `read`.
+    package static func bytes(
+        at path: String, byteCountMax: Int = .max
+    ) throws(CallFailure) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system("open", path) }
+        defer { close(descriptor) }
+        return try bytes(of: descriptor, path, byteCountMax)
+    }
+
+    /// The bytes of standard input up to its end.
+    ///
+    /// *Throws*: with the system's code. *C*: `read`.
+    package static func bytesOfInput() throws(CallFailure) -> [UInt8] {
+        try bytes(of: STDIN_FILENO, "standard input", .max)
+    }
+
+    /// Whether a directory is at `path`, links followed. *C*: `stat`.
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether what is at `path`, a link not followed, belongs to the user `uid`. *C*: `lstat`.
+    package static func isOwned(_ path: String, by uid: UInt32) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_uid == uid
+    }
+
+    /// Makes the directory `path` from the root, and those above it that are missing, for their
+    /// owner alone; what cannot be made is left out. *C*: `mkdir`.
+    package static func makeDirectories(_ path: String) {
+        var place = ""
+        for part in path.split(separator: "/") {
+            place += "/" + part
+            _ = unsafe mkdir(place, 0o700)
+        }
+    }
+
+    /// The names in a directory, in no order; none where it cannot be read. *C*: `readdir`.
+    package static func names(in path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func bytes(
+        of descriptor: Int32, _ subject: String, _ byteCountMax: Int
+    ) throws(CallFailure) -> [UInt8] {
+        let stream = StandardStream(descriptor: descriptor)
+        var bytes: [UInt8] = []
+        while bytes.count < byteCountMax {
+            let part: [UInt8]
+            do {
+                part = try stream.read(min(partBytesMax, byteCountMax - bytes.count))
+            } catch {
+                throw CallFailure(call: "read", code: error.code, subject: subject)
+            }
+            guard !part.isEmpty else { break }
+            bytes += part
+        }
+        return bytes
+    }
+}

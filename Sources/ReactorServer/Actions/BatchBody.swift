@@ -1,0 +1,87 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Reads the body of a batch: an array of pairs of a node's number and an action.
+enum BatchBody {
+    /// One action of a batch.
+    struct Part {
+        /// The client's number for the node, as it stands in the body.
+        var id: UInt64
+        /// The bytes of the action.
+        var range: Range<Int>
+    }
+
+    /// The parts of a batch, which starts at `offset`.
+    ///
+    /// *Throws*: where the body is malformed, or has more than `countMax` parts.
+    static func parts(
+        _ body: Span<UInt8>, from offset: Int, countMax: Int
+    ) throws(WireError) -> [Part] {
+        var parts: [Part] = []
+        var cursor = WireCursor(offset: offset)
+        var list = try cursor.openArray(in: body)
+        while try cursor.nextElement(in: body, &list) {
+            guard parts.count < countMax else {
+                throw WireError(
+                    .refused("more than batchActionsMax \(countMax) actions"), at: cursor.offset)
+            }
+            do throws(WireError) {
+                parts.append(try part(body, &cursor))
+            } catch {
+                throw error.inside("\(parts.count)")
+            }
+        }
+        guard cursor.offset == body.count else {
+            throw WireError(.trailingBytes(body.count - cursor.offset), at: cursor.offset)
+        }
+        return parts
+    }
+
+    private static func part(
+        _ body: Span<UInt8>, _ cursor: inout WireCursor
+    ) throws(WireError) -> Part {
+        var pair = try cursor.openArray(in: body)
+        guard try cursor.nextElement(in: body, &pair) else {
+            throw WireError(.missingField("id"), at: cursor.offset)
+        }
+        let id = try cursor.unsigned(in: body)
+        guard try cursor.nextElement(in: body, &pair) else {
+            throw WireError(.missingField("action"), at: cursor.offset)
+        }
+        let start = cursor.offset
+        try cursor.skip(in: body)
+        let range = start..<cursor.offset
+        guard try !cursor.nextElement(in: body, &pair) else {
+            throw WireError(.refused("more than id and action"), at: cursor.offset)
+        }
+        return Part(id: id, range: range)
+    }
+
+    /// The open nodes of `connection` that a batch names, each once; as far as the batch can be read,
+    /// which may be malformed.
+    static func aliases(
+        _ body: Span<UInt8>, hasOptions: Bool, of connection: Connection
+    ) -> [NodeAlias] {
+        var aliases: [NodeAlias] = []
+        var seen: Set<UInt64> = []
+        do throws(WireError) {
+            var cursor = WireCursor()
+            if hasOptions { try cursor.skip(in: body) }
+            var list = try cursor.openArray(in: body)
+            while try cursor.nextElement(in: body, &list) {
+                var pair = try cursor.openArray(in: body)
+                guard try cursor.nextElement(in: body, &pair) else { break }
+                let id = try cursor.unsigned(in: body)
+                if seen.insert(id).inserted, let node = connection.node(UInt32(clamping: id)) {
+                    aliases.append(NodeAlias(id: UInt32(clamping: id), node: node.number))
+                }
+                while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }
+            }
+        } catch {
+            // The batch is refused: what else it may have named has no effect.
+            return aliases
+        }
+        return aliases
+    }
+}

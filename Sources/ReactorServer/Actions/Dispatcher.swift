@@ -1,0 +1,403 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Carries out actions: runs of plain ones, those with options, and batches.
+///
+///     offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
+///     let frameCount = dispatcher.dispatch(header, body, of: connection)
+///
+/// Every new action raises its session's ordinal, is written by the ``Chronicle``, carried out by the
+/// tree under the crash marker of ``ActionWatch``, and concluded by the ``OutcomeWriter``. An action
+/// that came before is answered with its outcome.
+///
+/// *Place*: the server hands it the frames of actions of connections that have a session; it handles no
+/// other frame and reads from no connection.
+final class Dispatcher {
+    private let tree: Tree
+    private let limits: ServerLimits
+    private let orders: ShellOrders
+    private let chronicle: Chronicle
+    private let outcomes: OutcomeWriter
+    private let delivery: Delivery
+    /// Which action is being carried out.
+    private let watch: Place<ActionWatch>
+    /// By how many bytes states became smaller while nothing else was carried out.
+    private(set) var shrunkByteCount = 0
+
+    /// Watches actions by `watch`.
+    init(
+        _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
+        _ outcomes: OutcomeWriter, _ delivery: Delivery, watching watch: ActionWatch
+    ) {
+        self.tree = tree
+        self.limits = limits
+        self.orders = orders
+        self.chronicle = chronicle
+        self.outcomes = outcomes
+        self.delivery = delivery
+        self.watch = Place(watch)
+    }
+
+    /// Which action the run before died of, if it did.
+    var lastDeath: ActionWatch.Death? { watch.value.death }
+}
+
+// MARK: - Runs of plain actions
+extension Dispatcher {
+    /// Carries out the plain actions that stand one after the other from `first` on, and answers where
+    /// the first other frame starts.
+    ///
+    /// Nearly every frame is such an action: without options, of the next ordinal, to an open node.
+    /// What is the same for all of them is looked up once. All others are left to the general way.
+    func dispatchRun(_ bytes: Span<UInt8>, from first: Int, of connection: Connection) -> Int {
+        guard let session = connection.session, chronicle.admission == .all, mayWait(session),
+            !watch.value.suspects(session)
+        else { return first }
+        var offset = first
+        var run = AppliedRun(
+            ordinal: session.ordinal &+ 1, sequence: tree.turn.sequence &+ 1, count: 0)
+        let countMax = UInt64(delivery.window(of: connection))
+        let keepsHistory = chronicle.keepsHistory
+        var last: (id: UInt32, node: AnyNode)?
+        var aliases: [NodeAlias] = []
+        var end: (result: DispatchResult, range: Range<Int>)?
+        tree.begin(by: connection.caller)
+        let page = watch.value.begin(session)
+        while run.count < countMax,
+            let frame = PlainFrame(
+                .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
+            // The ordinal after the largest is 0, which is none.
+            frame.number == run.ordinal &+ run.count, frame.number > 0
+        {
+            if last?.id != frame.id {
+                guard let node = connection.node(frame.id) else { break }
+                last = (frame.id, node)
+                if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
+            }
+            guard let node = last?.node else { break }
+            page?.note(frame.number)
+            let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
+            if let result {
+                end = (result, offset..<frame.range.upperBound)
+                break
+            }
+            offset = frame.range.upperBound
+            run.count &+= 1
+        }
+        watch.value.end()
+        let next = end?.range.upperBound ?? offset
+        guard next > first else { return first }
+        count(Int(run.count) &+ (end == nil ? 0 : 1), byteCount: next &- first, of: connection)
+        if run.count > 0 {
+            session.ordinal = run.last
+            outcomes.conclude(run, session, connection)
+            if keepsHistory {
+                chronicle.record(
+                    run: run, aliases, bytes.extracting(first..<offset), session,
+                    connection.caller)
+            }
+        }
+        if let end {
+            conclude(end.result, bytes.extracting(end.range), aliases, session, connection)
+        }
+        return next
+    }
+
+    /// Counts the actions of a run.
+    private func count(_ count: Int, byteCount: Int, of connection: Connection) {
+        orders.stats.actions &+= UInt64(count)
+        connection.inlet.value.advance(byteCount)
+        delivery.countActions(count, byteCount: byteCount, of: connection)
+    }
+
+    /// Concludes the action behind a run, which was not plain.
+    private func conclude(
+        _ result: DispatchResult, _ frame: Span<UInt8>, _ aliases: [NodeAlias],
+        _ session: Session, _ connection: Connection
+    ) {
+        session.ordinal &+= 1
+        chronicle.record(
+            arrivalOf: session.ordinal, aliases.suffix(1), frame, result, session,
+            connection.caller)
+        outcomes.conclude(result, of: session.ordinal, session, connection)
+    }
+}
+
+// MARK: - Actions of the general way
+extension Dispatcher {
+    /// Carries out one action and records its outcome; answers how many frames its work counts as, for
+    /// the connection's share of the turn.
+    func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) -> Int {
+        guard let session = begin(header, body, of: connection) else { return 1 }
+        var frameCount = 0
+        var aliases: [NodeAlias] = []
+        if chronicle.keepsHistory, let node = connection.node(header.id) {
+            aliases = [NodeAlias(id: header.id, node: node.number)]
+        }
+        let result = watching(header.number, of: session) {
+            carryOut(header, body, session, connection, &frameCount)
+        }
+        end(header, body, aliases, result, session, connection)
+        return frameCount
+    }
+
+    /// Carries out several actions as one transaction; answers as ``dispatch(_:_:of:)`` does.
+    func dispatchBatch(
+        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
+    ) -> Int {
+        guard let session = begin(header, body, of: connection) else { return 1 }
+        var frameCount = 0
+        let aliases =
+            chronicle.keepsHistory
+            ? BatchBody.aliases(
+                body, hasOptions: header.flags.contains(.options), of: connection) : []
+        let result = watching(header.number, of: session) {
+            carryOutBatch(header, body, session, connection, &frameCount)
+        }
+        end(header, body, aliases, result, session, connection)
+        return frameCount
+    }
+
+    /// Counts a new action and answers its session; an action that came before is answered with its
+    /// outcome.
+    private func begin(
+        _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
+    ) -> Session? {
+        guard let session = connection.session else { return nil }
+        guard header.number > session.ordinal else {
+            outcomes.repeatOutcome(header, session, to: connection)
+            return nil
+        }
+        session.ordinal = header.number
+        orders.stats.actions &+= 1
+        delivery.countActions(
+            1, byteCount: FrameHeader.byteCount + body.count, of: connection)
+        return session
+    }
+
+    private func end(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ aliases: [NodeAlias],
+        _ result: DispatchResult, _ session: Session, _ connection: Connection
+    ) {
+        chronicle.record(
+            arrival: header, body, aliases, result, session, connection.caller)
+        outcomes.conclude(result, header, session, connection)
+    }
+
+    /// Carries out an action under the crash marker, so that a restart knows what was in progress; an
+    /// action that has ended several runs of the daemon is refused.
+    private func watching(
+        _ ordinal: UInt64, of session: Session, _ carryOut: () -> DispatchResult
+    ) -> DispatchResult {
+        guard !watch.value.isPoisoned(ordinal, of: session) else {
+            return .failed(
+                .rejected(
+                    Rejection(
+                        .poisoned,
+                        "the daemon ended \(ActionWatch.deathsMax) times while it carried this "
+                            + "action out: it is not tried again; `reactorctl log` shows it")))
+        }
+        watch.value.begin(session)?.note(ordinal)
+        let result = carryOut()
+        watch.value.end()
+        watch.value.acquit(ordinal, of: session)
+        return result
+    }
+
+    /// Carries out an action, if nothing speaks against it.
+    private func carryOut(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection,
+        _ frameCount: inout Int
+    ) -> DispatchResult {
+        if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
+            return .failed(.rejected(refusal))
+        }
+        guard let node = connection.node(header.id) else {
+            let rejection = Rejection(.notFound, "node \(header.id) is not open or is gone")
+            return .failed(.rejected(rejection))
+        }
+        let mayWait = mayWait(session)
+        guard chronicle.admission == .all else {
+            return shrink(header, body, at: node, connection, mayWait, &frameCount)
+        }
+        let (caller, ordinal) = (connection.caller, header.number)
+        guard header.flags.contains(.options) else {
+            return tree.dispatch(to: node, body, by: caller, ordinal: ordinal, mayWait: mayWait)
+        }
+        do throws(StepFailure) {
+            let (offset, cancel) = try checkConditions(body, of: node, connection)
+            guard let cancel else {
+                return tree.dispatch(
+                    to: node, body, from: offset, by: caller, ordinal: ordinal, mayWait: mayWait)
+            }
+            return tree.dispatch(
+                to: node, body, from: offset, by: caller, ordinal: ordinal, cancel: cancel,
+                mayWait: mayWait)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func carryOutBatch(
+        _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection,
+        _ frameCount: inout Int
+    ) -> DispatchResult {
+        do throws(StepFailure) {
+            if let refusal = quota(of: session, isAwaited: header.flags.contains(.awaited)) {
+                throw .rejected(refusal)
+            }
+            var (offset, cancel): (Int, String?) = (0, nil)
+            if header.flags.contains(.options) {
+                (offset, cancel) = try checkConditions(body, of: tree.root, connection)
+            }
+            let items = try batchItems(body, from: offset, of: connection)
+            guard chronicle.admission == .all else {
+                return shrink(
+                    items, body, header.number, cancel, connection, mayWait(session), &frameCount)
+            }
+            return tree.transact(
+                items, body, by: connection.caller, ordinal: header.number, cancel: cancel,
+                mayWait: mayWait(session))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func batchItems(
+        _ body: Span<UInt8>, from offset: Int, of connection: Connection
+    ) throws(StepFailure) -> [Tree.BatchItem] {
+        let parts: [BatchBody.Part]
+        do throws(WireError) {
+            parts = try BatchBody.parts(body, from: offset, countMax: limits.batchActionsMax)
+        } catch {
+            throw .decode(error.inside("batch"))
+        }
+        var items: [Tree.BatchItem] = []
+        for (index, part) in parts.enumerated() {
+            guard let id = UInt32(exactly: part.id), let node = connection.node(id) else {
+                let text = "action \(index): node \(part.id) is not open or is gone"
+                throw .rejected(Rejection(.notFound, text))
+            }
+            items.append(Tree.BatchItem(node: node, range: part.range))
+        }
+        return items
+    }
+}
+
+// MARK: - Conditions and quotas
+extension Dispatcher {
+    /// Whether a session's action may leave its answer for later. One that may not is still let
+    /// through, and rejected where it asks for that: otherwise no action could end a wait.
+    private func mayWait(_ session: Session) -> Bool { !isFull(session, besides: 0) }
+
+    /// Whether so many of a session's actions wait for their answers, besides `count` others, that no
+    /// more may.
+    private func isFull(_ session: Session, besides count: Int) -> Bool {
+        func isOver() -> Bool { session.deferred.count + count >= limits.inFlightMax }
+        // An action of the same turn may have ended these waits.
+        if isOver() { outcomes.resolve() }
+        return isOver()
+    }
+
+    /// Why a session may send nothing more for now; `isAwaited` says whether its client waits for the
+    /// end of effects.
+    private func quota(of session: Session, isAwaited: Bool) -> Rejection? {
+        if chronicle.isReadOnly {
+            return Rejection(
+                .diskFull,
+                "the daemon's disk is full: it shows what there is, and changes nothing until there "
+                    + "is room")
+        }
+        guard isAwaited, isFull(session, besides: session.awaited.count) else { return nil }
+        return Rejection(
+            .quota,
+            "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")
+    }
+
+    /// Reads the options in front of an action and checks them; answers where the action starts, and
+    /// under which name its effects can be cancelled.
+    private func checkConditions(
+        _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
+    ) throws(StepFailure) -> (offset: Int, cancel: String?) {
+        var cursor = WireCursor()
+        let options: DispatchOptions
+        do throws(WireError) {
+            options = try DispatchOptions.decode(body, &cursor)
+        } catch {
+            throw .decode(error.inside("options"))
+        }
+        if let expected = options.expected { try check(expected, of: node) }
+        if options.ack == .durable {
+            guard chronicle.keepsHistory else {
+                throw .rejected(
+                    Rejection(
+                        .history,
+                        "the daemon keeps everything in memory, nothing is durable: give it `data:`"
+                    ))
+            }
+            chronicle.requireDurability()
+        }
+        let heldFor = connection.inlet.value.heldFor
+        if let deadline = options.deadline, heldFor >= UInt64(deadline) * 1_000_000 {
+            throw .rejected(
+                Rejection(
+                    .deadline,
+                    "the action waited \(heldFor / 1_000_000) ms for its turn, at most \(deadline)"
+                ))
+        }
+        return (cursor.offset, options.cancel)
+    }
+
+    private func check(_ expected: Revision, of node: AnyNode) throws(StepFailure) {
+        let actual = Revision(epoch: tree.turn.epoch, sequence: node.sequence)
+        // A client that saw the tree at a later revision than the node's last change saw the node
+        // as it is.
+        guard expected.epoch == actual.epoch, expected.sequence >= actual.sequence,
+            expected.sequence <= tree.turn.sequence
+        else {
+            throw .rejected(
+                Rejection(
+                    .conflict, "\(node.path) changed at revision \(actual), not \(expected)"))
+        }
+    }
+}
+
+// MARK: - A full disk
+extension Dispatcher {
+    /// Carries out an action if it makes the tree smaller.
+    private func shrink(
+        _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection,
+        _ mayWait: Bool, _ frameCount: inout Int
+    ) -> DispatchResult {
+        do throws(StepFailure) {
+            var (offset, cancel): (Int, String?) = (0, nil)
+            if header.flags.contains(.options) {
+                (offset, cancel) = try checkConditions(body, of: node, connection)
+            }
+            let item = Tree.BatchItem(node: node, range: offset..<body.count)
+            return shrink(
+                [item], body, header.number, cancel, connection, mayWait, &frameCount)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Carries out actions as one transaction if together they make the tree smaller. To weigh a large
+    /// state takes time for which other connections wait, so it counts as frames.
+    private func shrink(
+        _ items: [Tree.BatchItem], _ body: Span<UInt8>, _ ordinal: UInt64, _ cancel: String?,
+        _ connection: Connection, _ mayWait: Bool, _ frameCount: inout Int
+    ) -> DispatchResult {
+        let shrunk = tree.transactShrinking(
+            items, body, by: connection.caller, ordinal: ordinal, cancel: cancel,
+            mayWait: mayWait,
+            else: Rejection(
+                .diskFull,
+                "the daemon's disk is full but for a reserve: it carries out what makes its states "
+                    + "smaller, and nothing else until there is room"))
+        frameCount = min(shrunk.workByteCount >> 14, limits.framesPerTurnMax)
+        shrunkByteCount += shrunk.shrunkByteCount
+        return shrunk.result
+    }
+}

@@ -1,0 +1,441 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Answers questions, which change nothing: small ones at once, within the share of the turn, others at
+/// the end of a turn or encoded off the loop, one after another. It hands questions about the past to
+/// the archive.
+///
+/// *Place*: the server hands it the frames that ask; the end of a turn has it answer what waits.
+/// ``QuestionTable`` and ``AnswerTable`` hold what waits and what is under way.
+final class AnswerService {
+    private let limits: ServerLimits
+    private let orders: ShellOrders
+    private let delivery: Delivery
+    private let chronicle: Chronicle
+    private let source: AnswerSource
+    /// What the parts of the server keep.
+    let meter: ServerMeter
+    /// Questions that wait for their answers.
+    private var questions = QuestionTable()
+    /// Large answers that are under way.
+    private var answers = AnswerTable()
+
+    /// Most bytes of an answer that each connection gets its own copy of: a few bytes of each are
+    /// cheaper than an answer that is shared.
+    private static let copiedBytesMax = 4 << 10
+
+    init(
+        _ meter: ServerMeter, _ limits: ServerLimits, _ orders: ShellOrders,
+        _ chronicle: Chronicle, _ delivery: Delivery
+    ) {
+        self.meter = meter
+        source = AnswerSource(tree: meter.tree)
+        self.limits = limits
+        self.orders = orders
+        self.chronicle = chronicle
+        self.delivery = delivery
+        // Nothing is known of the size of a tree that was recovered.
+        if chronicle.turnStart > 0 { questions.grownBytes = QuestionTable.unknownBytes }
+    }
+
+    /// Bytes of large answers that are kept or under way.
+    var byteCount: Int { answers.byteCount }
+
+    /// Whether questions wait for the share of the next turn.
+    var hasSoon: Bool { questions.hasSoon }
+
+    /// Whether the end of a turn answers a question, or has it encoded.
+    var isDue: Bool {
+        questions.isActive
+            && (questions.finished != nil || questions.hasSoon
+                || questions.running == nil && questions.hasLate
+                    && answers.busyByteCount < limits.answersBytesMax)
+    }
+
+    private var sequence: UInt64 { source.tree.turn.sequence }
+
+    // MARK: The turn's share
+
+    /// Bytes that may be encoded on the loop in a turn.
+    private var shareMax: Int { max(1, limits.answerBytesPerTurnMax) }
+
+    /// Bytes that may still be encoded on the loop in the turn.
+    private var shareLeft: Int { shareMax - questions.spentBytes }
+
+    /// Begins another share.
+    func beginTurn() { questions.beginTurn() }
+
+    /// Records that a turn's deltas had so many bytes: no slice has grown by much more.
+    func grow(by byteCount: Int) { questions.grownBytes &+= UInt64(byteCount) }
+}
+
+// MARK: - Questions
+extension AnswerService {
+    /// Answers a question, or lets it wait for its answer.
+    func ask(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        let ask: Ask
+        do throws(WireError) {
+            ask = try Ask(wireBytes: body)
+        } catch {
+            return delivery.refuse(header, Refusal(.decode, "ask: \(error)"), of: connection)
+        }
+        let question: (form: SliceName.Form, path: String, purpose: Asker.Purpose)
+        switch ask {
+        case .get(let path): question = (.value, path, .value)
+        case .describe(let path): question = (.description, path, .whole)
+        case .tree: question = (.entries, "/", .whole)
+        case .stats: question = (.counters, "/", .whole)
+        case .checksum(let path, let mode):
+            question = (mode == .value ? .value : .replica, path, .checksum)
+        case .limits:
+            return delivery.reply(to: connection) { writer in
+                writer.parts(.answer, number: header.number, body: limits.named.wireBytes().span)
+            }
+        case .past, .snapshot, .backup, .log, .export:
+            return inquire(ask, header, of: connection)
+        }
+        do throws(Refusal) {
+            let name = try source.name(question.form, question.path)
+            take(name, try source.locate(name), question.purpose, header, of: connection)
+        } catch {
+            delivery.refuse(header, error, of: connection)
+        }
+    }
+
+    /// Answers a small question at once, within the turn's share; others wait for the turn's end.
+    private func take(
+        _ name: SliceName, _ place: NodeFinder.Found, _ purpose: Asker.Purpose,
+        _ header: FrameHeader, of connection: Connection
+    ) {
+        connection.requests.ask(header.number)
+        let asker = Asker(
+            connection: connection, number: header.number, purpose: purpose, sequence: sequence)
+        // A checksum is of the turn's mark, and questions that wait come first.
+        if purpose != .checksum, !questions.hasSoon {
+            if reuse(name, of: place.node, for: [asker]) { return }
+            if shareLeft > 0, byteEstimate(of: name, place.node) <= shareLeft {
+                return share(encode(name, place), of: name, place.node, among: [asker])
+            }
+        }
+        questions.add(asker, for: name, of: place.node)
+        if connection.requests.questionCount >= limits.questionsPerConnectionMax {
+            delivery.pauseReading(connection)
+        }
+    }
+
+    /// Answers what fits the turn's share, as of the turn's mark, and has the next large answer
+    /// encoded off the loop.
+    func answerWaiting() {
+        guard questions.isActive else { return }
+        deliver()
+        while let taken = questions.popSoon() {
+            let (name, askers) = (taken.name, taken.askers)
+            guard let place = locate(name, for: askers) else { continue }
+            if reuse(name, of: place.node, for: askers) { continue }
+            let byteCount = byteEstimate(of: name, place.node)
+            if byteCount > shareMax {
+                questions.postpone(taken)
+            } else if shareLeft <= 0 || byteCount > shareLeft {
+                questions.restoreSoon(taken)
+                break
+            } else {
+                share(encode(name, place), of: name, place.node, among: askers)
+            }
+        }
+        if questions.running == nil { beginEncoding() }
+    }
+
+    /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
+    func encoded(_ encoding: SliceEncoding) { questions.finished = encoding }
+
+    private func deliver() {
+        guard let encoding = questions.finished, let running = questions.running else { return }
+        questions.finished = nil
+        questions.running = nil
+        questions.learn(
+            encoding, of: running.name, running.state, grownBytes: running.grownBytes)
+        share(encoding, of: running.name, running.state, among: running.askers)
+    }
+
+    private func beginEncoding() {
+        while let taken = questions.popLate() {
+            let (name, askers) = (taken.name, taken.askers)
+            guard let place = locate(name, for: askers) else { continue }
+            if reuse(name, of: place.node, for: askers) { continue }
+            if answers.byteCount >= limits.answersBytesMax { answers.dropIdle() }
+            guard answers.byteCount < limits.answersBytesMax else {
+                return questions.restoreLate(taken)
+            }
+            questions.running = QuestionTable.Running(
+                name: name, state: SliceState(of: place.node, at: sequence), askers: askers,
+                grownBytes: questions.grownBytes)
+            for asker in askers where asker.purpose == .checksum { announce(asker) }
+            orders.append(.encode(capture(name, place)))
+            return
+        }
+    }
+
+    /// Says by an empty part that the checksum is as of the turn's mark: the client compares what it
+    /// holds then, and not what it holds when the checksum comes.
+    private func announce(_ asker: Asker) {
+        delivery.reply(to: asker.connection) { writer in
+            let frame = writer.beginFrame(.answer, flags: .more, number: asker.number)
+            writer.endFrame(at: frame)
+        }
+        asker.connection.outlet.value.announceMark()
+    }
+
+    /// The node and the field of a question; all that asked are refused if there is none any more.
+    private func locate(_ name: SliceName, for askers: [Asker]) -> NodeFinder.Found? {
+        do throws(Refusal) {
+            return try source.locate(name)
+        } catch {
+            for asker in askers {
+                asker.connection.requests.end(asker.number)
+                delivery.refuse(
+                    FrameHeader(kind: .ask, number: asker.number), error, of: asker.connection)
+            }
+            return nil
+        }
+    }
+
+    /// About how many bytes an answer has; too many rather than too few.
+    private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
+        switch name.form {
+        case .value: questions.byteEstimate(of: name, node)
+        case .replica where node.isCollection: 32 * node.children.count
+        case .replica: questions.byteEstimate(of: name, node)
+        case .description: 1_024 + 32 * node.children.count
+        case .entries: 64 * source.tree.mountedCount
+        case .counters: 1_024 + 16 * meter.connections.count
+        }
+    }
+
+    /// What an answer is encoded from, as of now.
+    private func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
+        guard name.form == .counters else { return source.capture(name, place) }
+        let counters = meter.counters(answerByteCount: answers.byteCount)
+        return SliceCapture { writer in
+            counters.encode(into: &writer)
+            return .found
+        }
+    }
+
+    /// Encodes an answer on the loop, from the turn's share.
+    private func encode(_ name: SliceName, _ place: NodeFinder.Found) -> SliceEncoding {
+        let encoding = capture(name, place).encode()
+        questions.spend(encoding.bytes.count)
+        questions.learn(
+            encoding, of: name, SliceState(of: place.node, at: sequence),
+            grownBytes: questions.grownBytes)
+        return encoding
+    }
+}
+
+// MARK: - Answers
+extension AnswerService {
+    /// Answers with what was encoded before, if the slice has not changed since.
+    private func reuse(_ name: SliceName, of node: AnyNode, for askers: [Asker]) -> Bool {
+        // Counters change without a change of the tree.
+        guard name.form != .counters else { return false }
+        let sequence = sequence
+        if askers.allSatisfy({ $0.purpose == .checksum }) {
+            guard let checksum = questions.checksum(of: name, node) else { return false }
+            for asker in askers { tell(checksum, to: asker, at: sequence) }
+            return true
+        }
+        guard let (answer, isThere) = answers.find(name, of: node, at: orders.now) else {
+            return false
+        }
+        // What is kept of the answer may be forgotten.
+        guard
+            let checksum = questions.checksum(of: name, node)
+                ?? (askers.contains { $0.purpose == .checksum } ? nil : 0)
+        else { return false }
+        for asker in askers {
+            tell(answer.bytes, answer, isThere: isThere, checksum, to: asker, at: sequence)
+        }
+        return true
+    }
+
+    /// Answers with what was encoded just now, on the loop.
+    private func share(
+        _ encoding: SliceEncoding, of name: SliceName, _ node: AnyNode, among askers: [Asker]
+    ) {
+        share(encoding, of: name, SliceState(of: node, at: sequence), among: askers)
+    }
+
+    private func share(
+        _ encoding: SliceEncoding, of name: SliceName, _ state: SliceState, among askers: [Asker]
+    ) {
+        let askers = askers.filter(\.isWaiting)
+        var answer: Answer?
+        if encoding.bytes.count > Self.copiedBytesMax,
+            askers.contains(where: { $0.purpose != .checksum })
+        {
+            answer = answers.keep(encoding, of: name, state, at: orders.now)
+        }
+        for asker in askers {
+            tell(
+                encoding.bytes, answer, isThere: encoding.isThere, encoding.checksum, to: asker,
+                at: max(state.sequence, asker.sequence))
+        }
+    }
+
+    private func tell(
+        _ bytes: [UInt8], _ answer: Answer?, isThere: Bool, _ checksum: UInt64,
+        to asker: Asker, at sequence: UInt64
+    ) {
+        if asker.purpose == .checksum { return tell(checksum, to: asker, at: sequence) }
+        var prefix = WireWriter(capacity: 64)
+        if asker.purpose == .value {
+            prefix.array(count: 3)
+            Revision(epoch: source.tree.turn.epoch, sequence: sequence).encode(into: &prefix)
+            prefix.bool(isThere)
+            if !isThere { prefix.null() }
+        }
+        guard let answer else {
+            prefix.raw(bytes)
+            return reply(asker, prefix)
+        }
+        begin(answer, behind: prefix.bytes, of: asker.number, to: asker.connection)
+    }
+
+    private func tell(_ checksum: UInt64, to asker: Asker, at sequence: UInt64) {
+        let answer = SliceChecksum(
+            revision: Revision(epoch: source.tree.turn.epoch, sequence: sequence),
+            checksum: checksum)
+        var body = WireWriter(capacity: 64)
+        answer.encode(into: &body)
+        reply(asker, body)
+    }
+
+    private func reply(_ asker: Asker, _ body: borrowing WireWriter) {
+        asker.connection.requests.end(asker.number)
+        delivery.reply(to: asker.connection) { writer in
+            body.withBytes { writer.parts(.answer, number: asker.number, body: $0) }
+        }
+    }
+}
+
+// MARK: - Answers under way
+extension AnswerService {
+    private func begin(
+        _ answer: Answer, behind prefix: [UInt8], of number: UInt64, to connection: Connection
+    ) {
+        answers.take(answer)
+        delivery.send(answer, behind: prefix, of: number, to: connection)
+    }
+
+    /// Sends an answer that no other connection gets, or refuses it if there is no room for it.
+    private func send(_ bytes: [UInt8], of number: UInt64, to connection: Connection) {
+        guard bytes.count > Self.copiedBytesMax else {
+            return delivery.reply(to: connection) {
+                $0.parts(.answer, number: number, body: bytes.span)
+            }
+        }
+        guard answers.makeRoom(for: bytes.count, limits.answersBytesMax) else {
+            return refuse([number], ": try again later", of: connection)
+        }
+        connection.requests.ask(number)
+        begin(answers.single(bytes), behind: [], of: number, to: connection)
+    }
+
+    private func refuse(_ numbers: [UInt64], _ reason: String, of connection: Connection) {
+        let text = "answersBytesMax \(limits.answersBytesMax) reached\(reason)"
+        for number in numbers {
+            delivery.refuse(
+                FrameHeader(kind: .ask, number: number), Refusal(.busy, text), of: connection)
+        }
+    }
+
+    /// Forgets the large answers that connections are not sent any more.
+    func releaseEnded() {
+        for answer in delivery.takeEndedAnswers() { answers.release(answer) }
+    }
+
+    /// Ends answers that no longer move, if others wait for the room that they take.
+    ///
+    /// *Cost*: a look at all connections, if a question waits for room.
+    func cutStalled(_ connections: ConnectionTable) {
+        answers.dropIdle(at: orders.now)
+        let isRefused = answers.takeRefusal()
+        guard
+            isRefused
+                || questions.running == nil && questions.hasLate
+                    && answers.busyByteCount >= limits.answersBytesMax
+        else { return }
+        var stalled: [(movedAt: UInt64, connection: Connection)] = []
+        for connection in connections.values {
+            guard let movedAt = connection.outlet.value.streamMovedAt,
+                orders.now &- movedAt >= limits.answerDeadline
+            else { continue }
+            stalled.append((movedAt, connection))
+        }
+        stalled.sort {
+            ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
+        }
+        for (_, connection) in stalled
+        where isRefused || answers.busyByteCount >= limits.answersBytesMax {
+            refuse(delivery.cutAnswers(of: connection), ", and you do not read", of: connection)
+            releaseEnded()
+        }
+    }
+}
+
+// MARK: - Questions about the past
+extension AnswerService {
+    /// Has the archive answer a question about the past.
+    private func inquire(_ ask: Ask, _ header: FrameHeader, of connection: Connection) {
+        guard chronicle.keepsHistory else {
+            let text = "the daemon keeps everything in memory, there is no past: give it `data:`"
+            return delivery.refuse(header, Refusal(.history, text), of: connection)
+        }
+        guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {
+            let text = "\(Inquiry.perConnectionMax) questions about the past wait for their answers"
+            return delivery.refuse(header, Refusal(.quota, text), of: connection)
+        }
+        connection.requests.inquire()
+        orders.append(
+            .inquire(
+                Inquiry(
+                    connection: connection.id, peer: connection.peer, number: header.number,
+                    ask: ask)))
+    }
+
+    /// Sends a connection the archive's answer: CBOR, or why there is none.
+    func answer(
+        _ number: UInt64, with result: Result<[UInt8], Refusal>, to connection: Connection
+    ) {
+        connection.requests.endInquiry()
+        guard connection.isOpen else { return }
+        switch result {
+        case .failure(let refusal):
+            delivery.refuse(FrameHeader(kind: .ask, number: number), refusal, of: connection)
+        case .success(let bytes): send(bytes, of: number, to: connection)
+        }
+        delivery.list(connection)
+    }
+}
+
+extension WireWriter {
+    /// Longest body of one part of a value that is sent in parts.
+    static let partBytesMax = 64 << 10
+
+    /// Appends a value as frames of at most ``partBytesMax`` each; all but the last say "more".
+    mutating func parts(
+        _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64,
+        body: Span<UInt8>
+    ) {
+        var start = 0
+        repeat {
+            let end = min(body.count, start + Self.partBytesMax)
+            let partFlags = end < body.count ? flags.union(.more) : flags
+            let frame = beginFrame(kind, flags: partFlags, id: id, number: number)
+            raw(body.extracting(start..<end))
+            endFrame(at: frame)
+            start = end
+        } while start < body.count
+    }
+}

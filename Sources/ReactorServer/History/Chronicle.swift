@@ -1,0 +1,442 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// What the journal gets of a turn besides its deltas: facts about sessions, actions and their
+/// outcomes, probes of states, the epoch, and snapshots.
+///
+///     chronicle.record(run: run, nodes, frames, session, caller)
+///     chronicle.record(outcome, of: ordinal, session)
+///     let batch = chronicle.seal(turn: 7, deltas)      // at the end of the turn
+///
+/// A server without a journal records nothing. While the disk is full, ``admission`` is `none`: what
+/// ends a session is kept here until it can be written. While it is `shrinking`, what was refused for
+/// lack of space is written once there is room again.
+///
+/// *Place*: the parts of the server record in it; ``Server/endTurn(at:)`` takes the batch.
+/// ``invariants()`` states what holds between two verbs.
+final class Chronicle {
+    /// Whether there is a journal that keeps history.
+    let keepsHistory: Bool
+    private let tree: Tree
+    private let sessions: SessionTable
+    private let orders: ShellOrders
+    /// Bytes up to which a refused action is written as it came.
+    private let refusedBytesMax: Int
+    /// Which actions are carried out.
+    private(set) var admission = Admission.all
+    /// The turn's ``TurnFact``s.
+    private let facts = Place(WireWriter())
+    /// Facts that ended sessions while nothing could be written.
+    private var unwritten: [TurnFact] = []
+    /// Whether an action of the turn requires that its batch survives a power cut.
+    private var isDurable = false
+    /// Sequence before the turn's first transaction.
+    private(set) var turnStart: UInt64
+    private var probes = ProbeBook()
+    private var epoch: EpochState
+    /// The highest number that a connection had; those of later connections are higher.
+    private(set) var highestConnection: UInt64
+    /// Whether a snapshot is to begin when the turn ends.
+    private var isSnapshotWanted = false
+    /// The snapshot that is being gathered.
+    private(set) var snapshot: ServerSnapshot?
+
+    /// What is known of the epoch that the tree is in.
+    private enum EpochState {
+        /// It began in this run of the daemon, so every client learned its revisions from this run.
+        case own
+        /// Clients of earlier runs may know its revisions.
+        case inherited
+        /// A client knows more of it than the history holds: another epoch begins once the turn has
+        /// ended.
+        case contradicted
+    }
+
+    /// Most bytes of memory for facts that are kept for the next turn.
+    private static let factBytesKeptMax = 1 << 20
+
+    /// Goes on where `recovery` left off.
+    init(_ recovery: Recovery, keepsHistory: Bool, _ limits: ServerLimits, _ orders: ShellOrders) {
+        self.keepsHistory = keepsHistory
+        self.orders = orders
+        tree = recovery.tree
+        sessions = recovery.sessions
+        refusedBytesMax = limits.refusedBytesMax
+        epoch = keepsHistory && recovery.goesOnInEpoch ? .inherited : .own
+        highestConnection = recovery.lastConnection
+        turnStart = recovery.tree.turn.sequence
+    }
+
+    /// Whether nothing may change, because nothing could be kept.
+    var isReadOnly: Bool { admission == .none }
+
+    /// Whether the turn has a transaction.
+    var hasChanges: Bool { tree.turn.sequence != turnStart }
+
+    /// Records that a connection has this number.
+    func record(connection id: ConnectionID) {
+        highestConnection = max(highestConnection, id.rawValue)
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(keepsHistory || facts.value.count == 0, "facts are recorded that no journal keeps")
+        assert(keepsHistory || !isDurable, "a turn without a journal is durable")
+        assert(admission == .none || unwritten.isEmpty, "facts are kept that can be written")
+        assert(turnStart <= tree.turn.sequence, "the turn began at a later sequence than it has")
+    }
+}
+
+// MARK: - A full disk
+extension Chronicle {
+    /// Carries out no action, from the first turn on.
+    func beginReadOnly() { admission = .none }
+
+    /// Carries out actions again that a server refused that could write nothing, and begins the journal
+    /// of this run with the numbers of the tree's nodes.
+    func goOn(_ admission: Admission) {
+        precondition(isReadOnly, "a server that changes things is told to go on")
+        precondition(admission != .none, "a server goes on with nothing")
+        self.admission = admission
+        record(.layout(tree.takeLayout()))
+        recordWhatWasUnwritten()
+    }
+
+    /// Carries out every action again.
+    func admitAll() {
+        precondition(!isReadOnly, "a server that changes nothing is told to admit everything")
+        admission = .all
+        recordWhatWasUnwritten()
+    }
+
+    /// Writes which sessions ended while nothing could be written and, once there is room for
+    /// everything, what was refused for lack of space.
+    private func recordWhatWasUnwritten() {
+        let facts = unwritten
+        unwritten = []
+        for fact in facts { record(fact) }
+        if admission == .all {
+            for session in sessions.all { recordRefusals(of: session) }
+        }
+        invariants()
+    }
+
+    /// Writes what was refused of a session for lack of space. A client may learn the outcome of an
+    /// action behind these before it asks for theirs, so they come before it.
+    private func recordRefusals(of session: Session) {
+        guard let first = session.unkeptOrdinal else { return }
+        session.unkeptOrdinal = nil
+        for (ordinal, outcome) in session.allExceptions
+        where ordinal >= first && outcome.isForLackOfSpace {
+            recordFirstAction(of: session)
+            record(.outcome(client: session.client, ordinal: ordinal, is: outcome))
+        }
+    }
+
+    /// Whether an action is refused for lack of space, and not kept for that reason: a client that
+    /// tries again and again would fill the reserve with what changes nothing.
+    private func isUnkept(_ result: DispatchResult) -> Bool {
+        guard admission == .shrinking, case .failed(.rejected(let rejection)) = result else {
+            return false
+        }
+        return rejection.code == FaultCode.diskFull.rawValue
+    }
+}
+
+// MARK: - Facts of the turn
+extension Chronicle {
+    /// Writes a fact of the turn, if there is a journal that keeps it.
+    func record(_ fact: @autoclosure () -> TurnFact) {
+        guard keepsHistory else { return }
+        if isReadOnly { return keep(fact()) }
+        fact().encode(into: &facts.value)
+    }
+
+    /// Keeps a fact that ended a session while nothing can be written: a snapshot without a session
+    /// that the journal has would be another past. The journal knows of no more sessions than before,
+    /// so their number is bounded.
+    private func keep(_ fact: TurnFact) {
+        switch fact {
+        case .goodbye, .evicted: unwritten.append(fact)
+        default: break
+        }
+    }
+
+    /// Writes that a session has its first action, unless that was written.
+    private func recordFirstAction(of session: Session) {
+        guard keepsHistory, !isReadOnly, !session.isStored else { return }
+        session.isStored = true
+        record(.session(client: session.client, secret: session.secret, uid: session.uid))
+    }
+
+    /// Writes a run of plain actions; `frames` holds them as they came.
+    func record(
+        run: AppliedRun, _ nodes: [NodeAlias], _ frames: Span<UInt8>, _ session: Session,
+        _ caller: Caller
+    ) {
+        guard keepsHistory, run.count > 0 else { return }
+        recordFirstAction(of: session)
+        var bytes: [UInt8] = []
+        bytes.append(contentsOf: frames, 0..<frames.count)
+        record(
+            .run(
+                by: ActionSource(caller), ordinal: run.ordinal, sequence: run.sequence,
+                count: run.count, nodes: nodes, frames: bytes))
+    }
+
+    /// Writes that an action came, before its outcome.
+    func record(
+        arrival header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias],
+        _ result: DispatchResult, _ session: Session, _ caller: Caller
+    ) {
+        guard keepsHistory, !isReadOnly, !isUnkept(result) else { return }
+        var writer = WireWriter()
+        writer.header(header)
+        writer.raw(body)
+        record(arrivalOf: header.number, nodes[...], writer.bytes, result, session, caller)
+    }
+
+    /// Writes that an action came, in a frame of its own.
+    func record(
+        arrivalOf ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: Span<UInt8>,
+        _ result: DispatchResult, _ session: Session, _ caller: Caller
+    ) {
+        guard keepsHistory else { return }
+        var bytes: [UInt8] = []
+        bytes.append(contentsOf: frame, 0..<frame.count)
+        record(arrivalOf: ordinal, nodes, bytes, result, session, caller)
+    }
+
+    private func record(
+        arrivalOf ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: [UInt8],
+        _ result: DispatchResult, _ session: Session, _ caller: Caller
+    ) {
+        recordFirstAction(of: session)
+        recordRefusals(of: session)
+        let source = ActionSource(caller)
+        // An action that changed nothing must not fill the disk.
+        if case .failed = result, frame.count > refusedBytesMax {
+            record(
+                .refused(
+                    by: source, ordinal: ordinal, nodes: Array(nodes),
+                    byteCount: UInt64(frame.count), checksum: WireChecksum(of: frame.span).value))
+        } else {
+            record(.action(by: source, ordinal: ordinal, nodes: Array(nodes), frame: frame))
+        }
+    }
+
+    /// Writes the outcome of an action.
+    func record(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
+        if keepsHistory, admission != .all, outcome.isForLackOfSpace {
+            session.unkeptOrdinal = session.unkeptOrdinal ?? ordinal
+            return
+        }
+        guard session.isStored else { return }
+        record(.outcome(client: session.client, ordinal: ordinal, is: outcome))
+    }
+
+    /// Writes that sessions made room.
+    func record(evicted: [Session]) {
+        for session in evicted { record(.evicted(client: session.client)) }
+    }
+
+    /// Requires that the turn's batch survives a power cut.
+    func requireDurability() {
+        precondition(keepsHistory, "nothing survives a power cut without a journal")
+        isDurable = true
+    }
+}
+
+// MARK: - The end of a turn
+extension Chronicle {
+    /// Writes what the turn's transactions did besides their deltas, and what states are probed.
+    func recordTurn() {
+        guard keepsHistory else { return }
+        for fact in tree.turn.facts {
+            switch fact {
+            case .ownership(let fact): record(.ownership(fact))
+            case .task(let fact): record(.task(fact))
+            case .made(let places): record(.made(places))
+            }
+        }
+        recordProbe()
+        invariants()
+    }
+
+    /// Whether a fact of the turn is written.
+    var hasFacts: Bool { facts.value.count > 0 }
+
+    /// Whether something was carried out that is in no batch.
+    var isUnsealed: Bool { hasChanges || hasFacts }
+
+    /// Takes the turn's batch; `deltas` are those that the journal keeps.
+    func makeBatch(of turn: UInt64, _ deltas: ByteSlice) -> Batch {
+        defer { isDurable = false }
+        return Batch(
+            turn: turn, epoch: tree.turn.epoch, after: turnStart, sequence: tree.turn.sequence,
+            deltas: deltas, facts: takeFacts(), isDurable: isDurable)
+    }
+
+    private func takeFacts() -> [UInt8] {
+        guard hasFacts else { return [] }
+        let bytes = facts.value.bytes
+        facts.value.removeAll(keepingAtMost: Self.factBytesKeptMax)
+        return bytes
+    }
+
+    /// Begins the next turn behind the tree's last transaction.
+    func beginTurn() {
+        turnStart = tree.turn.sequence
+        invariants()
+    }
+
+    /// Probes some of what the turn changed, if enough was written since the last probe.
+    private func recordProbe() {
+        // Sums alone are no reason for a row.
+        guard hasChanges, !isReadOnly else { return }
+        if let sums = probes.takeSums() { record(.sums(sums)) }
+        guard probes.isDue(behind: tree.turn.deltaByteCount + facts.value.count) else { return }
+        let probe = tree.probeTurn()
+        guard !probe.nodes.isEmpty else { return }
+        probes.begin()
+        record(.probe(probe.nodes))
+        orders.append(.sum(probe))
+    }
+
+    /// Records the checksums of the states that were last probed; `byteCount` bytes were looked at.
+    func summed(_ sums: [UInt64], byteCount: Int) { probes.end(sums, byteCount: byteCount) }
+}
+
+// MARK: - A history that has lost its end
+extension Chronicle {
+    /// Records that a client knows more of the epoch than the history holds, so that another epoch
+    /// begins once the turn has ended.
+    ///
+    /// A client learns a revision once it is committed. A client with a later revision than this
+    /// run of the daemon has committed learned it from an earlier run, so only an epoch that was
+    /// inherited can be contradicted: a client that lies costs one epoch in a run of the daemon.
+    private func contradict(_ peer: Peer, _ claim: @autoclosure () -> String) {
+        guard epoch != .own else { return }
+        orders.stats.historyContradicted &+= 1
+        guard epoch == .inherited else { return }
+        epoch = .contradicted
+        orders.append(.log(.contradicted(peer, claim())))
+    }
+
+    /// Contradicts the history if a subscriber comes back from a later revision.
+    func compare(_ from: Revision?, of peer: Peer) {
+        guard let from, isAhead(from) else { return }
+        contradict(
+            peer, "a subscriber comes back from \(from), the history ends at \(tree.revision)")
+    }
+
+    /// Whether a revision is of this epoch and later than the present.
+    func isAhead(_ revision: Revision) -> Bool {
+        revision.epoch == tree.turn.epoch && revision.sequence > tree.turn.sequence
+    }
+
+    /// Contradicts the history if a client knows an action to be applied that its session has not
+    /// seen, or the session is of a later revision, or has neither been seen nor has it ended.
+    ///
+    /// Other outcomes prove nothing: an action that is refused on a full disk is not kept.
+    func compare(_ hello: Hello, of peer: Peer) {
+        guard let secret = hello.session, hello.epoch ?? tree.turn.epoch == tree.turn.epoch else {
+            return
+        }
+        if let session = sessions.find(secret, uid: peer.uid), hello.applied > session.ordinal {
+            contradict(
+                peer,
+                "the action \(hello.applied) of client \(session.client) was applied, the history "
+                    + "holds its actions up to \(session.ordinal)")
+        } else if let epoch = hello.epoch, let since = hello.since,
+            isAhead(Revision(epoch: epoch, sequence: since))
+        {
+            contradict(
+                peer, "a session began at sequence \(since), the history ends at \(tree.revision)")
+        } else if hello.epoch != nil, hello.applied > 0, !sessions.isKnown(secret),
+            !sessions.ended.mayHold(secret, since: hello.since)
+        {
+            contradict(
+                peer,
+                "the action \(hello.applied) of a session was applied, and the history has no such "
+                    + "session")
+        }
+    }
+
+    /// Begins another epoch if this one was contradicted, and cuts every connection; answers whether
+    /// it did.
+    ///
+    /// The shell ends another turn, whose batch carries the epoch to the journal, and no client is
+    /// welcomed to the epoch before that batch is kept. A snapshot is of one epoch, so it ends first.
+    func beginEpochIfContradicted(_ random: () -> UInt64) -> Bool {
+        guard epoch == .contradicted, !isReadOnly, snapshot?.isEnded ?? true else { return false }
+        epoch = .own
+        tree.beginEpoch(random())
+        record(.layout(tree.takeLayout()))
+        orders.append(.cutConnections)
+        return true
+    }
+
+    /// Takes over what a former server of the same process knew of the epoch: an epoch that it began
+    /// itself is known to no client of an earlier run.
+    func succeed(_ former: Chronicle) {
+        if former.epoch == .own { epoch = .own }
+    }
+}
+
+// MARK: - Snapshots
+extension Chronicle {
+    /// Asks for a snapshot; it begins with the end of the turn, as an order behind its batch.
+    func wantSnapshot() { isSnapshotWanted = true }
+
+    /// Whether the end of the turn begins a snapshot.
+    var isSnapshotDue: Bool {
+        // A snapshot waits for the one before it.
+        isSnapshotWanted && snapshot?.isEnded ?? true
+    }
+
+    /// Records that a turn was sealed, and nothing of the next one was carried out; the batch of turn
+    /// `lastKeptTurn` was the last.
+    func advanceSnapshot(_ lastKeptTurn: UInt64) {
+        if let snapshot {
+            snapshot.noteSealed(lastKeptTurn)
+            if snapshot.isEnded { self.snapshot = nil }
+        }
+        guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return }
+        isSnapshotWanted = false
+        snapshot = makeSnapshot(isLive: true)
+        orders.append(.beginSnapshot)
+    }
+
+    /// The snapshot of all there is, for a server that will carry out nothing more; nil if actions
+    /// were carried out that no batch has.
+    func lastSnapshot() -> ServerSnapshot? {
+        isUnsealed ? nil : makeSnapshot(isLive: false)
+    }
+
+    private func makeSnapshot(isLive: Bool) -> ServerSnapshot {
+        ServerSnapshot(of: tree, sessions, isLive: isLive) { [weak self, highestConnection] in
+            self?.highestConnection ?? highestConnection
+        }
+    }
+}
+
+/// Which actions a server carries out.
+public enum Admission: Sendable {
+    /// All.
+    case all
+    /// Those that make the tree smaller, because the disk is full but for a reserve.
+    case shrinking
+    /// None, because nothing can be kept.
+    case none
+}
+
+extension Outcome {
+    /// Whether it says that the disk was full.
+    fileprivate var isForLackOfSpace: Bool {
+        guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
+        return true
+    }
+}

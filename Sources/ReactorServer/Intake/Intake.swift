@@ -1,0 +1,309 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// What arrives: finds the frames in the bytes of connections, hands each to the part of the server
+/// that it is for, and closes connections that break the rules.
+///
+///     intake.receive(connection, bytes)
+///     intake.readOn()                     // what was held back of clients that have taken something
+///
+/// Nothing that handles a frame reads on from a connection: what may be read on is in the queue of
+/// ``Delivery``, and ``readOn()`` empties that when no frame is being handled.
+///
+/// *Place*: between the shell's bytes and the parts of the server. *Shape*: a connection that has had
+/// its share of a turn is in the ``RestQueue``.
+final class Intake {
+    private let limits: ServerLimits
+    private let orders: ShellOrders
+    private let peers: PeerAdmission
+    private let delivery: Delivery
+    private let dispatcher: Dispatcher
+    private let openNodes: OpenNodes
+    private let subscriptions: Subscriptions
+    private let answers: AnswerService
+    private let handshake: Handshake
+    /// Connections that have had their share of a turn.
+    private let rests = Place(RestQueue())
+
+    init(
+        _ limits: ServerLimits, _ orders: ShellOrders, _ peers: PeerAdmission,
+        _ delivery: Delivery, _ dispatcher: Dispatcher, _ openNodes: OpenNodes,
+        _ subscriptions: Subscriptions, _ answers: AnswerService, _ handshake: Handshake
+    ) {
+        self.limits = limits
+        self.orders = orders
+        self.peers = peers
+        self.delivery = delivery
+        self.dispatcher = dispatcher
+        self.openNodes = openNodes
+        self.subscriptions = subscriptions
+        self.answers = answers
+        self.handshake = handshake
+    }
+
+    /// Turns that were ended, those without outputs included.
+    var endedTurns: UInt64 { rests.value.endedTurns }
+
+    /// Whether a connection had its share since the last turn ended.
+    var hasSpent: Bool { rests.value.hasSpent }
+
+    /// Whether the end of the current turn reads on from a connection that has had its share.
+    var hasRested: Bool { rests.value.hasRested }
+
+    /// Ends a turn: goes on with the input of connections that had their share in a turn before.
+    func endTurn() {
+        for connection in rests.value.endTurn() { readOn(connection) }
+        rests.value.beginTurn()
+    }
+}
+
+// MARK: - From bytes to frames
+extension Intake {
+    /// Handles the whole frames in what arrived, and keeps the rest.
+    ///
+    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    func receive(_ connection: Connection, _ bytes: Span<UInt8>) {
+        let now = orders.now
+        guard connection.isRead else { return connection.inlet.value.hold(bytes, at: now) }
+        var start = 0
+        while !connection.inlet.value.isEmpty, start < bytes.count, connection.isRead {
+            start = connection.inlet.value.complete(from: bytes, at: start)
+            guard connection.inlet.value.isReady else { return }
+            read(connection.inlet.value.take(), of: connection)
+        }
+        let progress =
+            connection.isRead
+            ? consume(bytes, from: start, of: connection) : FrameProgress(end: start)
+        if !connection.isLeaving { connection.inlet.value.keep(bytes, after: progress, at: now) }
+    }
+
+    /// Handles what was held back of the connections that have taken something.
+    func readOn() {
+        while let connection = delivery.nextReadable() { readOn(connection) }
+    }
+
+    /// Handles what was held back of a connection, if it has taken enough.
+    func readOn(_ connection: Connection) {
+        guard delivery.resumeReading(connection) else { return }
+        read(connection.inlet.value.takeHeldBack(at: orders.now), of: connection)
+        if connection.inlet.value.isEnded { delivery.list(connection) }
+    }
+
+    private func read(_ held: consuming HeldBytes, of connection: Connection) {
+        let progress = consume(held, of: connection)
+        if !connection.isLeaving {
+            connection.inlet.value.restore(held, after: progress, at: orders.now)
+        }
+    }
+
+    private func consume(
+        _ held: borrowing HeldBytes, of connection: Connection
+    ) -> FrameProgress {
+        consume(held.bytes.span, from: held.start, of: connection)
+    }
+
+    /// Handles the whole frames that start at `first`.
+    private func consume(
+        _ bytes: Span<UInt8>, from first: Int, of connection: Connection
+    ) -> FrameProgress {
+        var offset = first
+        do throws(FrameError) {
+            while connection.isRead {
+                offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
+                // A run may end in answers that the client has to take before it goes on.
+                guard connection.isRead else { return FrameProgress(end: offset) }
+                guard
+                    let header = try FrameHeader.decode(
+                        bytes, at: offset, frameBytesMax: limits.frameBytesMax)
+                else {
+                    try refuseStranger(bytes, at: offset, of: connection)
+                    return FrameProgress(
+                        end: offset, needed: headerBytesNeeded(bytes, at: offset, of: connection))
+                }
+                let start = offset &+ FrameHeader.byteCount
+                if connection.isGreeting {
+                    try expectHello(header, at: offset, of: connection)
+                }
+                let end = start &+ Int(header.length)
+                guard end <= bytes.count, !connection.isLeaving else {
+                    return FrameProgress(end: offset, needed: end &- offset)
+                }
+                try handle(header, bytes.extracting(start..<end), at: offset, of: connection)
+                connection.inlet.value.advance(end &- offset)
+                offset = end
+            }
+        } catch {
+            let told = FrameError(
+                error.condition, at: Int(clamping: connection.inlet.value.usedByteCount))
+            fail(connection, .framing, told.description)
+        }
+        return FrameProgress(end: offset)
+    }
+
+    /// Number of header bytes that a check of the header needs. The fifth or the sixth byte shows that
+    /// the peer is no client; such a peer may never send a whole header.
+    private func headerBytesNeeded(
+        _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
+    ) -> Int {
+        let have = bytes.count &- offset
+        guard connection.isGreeting else { return FrameHeader.byteCount }
+        return have < 5 ? 5 : have == 5 ? 6 : FrameHeader.byteCount
+    }
+
+    /// Closes a connection at the first bytes of another protocol, before they are a whole header.
+    private func refuseStranger(
+        _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
+    ) throws(FrameError) {
+        guard connection.isGreeting, isStranger(bytes, at: offset) else { return }
+        throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
+    }
+
+    /// Whether the first bytes of a connection are not a client's: of a kind that no client sends, or
+    /// with flags on a kind that is skipped.
+    private func isStranger(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
+        guard bytes.count &- offset >= 5 else { return false }
+        let kind = bytes[offset &+ 4]
+        guard FrameKind.isIgnorable(kind) else { return !FrameKind.isOfClient(kind) }
+        return bytes.count &- offset >= 6 && bytes[offset &+ 5] != 0
+    }
+
+    private func expectHello(
+        _ header: FrameHeader, at offset: Int, of connection: Connection
+    ) throws(FrameError) {
+        if header.kind == FrameKind.hello.rawValue, header.number == Hello.magic { return }
+        if FrameKind.isIgnorable(header.kind), header.flags.isEmpty { return }
+        guard header.kind != FrameKind.hello.rawValue, FrameKind.isOfClient(header.kind) else {
+            throw FrameError(.unknownKind(header.kind), at: offset)
+        }
+        fail(connection, .state, "frame of kind \(header.kind) before hello")
+    }
+}
+
+// MARK: - Frames
+extension Intake {
+    private func handle(
+        _ header: FrameHeader, _ body: Span<UInt8>, at offset: Int, of connection: Connection
+    ) throws(FrameError) {
+        // Nearly every frame is an action.
+        if header.kind == FrameKind.dispatch.rawValue,
+            header.flags.isSubset(of: [.options, .awaited])
+        {
+            let frameCount = dispatcher.dispatch(header, body, of: connection)
+            return countFrames(frameCount, of: connection)
+        }
+        countFrames(1, of: connection)
+        guard let kind = FrameKind(rawValue: header.kind), FrameKind.isOfClient(header.kind) else {
+            guard FrameKind.isIgnorable(header.kind) else {
+                throw FrameError(.unknownKind(header.kind), at: offset)
+            }
+            orders.stats.framesIgnored &+= 1
+            return
+        }
+        guard header.flags.isSubset(of: kind == .batch ? [.options, .awaited] : []) else {
+            throw FrameError(.reservedBits, at: offset)
+        }
+        guard header.length == 0 || kind.hasBody else {
+            return fail(
+                connection, .framing, "\(kind) with a body of \(header.length) bytes, expected none"
+            )
+        }
+        switch kind {
+        case .hello: greet(body, of: connection)
+        case .goodbye:
+            handshake.sayGoodbye(connection)
+            beginClosing(connection)
+        case .open: openNodes.open(header, body, of: connection)
+        case .batch:
+            countFrames(dispatcher.dispatchBatch(header, body, of: connection), of: connection)
+        case .subscribe: subscriptions.subscribe(header, body, of: connection)
+        case .unsubscribe: subscriptions.unsubscribe(header.id, of: connection)
+        case .confirm: connection.session?.confirm(header.number)
+        case .ask: answers.ask(header, body, of: connection)
+        case .ping:
+            delivery.reply(to: connection) { writer in
+                writer.header(FrameHeader(kind: .pong, number: header.number))
+            }
+        default: preconditionFailure("\(kind) is not a client's frame")
+        }
+    }
+
+    private func greet(_ body: Span<UInt8>, of connection: Connection) {
+        switch handshake.greet(body, of: connection) {
+        case .welcomed: peers.hear(connection)
+        case .failed(let code, let message): fail(connection, code, message)
+        case .otherVersion(let message):
+            fail(
+                connection, .version, message,
+                Closing(
+                    .version, message, versionMin: Hello.version, versionMax: Hello.version))
+        }
+    }
+
+    /// Counts frames that are no new actions; a connection that has had its share of the turn rests.
+    /// Such a frame costs the peer next to nothing, and may have no answer that would slow it down.
+    private func countFrames(_ count: Int, of connection: Connection) {
+        for _ in 0..<count {
+            guard
+                connection.inlet.value.countFrame(
+                    in: rests.value.endedTurns, framesMax: limits.framesPerTurnMax),
+                !connection.isLeaving
+            else { continue }
+            if rests.value.add(connection) { orders.append(.pauseReading(connection.id)) }
+        }
+    }
+}
+
+extension FrameKind {
+    /// Whether a client sends frames of this raw kind.
+    fileprivate static func isOfClient(_ kind: UInt8) -> Bool {
+        kind >= FrameKind.hello.rawValue && kind <= FrameKind.ping.rawValue
+    }
+
+    fileprivate var hasBody: Bool {
+        switch self {
+        case .goodbye, .unsubscribe, .confirm, .ping: false
+        default: true
+        }
+    }
+}
+
+// MARK: - Closing
+extension Intake {
+    /// Sends a client the reason why its connection ends, and closes it once that is written.
+    func fail(_ connection: Connection, _ code: FaultCode, _ message: String) {
+        let message = message.cut(to: limits.messageBytesMax)
+        fail(
+            connection, code, message,
+            Closing(code, message, offset: connection.inlet.value.usedByteCount))
+    }
+
+    private func fail(
+        _ connection: Connection, _ code: FaultCode, _ message: String, _ closing: Closing
+    ) {
+        guard !connection.isLeaving else { return }
+        orders.stats.faults &+= 1
+        orders.tell(connection.peer, code) {
+            .closedForFault(connection.id, connection.peer, code, message, leftOut: $0)
+        }
+        close(connection, closing)
+    }
+
+    /// Sends a closing frame behind everything else, and closes the socket after it. The snapshots in
+    /// place of dropped updates are in front of it: a client that reads on gets the last mark.
+    func close(_ connection: Connection, _ closing: Closing) {
+        guard !connection.isLeaving else { return }
+        delivery.dropAnswers(of: connection)
+        answers.releaseEnded()
+        beginClosing(connection, closing)
+        if !connection.outlet.value.owesSnapshots { delivery.writeFarewell(to: connection) }
+    }
+
+    /// Reads nothing more from a connection, and lets it go once it has taken what it is owed.
+    private func beginClosing(_ connection: Connection, _ farewell: Closing? = nil) {
+        connection.leave(farewell, at: orders.now)
+        connection.inlet.value.clear()
+        peers.hear(connection)
+        delivery.list(connection)
+    }
+}

@@ -1,0 +1,143 @@
+import DequeModule
+import ReactorBytes
+import ReactorCore
+
+/// Turns by number: the current one, and those whose outputs wait for the journal.
+///
+///     ledger.list(connection)                 // the current turn has something for it
+///     ledger.seal(effects, batchByteCount: 120, isAppended: false)
+///     ledger.markAppended(upTo: 1)
+///     while let turn = ledger.popReleased() { … }
+///
+/// The outputs of a turn leave once the journal holds its batch and all before it. Where too many bytes
+/// wait for the journal, the server is congested: it reads from no client that sends actions until the
+/// journal has caught up with half of them.
+///
+/// *Place*: the server's end of turn fills it, and empties it. *Shape*: turns are numbered from 1
+/// without a gap. ``invariants()`` states what holds between two verbs.
+struct ReleaseLedger: ~Copyable {
+    /// Number of the current turn.
+    private(set) var turn: UInt64 = 1
+    /// The last turn whose batch was handed to the journal.
+    private(set) var lastKeptTurn: UInt64 = 0
+    /// The last turn whose outputs may leave.
+    private(set) var releasedTurn: UInt64 = 0
+    /// Bytes of batches that the journal has been handed and has not appended.
+    private(set) var byteCount = 0
+    /// Most of them before the server is congested.
+    let byteCountMax: Int
+    /// Whether the server reads from no client that sends actions.
+    private(set) var isCongested = false
+    /// Whether the shell asked for that, whatever waits.
+    private var isHeldBack = false
+    /// Turns whose outputs have not left, oldest first.
+    private var sealed = Deque<SealedTurn>()
+    /// Connections that the current turn has something for.
+    private(set) var listed: [Connection] = []
+    /// An empty list that has memory for the next turn.
+    private var spare: [Connection] = []
+
+    /// A turn that has ended and whose outputs have not left.
+    struct SealedTurn {
+        let number: UInt64
+        /// Connections that the turn has something for.
+        fileprivate(set) var connections: [Connection]
+        /// Effects that begin when its outputs leave.
+        let effects: [PendingEffect]
+        /// Bytes of its batch; 0 if it has none.
+        fileprivate let byteCount: Int
+        fileprivate var isAppended: Bool
+    }
+
+    /// Begins with turn 1.
+    init(byteCountMax: Int) { self.byteCountMax = byteCountMax }
+
+    /// Whether no turn waits for the journal.
+    var isEmpty: Bool { sealed.isEmpty }
+
+    /// Lists a connection that the current turn has something for, once.
+    mutating func list(_ connection: Connection) {
+        if connection.outlet.value.list(in: turn) { listed.append(connection) }
+    }
+
+    /// Whether the current turn has something for a connection.
+    func isListed(_ connection: Connection) -> Bool { connection.outlet.value.isListed(in: turn) }
+
+    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a batch,
+    /// which waits only for those before it.
+    mutating func seal(_ effects: [PendingEffect], batchByteCount: Int?) {
+        sealed.append(
+            SealedTurn(
+                number: turn, connections: listed, effects: effects,
+                byteCount: batchByteCount ?? 0, isAppended: batchByteCount == nil))
+        listed = spare
+        spare = []
+        if let batchByteCount {
+            lastKeptTurn = turn
+            byteCount += batchByteCount
+            if byteCount > byteCountMax { isCongested = true }
+        }
+        turn += 1
+        invariants()
+    }
+
+    /// Records that the journal holds the batch of turn `number`, and all before it. A number of a turn
+    /// that was released before, or has not been sealed, is ignored.
+    mutating func markAppended(upTo number: UInt64) {
+        guard let oldest = sealed.first, number >= oldest.number else { return }
+        let index = Int(clamping: number - oldest.number)
+        guard index < sealed.count else { return }
+        for earlier in 0...index { sealed[earlier].isAppended = true }
+    }
+
+    /// Takes the oldest turn whose outputs may leave.
+    mutating func popReleased() -> SealedTurn? {
+        guard sealed.first?.isAppended ?? false else { return nil }
+        let first = sealed.removeFirst()
+        releasedTurn = first.number
+        byteCount -= first.byteCount
+        invariants()
+        return first
+    }
+
+    /// Keeps the memory of a released turn's list for a later turn.
+    mutating func recycle(_ turn: consuming SealedTurn) {
+        guard spare.capacity == 0 else { return }
+        turn.connections.removeAll(keepingCapacity: true)
+        spare = turn.connections
+    }
+
+    // MARK: Congestion
+
+    /// Has the server read from no client that sends actions until this is called with false; answers
+    /// whether that is new.
+    mutating func holdBack(_ isHeldBack: Bool) -> Bool {
+        guard isHeldBack != self.isHeldBack else { return false }
+        self.isHeldBack = isHeldBack
+        if isHeldBack { isCongested = true }
+        invariants()
+        return true
+    }
+
+    /// Ends the congestion once the journal has caught up; answers whether the server may read from
+    /// all clients again.
+    mutating func endCongestion() -> Bool {
+        guard isCongested, !isHeldBack, byteCount <= byteCountMax / 2 else { return false }
+        isCongested = false
+        return true
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            sealed.first.map { $0.number == releasedTurn + 1 } ?? (releasedTurn + 1 == turn),
+            "turn \(releasedTurn) was released, and turn \(sealed.first?.number ?? turn) is next")
+        assert(
+            sealed.last.map { $0.number + 1 == turn } ?? true, "turn \(turn) has a gap before it")
+        assert(sealed.count > 32 || byteCount == sealed.reduce(0) { $0 + $1.byteCount })
+        assert(!isHeldBack || isCongested, "the shell has clients wait, and they do not")
+        assert(byteCount <= byteCountMax || isCongested, "\(byteCount) bytes wait, and no client")
+        assert(lastKeptTurn < turn, "turn \(lastKeptTurn) has a batch before its end")
+    }
+}

@@ -1,0 +1,40 @@
+import ReactorCore
+import ReactorWire
+
+/// Finds the node and the field that a client's path leads to, or the reason why there is none.
+struct NodeFinder {
+    let tree: Tree
+
+    /// A node, and a path inside its state.
+    typealias Found = (node: AnyNode, field: ArraySlice<WireKey>)
+
+    /// The path that a client wrote.
+    func path(_ text: String) throws(Refusal) -> SlicePath {
+        do throws(SlicePathError) {
+            return try SlicePath(text)
+        } catch {
+            throw Refusal(.path, error.description)
+        }
+    }
+
+    /// The node and the field that a path leads to.
+    func find(_ text: String) throws(Refusal) -> Found { try find(try path(text)) }
+
+    /// The node and the field that a path leads to.
+    func find(_ path: SlicePath) throws(Refusal) -> Found {
+        let (node, field) = tree.resolve(path)
+        guard node.allows(field) else { throw missing(path.description, node, field) }
+        return (node, field)
+    }
+
+    /// "No such path", with the nearest one beside it.
+    func missing(_ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>) -> Refusal {
+        // A tree may be large and a peer may ask often: only names beside the missing one are
+        // compared, and not more than a person would read.
+        let siblings = node.children.count <= 256 ? node.children.keys.map(\.text) : []
+        let name = field.first.flatMap { NearestName.of($0.text, among: siblings) }
+        return Refusal(
+            .notFound, "no node or field at \(text), \(node.path) is as far as it leads",
+            nearest: name.map { node.path.appending(WireKey($0)).description })
+    }
+}

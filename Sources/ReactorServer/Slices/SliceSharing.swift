@@ -1,0 +1,316 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Gives the followers of slices what a turn changed: deltas to replicas, values and patches to the
+/// others, and snapshots to connections that are owed one.
+///
+///     sharing.shareValues()               // before the turn's mark
+///     sharing.shareChanges()              // behind it
+///     for connection in delivery.listed { sharing.payOwed(connection) }
+///
+/// *Place*: ``Subscriptions`` has connections follow slices; the end of a turn shares what changed.
+/// *Shape*: a slice is in the ``SliceTable`` while it has a follower, and is encoded once for all of
+/// them.
+final class SliceSharing {
+    private let tree: Tree
+    private let chronicle: Chronicle
+    private let delivery: Delivery
+    private let orders: ShellOrders
+    /// Most bytes of updates that wait for one connection.
+    private let queueBytesMax: Int
+    private let table: Place<SliceTable>
+
+    init(
+        _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
+        _ delivery: Delivery
+    ) {
+        self.tree = tree
+        self.chronicle = chronicle
+        self.delivery = delivery
+        self.orders = orders
+        queueBytesMax = limits.queueBytesMax
+        table = Place(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
+    }
+
+    /// Slices that are followed.
+    var sliceCount: Int { table.value.count }
+
+    /// Bytes of encoded snapshots that are kept.
+    var cachedByteCount: Int { table.value.cachedBytes }
+
+    // MARK: Followers
+
+    /// The slice of `field` at `node`, made if no connection follows it.
+    func slice(
+        _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode
+    ) -> Slice {
+        let wasReplicated = node.isReplicated
+        let slice = table.value.slice(node, field, mode)
+        // The turn has changes of the node whose places were not recorded.
+        if !wasReplicated, node.sequence > chronicle.turnStart { slice.gapTurn = delivery.turn }
+        return slice
+    }
+
+    /// Takes a connection from a slice's followers, and the slice away with its last follower.
+    func leave(_ slice: Slice, _ connection: Connection) { table.value.leave(slice, connection) }
+
+    /// The slices of a node that was removed.
+    func slices(of node: AnyNode) -> [Slice] { table.value.all(of: node.number) }
+}
+
+// MARK: - Replicas
+extension SliceSharing {
+    /// Gives each follower of a replica slice the ranges of its deltas.
+    func shareChanges() {
+        let changes = tree.turn.changes
+        var index = 0
+        while index < changes.count {
+            let node = changes[index].node
+            let start = changes[index].start
+            var end = changes[index].end
+            index += 1
+            while index < changes.count, changes[index].node === node,
+                changes[index].start == end
+            {
+                end = changes[index].end
+                index += 1
+            }
+            guard let slice = table.value.replica(of: node.number) else { continue }
+            for connection in slice.followers {
+                if connection.outlet.value.state != .current,
+                    connection.subscriptions[slice.id]?.isSnapshotOwed ?? true
+                {
+                    continue
+                }
+                connection.outlet.value.addDeltas(start..<end)
+                delivery.list(connection)
+            }
+        }
+    }
+}
+
+// MARK: - Snapshots
+extension SliceSharing {
+    /// Gives a connection that has caught up the snapshots it is owed.
+    func payOwed(_ connection: Connection) {
+        guard canBePaid(connection) else { return }
+        var room = connection.outlet.value.snapshotRoom(queueBytesMax: queueBytesMax)
+        for (id, subscription) in connection.subscriptions.sorted(by: { $0.key < $1.key })
+        where subscription.isSnapshotOwed {
+            guard room > 0 else { return }
+            let frames = snapshot(
+                of: subscription.slice, isFresh: subscription.debt == .freshSnapshot)
+            room -= frames.count
+            connection.outlet.value.addChunk(frames, isSnapshot: true)
+            connection.subscriptions[id]?.pay()
+        }
+        connection.outlet.value.catchUp()
+        delivery.writeFarewell(to: connection)
+    }
+
+    /// Whether a connection waits for snapshots and has room for one.
+    func canBePaid(_ connection: Connection) -> Bool {
+        !connection.isClosed
+            && connection.outlet.value.canTakeSnapshot(queueBytesMax: queueBytesMax)
+    }
+
+    /// The frames of a slice as it is now; encoded once per change of its node.
+    private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
+        let isFresh = isFresh && slice.mode == .replica
+        if let cached = isFresh ? slice.cachedFresh : slice.cached,
+            slice.node.sequence <= cached.sequence
+        {
+            return cached.frames
+        }
+        orders.stats.snapshotsEncoded &+= 1
+        let frames: [UInt8]
+        if slice.mode == .value {
+            // Every follower has been sent what changed up to now; only later changes count.
+            if slice.field.isEmpty {
+                slice.node.settleChanges()
+            } else {
+                _ = slice.node.drainChanges()
+            }
+            let bytes = encodeWhole(slice)
+            slice.lastValue = bytes
+            frames = valueFrames(slice, bytes)
+        } else {
+            var value = WireWriter()
+            slice.node.encodeReplica(into: &value)
+            var writer = WireWriter(capacity: value.count + 64)
+            value.withBytes { bytes in
+                writer.parts(
+                    .snapshot, flags: isFresh ? .fresh : [], id: slice.id,
+                    number: tree.turn.sequence, body: bytes)
+            }
+            frames = writer.bytes
+        }
+        keep(frames, of: slice, isFresh: isFresh)
+        return frames
+    }
+
+    private func keep(_ frames: [UInt8], of slice: Slice, isFresh: Bool = false) {
+        table.value.keep(
+            Slice.Snapshot(sequence: tree.turn.sequence, frames: frames), of: slice,
+            isFresh: isFresh)
+    }
+}
+
+// MARK: - Values
+extension SliceSharing {
+    /// Sends each value slice that may have changed, encoded once for all its followers.
+    func shareValues() {
+        var changed: [Slice] = []
+        for node in tree.turn.touched { find(changedBy: node, in: &changed) }
+        for slice in changed { share(slice) }
+    }
+
+    /// Finds the slices that show what changed in `node`.
+    private func find(changedBy node: AnyNode, in changed: inout [Slice]) {
+        if node.isGone || node.birthSequence > chronicle.turnStart {
+            if !node.isGone { node.settleChanges() }
+            guard let parent = node.parent, isNews(node, below: parent) else { return }
+            find([[node.name]], of: parent, in: &changed)
+        } else {
+            find(node.changedPlaces(), of: node, in: &changed)
+        }
+    }
+
+    /// Whether a node that the turn created or removed makes a difference below its parent.
+    private func isNews(_ node: AnyNode, below parent: AnyNode) -> Bool {
+        if parent.isGone { return false }
+        if !node.isGone { return true }
+        // A node that came and went in one turn was never visible, and one that came in its place is
+        // shown.
+        return node.birthSequence <= chronicle.turnStart && parent.children[node.name] == nil
+    }
+
+    /// Finds the slices of `node`, and of all above it, that show what stands at `places`.
+    private func find(_ places: [[WireKey]], of node: AnyNode, in changed: inout [Slice]) {
+        var places = places
+        var place: AnyNode? = node
+        while let node = place {
+            if node.isWatched {
+                for place in places {
+                    for slice in table.value.values(of: node.number, showing: place)
+                    where slice.note(place) {
+                        changed.append(slice)
+                    }
+                }
+            }
+            for index in places.indices { places[index].insert(node.name, at: 0) }
+            place = node.parent
+        }
+    }
+
+    private func share(_ slice: Slice) {
+        guard let change = slice.change else { return }
+        slice.change = nil
+        let lastPatch = slice.lastPatch
+        // Only a patch that follows it at once can be the same again.
+        slice.lastPatch = nil
+        let takers = takers(of: slice, change)
+        guard !takers.isEmpty else { return }
+        var whole: [UInt8] = []
+        if takers.contains(where: { !$0.isPatched }) {
+            let bytes = encodeWhole(slice)
+            if slice.lastValue == bytes { return }
+            slice.lastValue = bytes
+            whole = valueFrames(slice, bytes)
+            keep(whole, of: slice)
+        } else {
+            // It is out of date, and may be large.
+            slice.lastValue = nil
+        }
+        var patch: [UInt8] = []
+        if case .places(let places) = change, takers.contains(where: \.isPatched) {
+            patch = patchFrames(slice, places, after: lastPatch)
+        }
+        for (connection, isPatched) in takers {
+            let frames = isPatched ? patch : whole
+            if frames.isEmpty { continue }
+            // Every slice of a connection is as of the same mark: a value waits in the queue like a
+            // delta, and is dropped like one where the budget ends.
+            connection.outlet.value.addChunk(frames, isSnapshot: false)
+            delivery.list(connection)
+        }
+    }
+
+    /// The followers that get a slice's new value, and which of them get it as a patch. A follower that
+    /// is owed a snapshot gets the value of that moment: a stopped reader of a large value must not
+    /// cost its encoding every turn.
+    private func takers(
+        of slice: Slice, _ change: Slice.Change
+    ) -> [(connection: Connection, isPatched: Bool)] {
+        var isPatchable = false
+        if case .places = change { isPatchable = true }
+        var takers: [(connection: Connection, isPatched: Bool)] = []
+        for connection in slice.followers {
+            guard let subscription = connection.subscriptions[slice.id],
+                !subscription.isSnapshotOwed
+            else { continue }
+            takers.append((connection, isPatchable && subscription.takesPatches))
+        }
+        return takers
+    }
+
+    /// The slice's value; empty where nothing stands there.
+    private func encodeWhole(_ slice: Slice) -> [UInt8] {
+        if slice.node.isGone { return [] }
+        var value = WireWriter()
+        guard slice.node.encodeValue(at: slice.field, into: &value) == .found else { return [] }
+        orders.stats.valuesEncoded &+= 1
+        orders.stats.valueBytesEncoded &+= UInt64(value.count)
+        return value.bytes
+    }
+
+    private func valueFrames(_ slice: Slice, _ bytes: [UInt8]) -> [UInt8] {
+        var writer = WireWriter(capacity: bytes.count + 64)
+        writer.parts(
+            .value, flags: bytes.isEmpty ? .absent : [], id: slice.id,
+            number: tree.turn.sequence, body: bytes.span)
+        return writer.bytes
+    }
+
+    /// The frames that bring the slice's value of the last turn up to date; none if nothing that
+    /// travels changed since the patch before.
+    private func patchFrames(
+        _ slice: Slice, _ places: [[WireKey]], after lastPatch: [UInt8]?
+    ) -> [UInt8] {
+        var patch = PatchWriter()
+        for place in places {
+            let path = place.dropFirst(slice.field.count)
+            patch.append(path) { writer in slice.node.encodeValue(at: place[...], into: &writer) }
+        }
+        guard !patch.isEmpty else { return [] }
+        let body = patch.bytes
+        if body.count <= Slice.lastPatchBytesMax { slice.lastPatch = body }
+        if body == lastPatch { return [] }
+        orders.stats.patchesEncoded &+= 1
+        orders.stats.valueBytesEncoded &+= UInt64(body.count)
+        var writer = WireWriter(capacity: body.count + 64)
+        writer.parts(
+            .value, flags: .patch, id: slice.id, number: tree.turn.sequence, body: body.span)
+        return writer.bytes
+    }
+}
+
+extension AnyNode {
+    /// Paths from the node to what of its own state changed; the empty path is all of it.
+    fileprivate func changedPlaces() -> [[WireKey]] {
+        guard case .fields(let fields) = drainChanges() else { return [[]] }
+        return fields.flatMap(\.places)
+    }
+}
+
+extension FieldChange {
+    /// Paths from what the field is in to what of it changed.
+    fileprivate var places: [[WireKey]] {
+        switch parts {
+        case .all: [[name]]
+        case .keys(let keys): keys.map { [name, $0] }
+        case .fields(let fields): fields.flatMap(\.places).map { [name] + $0 }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Subscribes connections to slices, and brings clients that come back up to date: from the ring of
+/// recent deltas, from the journal, or with a snapshot.
+///
+/// A subscription whose client missed more than the ring holds is parked until the journal has
+/// answered. The number of parked subscriptions is limited, in all and for each user.
+///
+/// *Place*: the server hands it the frames that subscribe; ``SliceSharing`` gives followers what
+/// changes. ``invariants()`` states what holds between two verbs.
+final class Subscriptions {
+    private let tree: Tree
+    private let finder: NodeFinder
+    private let limits: ServerLimits
+    private let orders: ShellOrders
+    private let chronicle: Chronicle
+    private let delivery: Delivery
+    private let sharing: SliceSharing
+    /// Subscriptions of each user.
+    private var counts = UserCounts()
+    /// The deltas of the last turns.
+    private var ring: DeltaRing
+    /// Subscriptions that wait for the journal, by the questions that were asked for them.
+    private var parked: [UInt64: ParkedRequest] = [:]
+    private var lastQuestion: UInt64 = 0
+
+    /// A subscription that waits for the journal.
+    private struct ParkedRequest {
+        var connection: Connection
+        var header: FrameHeader
+        var request: Subscribe
+        /// The ring holds what happened behind this sequence.
+        var upTo: UInt64
+    }
+
+    /// The journal's answer for a parked subscription.
+    private struct OlderDeltas {
+        /// The frames, in order; nil if the journal does not have them all any more.
+        var frames: [UInt8]?
+        /// They go up to this sequence.
+        var upTo: UInt64
+    }
+
+    /// Goes on with the deltas of `recovery`.
+    init(
+        _ recovery: Recovery, _ limits: ServerLimits, _ orders: ShellOrders,
+        _ chronicle: Chronicle, _ delivery: Delivery, _ sharing: SliceSharing
+    ) {
+        tree = recovery.tree
+        finder = NodeFinder(tree: recovery.tree)
+        ring = recovery.ring
+        self.limits = limits
+        self.orders = orders
+        self.chronicle = chronicle
+        self.delivery = delivery
+        self.sharing = sharing
+    }
+
+    /// Subscriptions of all connections.
+    var count: Int { counts.total }
+
+    /// Bytes of recent deltas.
+    var ringByteCount: Int { ring.byteCount }
+
+    /// Keeps a turn's deltas for clients that come back.
+    func keep(_ batch: Batch) {
+        ring.append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
+    }
+
+    /// Forgets the recent deltas: another epoch has begun.
+    func forgetDeltas() { ring.removeAll() }
+
+    /// Goes on counting questions where a server left off whose answers may still come.
+    func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            parked.count <= limits.parkedRequestsMax, "\(parked.count) subscriptions are parked")
+        assert(counts.total > 0 || sharing.sliceCount == 0, "slices are followed by no connection")
+    }
+}
+
+// MARK: - Subscribing
+extension Subscriptions {
+    /// Subscribes a connection as it asks, or refuses it.
+    func subscribe(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
+        let request: Subscribe
+        do throws(WireError) {
+            request = try Subscribe(wireBytes: body)
+        } catch {
+            return delivery.refuse(header, Refusal(.decode, "subscribe: \(error)"), of: connection)
+        }
+        do throws(Refusal) {
+            try checkQuota(of: connection)
+            let (node, field) = try finder.find(request.path)
+            guard request.mode == .value || field.isEmpty || !node.isCollection else {
+                throw finder.missing(request.path, node, field)
+            }
+            guard request.mode == .value || field.isEmpty else {
+                throw Refusal(
+                    .path, "\(request.path) is inside a state: subscribe to it in value mode")
+            }
+            if parks(request, of: node, header, connection) { return }
+            follow(node, field, request, header, connection)
+        } catch {
+            delivery.refuse(header, error, of: connection)
+        }
+        invariants()
+    }
+
+    private func checkQuota(of connection: Connection) throws(Refusal) {
+        guard connection.subscriptions.count < limits.subscriptionsPerConnectionMax else {
+            let count = limits.subscriptionsPerConnectionMax
+            throw Refusal(.quota, "subscriptionsPerConnectionMax \(count) reached")
+        }
+        let uid = connection.peer.uid
+        guard counts[uid] < limits.subscriptionsPerUIDMax else {
+            let count = limits.subscriptionsPerUIDMax
+            throw Refusal(.quota, "subscriptionsPerUIDMax \(count) reached by uid \(uid)")
+        }
+    }
+
+    private func follow(
+        _ node: AnyNode, _ field: ArraySlice<WireKey>, _ request: Subscribe,
+        _ header: FrameHeader, _ connection: Connection, older: OlderDeltas? = nil
+    ) {
+        chronicle.compare(request.from, of: connection.peer)
+        let slice = sharing.slice(node, field, request.mode)
+        if connection.subscriptions[slice.id] == nil {
+            slice.followers.append(connection)
+            counts.add(1, of: connection.peer.uid)
+        }
+        let (start, kept) = start(of: request, slice, connection, older)
+        connection.subscriptions[slice.id] = Subscription(
+            slice, owing: debt(of: start, request.from), takesPatches: request.patches)
+        if request.patches { slice.hasPatches = true }
+        if start == .snapshot { connection.outlet.value.fallBehind() }
+        let subscribed = Subscribed(
+            start: start, reactor: node.reactorName, fingerprint: node.fingerprint,
+            sequence: start == .snapshot ? tree.turn.sequence : request.from?.sequence ?? 0,
+            byValue: node.isShownByValue)
+        delivery.reply(to: connection) { writer in
+            let frame = writer.beginFrame(.subscribed, id: slice.id, number: header.number)
+            subscribed.encode(into: &writer)
+            writer.endFrame(at: frame)
+            // These come before the deltas of this turn, and after "subscribed".
+            writer.raw(kept)
+        }
+        connection.outlet.value.forgetMark()
+    }
+
+    /// What a subscription begins with, and the deltas that its client missed.
+    private func start(
+        of request: Subscribe, _ slice: Slice, _ connection: Connection, _ older: OlderDeltas?
+    ) -> (start: Subscribed.Start, kept: [UInt8]) {
+        // The slices of a connection that lags move again only together.
+        guard let from = request.from, from.epoch == tree.turn.epoch,
+            from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging
+        else { return (.snapshot, []) }
+        let node = slice.node
+        if node.sequence <= from.sequence { return (.unchanged, []) }
+        // Deltas of this node do not apply to a state of a node that stood here before it.
+        guard request.mode == .replica, slice.gapTurn != delivery.turn,
+            node.birthSequence <= from.sequence,
+            let frames = missedFrames(of: node, after: from.sequence, older)
+        else { return (.snapshot, []) }
+        return (.deltas, frames)
+    }
+
+    /// Which snapshot a subscription is owed that begins so.
+    private func debt(of start: Subscribed.Start, _ from: Revision?) -> Subscription.Debt {
+        guard start == .snapshot else { return .none }
+        let isFresh = from.map { $0.epoch != tree.turn.epoch || chronicle.isAhead($0) } ?? false
+        return isFresh ? .freshSnapshot : .snapshot
+    }
+}
+
+// MARK: - Leaving
+extension Subscriptions {
+    /// Ends one subscription of a connection.
+    func unsubscribe(_ id: UInt32, of connection: Connection) {
+        guard let subscription = connection.subscriptions.removeValue(forKey: id) else { return }
+        sharing.leave(subscription.slice, connection)
+        counts.add(-1, of: connection.peer.uid)
+        invariants()
+    }
+
+    /// Ends all subscriptions of a connection.
+    func leave(_ connection: Connection) {
+        for subscription in connection.subscriptions.values {
+            sharing.leave(subscription.slice, connection)
+        }
+        counts.add(-connection.subscriptions.count, of: connection.peer.uid)
+        connection.subscriptions.removeAll()
+        invariants()
+    }
+
+    /// Ends the subscriptions to a removed node, and tells their clients.
+    func end(_ node: AnyNode) {
+        for slice in sharing.slices(of: node) {
+            let followers = slice.followers
+            for connection in followers {
+                connection.subscriptions[slice.id] = nil
+                counts.add(-1, of: connection.peer.uid)
+                delivery.reply(to: connection) { writer in
+                    writer.header(
+                        FrameHeader(kind: .gone, id: slice.id, number: tree.turn.sequence))
+                }
+            }
+            for connection in followers { sharing.leave(slice, connection) }
+        }
+        invariants()
+    }
+}
+
+// MARK: - Coming back from further than memory goes
+extension Subscriptions {
+    /// Parks a subscription whose client missed more than the ring holds, and has the journal asked;
+    /// answers whether it did.
+    private func parks(
+        _ request: Subscribe, of node: AnyNode, _ header: FrameHeader, _ connection: Connection
+    ) -> Bool {
+        let upTo = ring.start ?? chronicle.turnStart
+        guard chronicle.keepsHistory, request.mode == .replica,
+            connection.outlet.value.state != .lagging,
+            let from = request.from, from.epoch == tree.turn.epoch,
+            from.sequence < node.sequence, node.birthSequence <= from.sequence,
+            from.sequence < upTo, hasRoomToPark(for: connection.peer.uid)
+        else { return false }
+        lastQuestion += 1
+        parked[lastQuestion] = ParkedRequest(
+            connection: connection, header: header, request: request, upTo: upTo)
+        connection.requests.park()
+        orders.append(
+            .readHistory(
+                HistoryQuestion(
+                    number: lastQuestion, uid: connection.peer.uid, node: node.number,
+                    epoch: from.epoch, after: from.sequence, upTo: upTo,
+                    byteCountMax: limits.resumeBytesMax)))
+        return true
+    }
+
+    /// Whether one more subscription of a user may wait: one user leaves half of the places to others.
+    ///
+    /// A connection that has gone keeps its places until the journal has answered: otherwise clients
+    /// that come and go would have it asked without a ceiling.
+    private func hasRoomToPark(for uid: UInt32) -> Bool {
+        guard parked.count < limits.parkedRequestsMax else { return false }
+        let own = parked.values.count { $0.connection.peer.uid == uid }
+        return own < (limits.parkedRequestsMax + 1) / 2
+    }
+
+    /// Goes on with a parked subscription: the journal has the frames that its client missed, or nil
+    /// if it does not have them all.
+    func answer(_ number: UInt64, with frames: [UInt8]?) {
+        guard let parked = parked.removeValue(forKey: number) else { return }
+        let connection = parked.connection
+        connection.requests.unpark()
+        guard !connection.isLeaving else { return }
+        // The node may have been removed since, and another created.
+        do throws(Refusal) {
+            let (node, field) = try finder.find(parked.request.path)
+            follow(
+                node, field, parked.request, parked.header, connection,
+                older: OlderDeltas(frames: frames, upTo: parked.upTo))
+        } catch {
+            delivery.refuse(parked.header, error, of: connection)
+        }
+        invariants()
+    }
+
+    /// The frames that a client missed of a node, from the ring and from the journal's answer.
+    private func missedFrames(
+        of node: AnyNode, after sequence: UInt64, _ older: OlderDeltas?
+    ) -> [UInt8]? {
+        let turnStart = chronicle.turnStart
+        if let frames = ring.frames(of: node.number, after: sequence, upTo: turnStart) {
+            return frames
+        }
+        guard let older, var frames = older.frames,
+            let rest = ring.frames(of: node.number, after: older.upTo, upTo: turnStart)
+        else { return nil }
+        frames.append(contentsOf: rest)
+        return frames.count <= limits.resumeBytesMax ? frames : nil
+    }
+}

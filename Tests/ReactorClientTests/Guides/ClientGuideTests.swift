@@ -1,0 +1,90 @@
+import ReactorClient
+import ReactorCore
+import StockReactors
+import Testing
+
+// What the guides on the client show, line for line.
+
+private typealias Counter = StockReactors.Counter
+
+/// The guides' programs; they look for a daemon at the usual places.
+private enum Programs {
+    static func log(_ text: String) {}
+    static func show(_ count: Int64) {}
+
+    static func begin() async throws -> (DispatchOutcome<NoReply>, Int64) {
+        let client = try await Client.connect()
+        let counter = try await client.mirror(Counter.self, at: "/visits")
+        let outcome = await counter.dispatch(.increment(by: 5))
+        let count = counter.count  // memory, no I/O; the change is in it
+        return (outcome, count)
+    }
+
+    static func recover(from path: String) async throws -> Client {
+        var options = ClientOptions(program: "worker")
+        options.journal = path
+        let client = try await Client.connect(options: options)
+        return client
+    }
+
+    static func count(
+        _ visits: [Int64], in counter: Mirror<Counter>, over client: Client
+    ) async {
+        await withTaskExecutorPreference(client.executor) {
+            for visit in visits { _ = await counter.dispatch(.increment(by: visit)) }
+        }
+    }
+
+    static func follow(_ counter: Mirror<Counter>) async {
+        for await count in counter.states(\.count) {
+            show(count)
+        }
+    }
+
+    static func tell(_ counter: Mirror<Counter>) async {
+        switch await counter.dispatch(.increment(by: 5)) {
+        case .applied(let revision, _): log("applied at \(revision)")
+        case .ownerEnded: log("applied, and what it acquired is gone")
+        case .accepted: log("in a stream of the reactor")
+        case .rejected(let rejection): log("refused: \(rejection)")
+        case .failed(let message): log("not sent, or its reply is unreadable: \(message)")
+        case .unknown(let reason): log("unknown: \(reason)")
+        }
+    }
+
+    static func preview(_ counter: Mirror<Counter>) {
+        counter.send(.increment(by: 1), isPreviewed: true)
+    }
+
+    static func lease(_ client: Client) async throws -> DispatchOutcome<NoReply> {
+        let lease = try await client.lease(Counter.self, at: "/rooms/7")
+        let outcome = await lease.mirror.dispatch(.increment(by: 1))
+        return outcome
+    }
+}
+
+@Suite("guide: client", .timeLimit(.minutes(10)))
+struct ClientGuideTests {
+    @Test("a preview shows at once, and an outcome says that the mirror has the change")
+    func previewed() async throws {
+        let server = try LiveServer(Counter())
+        let client = try await Client.connect(to: server.path)
+        let counter = try await client.mirror(Counter.self, at: "/")
+        Programs.preview(counter)
+        #expect(counter.count == 1)
+        await Programs.tell(counter)
+        #expect(counter.count == 6)
+        client.close()
+    }
+
+    @Test("a leased child is there for its holder")
+    func leased() async throws {
+        let server = try LiveServer(Hostel())
+        let client = try await Client.connect(to: server.path)
+        guard case .applied = try await Programs.lease(client) else {
+            Issue.record("the action was not applied")
+            return
+        }
+        client.close()
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import ReactorCore
+
+@Suite("DeltaBuffer")
+struct DeltaBufferTests {
+    @Test("frames follow each other, and a dropped one leaves no byte")
+    func frames() throws {
+        var buffer = DeltaBuffer(capacity: 64)
+        buffer.begin(3, 9, .daemon)
+        buffer.writer.text("kept")
+        let first = buffer.end()
+        let firstCount = buffer.writer.count
+        #expect(first.start == 0 && first.end == firstCount)
+        buffer.begin(4, 10, .daemon)
+        buffer.writer.text("dropped")
+        let (frameByteCount, secondCount) = (buffer.frameByteCount, buffer.writer.count)
+        #expect(frameByteCount == secondCount - firstCount)
+        buffer.drop()
+        let droppedCount = buffer.writer.count
+        #expect(droppedCount == firstCount)
+        buffer.begin(5, 10, flags: .structural, .daemon)
+        let second = buffer.end()
+        let bytes = buffer.writer.bytes
+        let header = try FrameHeader.decode(
+            bytes.span, at: second.start, frameBytesMax: 1_000)
+        #expect(header?.id == 5 && header?.number == 10 && header?.flags == .structural)
+        #expect(second.start == first.end && second.end == bytes.count)
+    }
+
+    @Test("measuring a mutation writes nothing")
+    func measure() {
+        var buffer = DeltaBuffer(capacity: 0)
+        let byteCount = buffer.measure(ErasedMutation<Tally>(.added(5)))
+        let written = buffer.writer.count
+        #expect(byteCount == Tally.Mutation.added(5).wireBytes().count && written == 0)
+    }
+}

@@ -1,0 +1,106 @@
+import ReactorCore
+import Testing
+
+// What the guide on composition shows, line for line.
+
+@Reactor
+struct Bin {
+    enum Action { case add(Int) }
+    enum Mutation { case added(Int) }
+    struct State: Equatable { var count = 0 }
+
+    func mutate(action: Action) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .add(let amount): [.added(amount)]
+        }
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .added(let amount): state.count += amount
+        }
+    }
+}
+
+@Reactor
+struct Warehouse {
+    @Child var total = Bin()
+    @Children var bins = { (_: WireKey) in Bin() }
+
+    enum Action {
+        case open(WireKey)
+        case store(WireKey, Int)
+        case close(WireKey)
+        case restock(WireKey)
+    }
+    enum Mutation { case noted(String) }
+    struct State: Equatable { var notes: [String] = [] }
+
+    func mutate(
+        action: Action, state: State, context: Context<Self>
+    ) throws(Rejection) -> Mutations<Mutation> {
+        switch action {
+        case .open(let bin): return Mutations.none.creating($bins, bin)
+        case .store(let bin, let amount):
+            return Mutations(.noted("stored \(amount) in \(bin)"))
+                .also($bins, bin, .added(amount))
+        case .close(let bin):
+            guard context.state(of: $bins, bin)?.count == 0 else {
+                throw Rejection("not_empty", "empty the bin first")
+            }
+            return Mutations.none.removing($bins, bin)
+        case .restock(let bin):
+            context.dispatch(.store(bin, 10))
+            return .none
+        }
+    }
+
+    @Reacts(to: \Warehouse.$bins)
+    func changed(_ mutation: Bin.Mutation, key: WireKey) -> Mutations<Mutation> {
+        guard case .added(let amount) = mutation else { return .none }
+        return Mutations.none.also($total, .added(amount))
+    }
+
+    func reduce(state: inout State, mutation: Mutation) {
+        switch mutation {
+        case .noted(let text): state.notes.append(text)
+        }
+    }
+}
+
+@Suite("guide: composition")
+struct CompositionGuideTests {
+    private typealias Action = Warehouse.Action
+
+    @Test("parent, child and the reaction of the parent change in one transaction")
+    func transaction() throws {
+        let tree = Tree(Warehouse(), epoch: 1)
+        #expect(try tree.send(Action.open("nuts")) == "applied 1")
+        #expect(try tree.send(Action.store("nuts", 3)) == "applied 2")
+        #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 3)
+        #expect(try tree.state(of: Bin.self, "/total").count == 3)
+        #expect(try tree.send(Bin.Action.add(4), to: "/bins/nuts") == "applied 3")
+        #expect(try tree.state(of: Bin.self, "/total").count == 7)
+        #expect(try tree.state(of: Warehouse.self).notes == ["stored 3 in nuts"])
+    }
+
+    @Test("a wrong key refuses the action, and changes nothing")
+    func keys() throws {
+        let tree = Tree(Warehouse(), epoch: 1)
+        #expect(try tree.send(Action.open("nuts")) == "applied 1")
+        #expect(try tree.send(Action.open("nuts")) == "rejected CONFLICT")
+        #expect(try tree.send(Action.store("bolts", 1)) == "rejected NOT_FOUND")
+        #expect(try tree.state(of: Warehouse.self).notes == [])
+        #expect(try tree.send(Action.close("nuts")) == "applied 2")
+    }
+
+    @Test("a follower is a transaction of its own, right behind the action")
+    func follower() throws {
+        let tree = Tree(Warehouse(), epoch: 1)
+        #expect(try tree.send(Action.open("nuts")) == "applied 1")
+        #expect(try tree.send(Action.restock("nuts")) == "applied 2")
+        #expect(tree.revision.sequence == 3)
+        #expect(try tree.state(of: Bin.self, "/bins/nuts").count == 10)
+        #expect(try tree.send(Action.close("nuts")) == "rejected not_empty")
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import ReactorLoop
+import Testing
+
+struct FileSystemTests {
+    @Test("a file is read to its end, or to the bound, and a device that never ends to the bound")
+    func bytes() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/file"
+        let bytes = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        Files.write(bytes, to: path)
+        #expect(try FileSystem.bytes(at: path) == bytes)
+        #expect(try FileSystem.bytes(at: path, byteCountMax: 5) == Array(bytes[..<5]))
+        #expect(try FileSystem.bytes(at: "/dev/zero", byteCountMax: 2 << 20).count == 2 << 20)
+        #expect(try FileSystem.bytes(at: "/dev/null").isEmpty)
+    }
+
+    @Test("what cannot be read is refused with the system's code and the path")
+    func refusals() throws {
+        let directory = TemporaryDirectory()
+        let missing = directory.path + "/none"
+        let absent = #expect(throws: CallFailure.self) { try FileSystem.bytes(at: missing) }
+        #expect(absent?.errnoCode == ENOENT && absent?.subject == missing)
+        let folder = #expect(throws: CallFailure.self) {
+            try FileSystem.bytes(at: directory.path)
+        }
+        #expect(folder?.errnoCode == EISDIR && folder?.subject == directory.path)
+    }
+
+    @Test("directories are made with those above them, for their owner, and can be listed")
+    func directories() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/a//b/c"
+        defer {
+            for name in ["/a/b/c", "/a/b"] { unsafe rmdir(directory.path + name) }
+        }
+        FileSystem.makeDirectories(path)
+        #expect(FileSystem.isDirectory(path) && !FileSystem.isDirectory(path + "/d"))
+        #expect(Files.mode(of: path) & 0o777 == 0o700)
+        #expect(FileSystem.isOwned(path, by: geteuid()))
+        #expect(!FileSystem.isOwned(path, by: geteuid() + 1))
+        #expect(!FileSystem.isOwned(path + "/d", by: geteuid()))
+        #expect(FileSystem.names(in: directory.path) == ["a"])
+        #expect(FileSystem.names(in: path + "/d").isEmpty)
+    }
+}

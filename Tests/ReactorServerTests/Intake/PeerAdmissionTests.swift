@@ -1,0 +1,72 @@
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// Which clients may connect, without a server.
+struct PeerAdmissionTests {
+    private func admission(
+        ownerUID: UInt32? = nil, change: (inout ServerLimits) -> Void
+    ) -> PeerAdmission {
+        var limits = ServerLimits()
+        change(&limits)
+        return PeerAdmission(limits, ownerUID: ownerUID)
+    }
+
+    private func peer(_ uid: UInt32) -> Peer { Peer(uid: uid, gid: uid, pid: 1) }
+
+    /// Admits a connection, unless it is turned away.
+    private func connect(
+        _ number: UInt64, _ uid: UInt32, _ admission: PeerAdmission
+    ) -> Connection {
+        let isAdmitted = admission.reasonToTurnAway(peer(uid)) == nil
+        let connection = Connection(
+            id: ConnectionID(number), peer: peer(uid),
+            isAdmitted ? .admitted(at: 0, turn: 0) : .turnedAway)
+        if isAdmitted { admission.admit(connection.id, connection.peer) }
+        return connection
+    }
+
+    @Test("a connection that ends makes room, and one that was turned away does not")
+    func room() {
+        let admission = admission { $0.connectionsMax = 1 }
+        let first = connect(1, 5, admission)
+        let second = connect(2, 6, admission)
+        #expect(first.isAdmitted && !second.isAdmitted)
+        #expect(admission.reasonToTurnAway(peer(6))?.0 == .busy)
+        admission.leave(second)
+        #expect(admission.admittedCount == 1)
+        admission.leave(first)
+        #expect(admission.admittedCount == 0 && admission.reasonToTurnAway(peer(6)) == nil)
+    }
+
+    @Test("one user's connections are limited, and the owner's reserve is for the owner alone")
+    func users() {
+        let admission = admission(ownerUID: 1) {
+            $0.connectionsMax = 4
+            $0.connectionsPerUIDMax = 2
+            $0.ownerConnectionsReserved = 4
+        }
+        _ = connect(1, 5, admission)
+        #expect(connect(2, 5, admission).isAdmitted)
+        // Half of the places at most are the owner's.
+        #expect(admission.reasonToTurnAway(peer(6))?.1.contains("2 that are the owner's") == true)
+        #expect(connect(3, 1, admission).isAdmitted && connect(4, 1, admission).isAdmitted)
+        #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)
+    }
+
+    @Test("a connection is silent until it is heard, and a drained server admits no client")
+    func silence() {
+        let admission = admission { $0.handshakesMax = 1 }
+        let first = connect(1, 5, admission)
+        let second = connect(2, 5, admission)
+        #expect(admission.isCrowded && admission.silentCount == 2)
+        #expect(admission.takeExcess { _ in false } == nil)
+        #expect(admission.takeExcess { _ in true } == first.id)
+        #expect(!admission.isCrowded && admission.admittedCount == 2)
+        admission.hear(second)
+        #expect(admission.silentCount == 0)
+        #expect(admission.drain() && !admission.drain())
+        #expect(admission.reasonToTurnAway(peer(5))?.0 == .draining)
+    }
+}

@@ -1,0 +1,61 @@
+import ReactorBytes
+import Testing
+
+@testable import ReactorServer
+
+/// Connections that have had their share of a turn, without a server.
+struct RestQueueTests {
+    private func connection(_ number: UInt64) -> Connection {
+        Connection(
+            id: ConnectionID(number), peer: Peer(uid: 1, gid: 1, pid: 1))
+    }
+
+    /// Ends a turn, and answers which connections are read on.
+    private func end(_ queue: inout RestQueue) -> [UInt64] {
+        let due = queue.endTurn().map(\.id.rawValue)
+        queue.beginTurn()
+        return due
+    }
+
+    @Test("a connection rests until the turn after the one in which it had its share has ended")
+    func turns() {
+        var queue = RestQueue()
+        let (first, second) = (connection(1), connection(2))
+        let wasReading = queue.add(first)
+        #expect(wasReading)
+        var due = end(&queue)
+        #expect(due == [])
+        let (hasSpent, hasRested) = (queue.hasSpent, queue.hasRested)
+        #expect(!hasSpent && hasRested)
+        _ = queue.add(second)
+        due = end(&queue)
+        #expect(due == [1] && first.inlet.value.state == .paused)
+        due = end(&queue)
+        #expect(due == [2])
+        let endedTurns = queue.endedTurns
+        #expect(endedTurns == 3)
+    }
+
+    @Test("a connection that was closed in the meantime is not read on")
+    func closed() {
+        var queue = RestQueue()
+        let gone = connection(1)
+        _ = queue.add(gone)
+        _ = end(&queue)
+        gone.close()
+        let due = end(&queue)
+        #expect(due == [])
+    }
+
+    @Test("a connection that has its share again while it is read on rests for one more turn")
+    func again() {
+        var queue = RestQueue()
+        let greedy = connection(1)
+        _ = queue.add(greedy)
+        _ = end(&queue)
+        for connection in queue.endTurn() { _ = queue.add(connection) }
+        queue.beginTurn()
+        let due = end(&queue)
+        #expect(due == [1])
+    }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import ReactorServer
+
+/// Turns by number, without a server.
+struct ReleaseLedgerTests {
+    private func connection(_ number: UInt64) -> Connection {
+        Connection(
+            id: ConnectionID(number), peer: Peer(uid: 1, gid: 1, pid: 1))
+    }
+
+    /// Takes every turn whose outputs may leave.
+    private func released(_ ledger: inout ReleaseLedger) -> [UInt64] {
+        var numbers: [UInt64] = []
+        while let turn = ledger.popReleased() {
+            numbers.append(turn.number)
+            ledger.recycle(turn)
+        }
+        return numbers
+    }
+
+    @Test("a connection is listed once a turn, and in its turn")
+    func lists() throws {
+        var ledger = ReleaseLedger(byteCountMax: 100)
+        let (first, second) = (connection(1), connection(2))
+        ledger.list(first)
+        ledger.list(second)
+        ledger.list(first)
+        let listed = ledger.listed.map(\.id.rawValue)
+        #expect(listed == [1, 2])
+        ledger.seal([], batchByteCount: nil)
+        let (isListed, isEmpty) = (ledger.isListed(first), ledger.listed.isEmpty)
+        #expect(!isListed && isEmpty)
+        let turn = ledger.popReleased()
+        let connections = try #require(turn).connections
+        #expect(connections.map(\.id.rawValue) == [1, 2])
+        ledger.list(first)
+        let again = ledger.listed.count
+        #expect(again == 1)
+    }
+
+    @Test("a turn leaves once its batch and all before it are appended")
+    func order() {
+        var ledger = ReleaseLedger(byteCountMax: 1_000)
+        for byteCount in [10, nil, 20, nil, 30] { ledger.seal([], batchByteCount: byteCount) }
+        var numbers = released(&ledger)
+        #expect(numbers == [])
+        ledger.markAppended(upTo: 1)
+        numbers = released(&ledger)
+        #expect(numbers == [1, 2])
+        let (waiting, kept) = (ledger.byteCount, ledger.lastKeptTurn)
+        #expect(waiting == 50 && kept == 5)
+        ledger.markAppended(upTo: 5)
+        numbers = released(&ledger)
+        #expect(numbers == [3, 4, 5])
+        let (isEmpty, last) = (ledger.isEmpty, ledger.releasedTurn)
+        #expect(isEmpty && last == 5)
+    }
+
+    @Test("an answer about a turn that left, or never ended, is ignored")
+    func strangeNumbers() {
+        var ledger = ReleaseLedger(byteCountMax: 1_000)
+        ledger.seal([], batchByteCount: 10)
+        ledger.markAppended(upTo: 2)
+        ledger.markAppended(upTo: .max)
+        ledger.markAppended(upTo: 0)
+        var numbers = released(&ledger)
+        #expect(numbers == [])
+        ledger.markAppended(upTo: 1)
+        numbers = released(&ledger)
+        #expect(numbers == [1])
+        ledger.markAppended(upTo: 1)
+        numbers = released(&ledger)
+        #expect(numbers == [])
+    }
+
+    @Test("too many waiting bytes congest, until the journal has caught up with half of them")
+    func congestion() {
+        var ledger = ReleaseLedger(byteCountMax: 100)
+        for _ in 0..<3 { ledger.seal([], batchByteCount: 40) }
+        let isCongested = ledger.isCongested
+        #expect(isCongested)
+        ledger.markAppended(upTo: 1)
+        _ = released(&ledger)
+        let isEarly = ledger.endCongestion()
+        #expect(!isEarly)
+        ledger.markAppended(upTo: 2)
+        _ = released(&ledger)
+        let hasEnded = ledger.endCongestion()
+        #expect(hasEnded)
+        let isOver = !ledger.isCongested
+        #expect(isOver)
+    }
+
+    @Test("while the shell holds clients back, nothing ends the congestion")
+    func heldBack() {
+        var ledger = ReleaseLedger(byteCountMax: 100)
+        let isNew = ledger.holdBack(true)
+        let isRepeated = ledger.holdBack(true)
+        #expect(isNew && !isRepeated)
+        let (isCongested, hasEnded) = (ledger.isCongested, ledger.endCongestion())
+        #expect(isCongested && !hasEnded)
+        let isLetGo = ledger.holdBack(false)
+        let isOver = ledger.endCongestion()
+        #expect(isLetGo && isOver)
+    }
+}

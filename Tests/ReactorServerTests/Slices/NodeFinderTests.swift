@@ -1,0 +1,31 @@
+import ReactorCore
+import ReactorWire
+import Testing
+
+@testable import ReactorServer
+
+/// Where paths lead.
+struct NodeFinderTests {
+    private let finder = NodeFinder(tree: TestTree.make())
+
+    @Test("a path leads to a node and a field inside its state")
+    func found() throws {
+        let (node, field) = try finder.find("/page/title")
+        #expect(node.path.description == "/page" && Array(field) == ["title"])
+        #expect(try finder.find("/").node === finder.tree.root)
+    }
+
+    @Test("a path that is none, and one that leads nowhere, are refused, with the nearest name")
+    func missing() {
+        func refusal(_ path: String) -> Refusal? {
+            do throws(Refusal) {
+                _ = try finder.find(path)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal("page")?.code == .path)
+        #expect(refusal("/pages")?.code == .notFound && refusal("/pages")?.nearest == "/page")
+    }
+}

@@ -1,0 +1,459 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+import Synchronization
+import Testing
+
+@testable import ReactorServer
+
+/// Subscriptions: how they start, what moves them, how they end.
+struct SliceTests {
+    private let harness = ServerHarness()
+
+    /// A client with `/visits`, `/other`, `/page`, `/house` open as 0 to 3.
+    private func start(_ harness: ServerHarness? = nil) -> TestClient {
+        let harness = harness ?? self.harness
+        let client = harness.client()
+        for (id, path) in ["/visits", "/other", "/page", "/house"].enumerated() {
+            client.open(path, as: UInt32(id))
+        }
+        harness.turn()
+        _ = client.frames()
+        return client
+    }
+
+    // [WIRE-8-6]
+    @Test("a replica starts with a snapshot, then gets every mutation, each turn ending in a mark")
+    func replica() throws {
+        let (writer, reader) = (start(), start())
+        var mirror = PlainMirror()
+        writer.add(3)
+        harness.turn()
+        reader.follow("/visits", in: &mirror)
+        harness.turn()
+        let first = reader.frames()
+        #expect(first.map(\.kind) == [.subscribed, .snapshot, .mark])
+        #expect(try first[0].decode(Subscribed.self).start == .snapshot)
+        try mirror.take(first)
+        writer.add(4)
+        writer.add(5)
+        writer.add(1, to: 1)
+        harness.turn()
+        let second = reader.frames()
+        #expect(second.map(\.kind) == [.delta, .delta, .mark])
+        #expect(second.map(\.number) == [2, 3, 4])
+        try mirror.take(second)
+        #expect(mirror.tally("/visits") == Tally.State(count: 12))
+    }
+
+    // [WIRE-8-2]
+    @Test("who subscribes to a slice again has it once, as the last request asked for it")
+    func again() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits", .value)
+        reader.subscribe("/visits", .value)
+        reader.subscribe("/visits", .replica)
+        harness.turn()
+        let first = reader.frames()
+        let subscribed = first.filter { $0.kind == .subscribed }
+        #expect(subscribed.map(\.number).count == 3)
+        #expect(subscribed[0].id == subscribed[1].id && subscribed[0].id != subscribed[2].id)
+        #expect(first.filter { $0.kind == .value }.count == 1)
+        #expect(harness.server.memory.subscriptions == 2)
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().map(\.kind) == [.value, .delta, .mark])
+        reader.send(.unsubscribe, id: subscribed[0].id)
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().map(\.kind) == [.delta, .mark])
+    }
+
+    // [WIRE-8-8]
+    @Test("a delta tells its origin by public number and ordinal, never by secret")
+    func origin() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits")
+        harness.turn()
+        _ = reader.frames()
+        writer.dispatch(Tally.Action.add(by: 1), ordinal: 77)
+        harness.turn()
+        let delta = reader.frames(.delta)[0]
+        var cursor = WireCursor()
+        #expect(try Origin.decode(delta.body.span, &cursor) == Origin(client: 1, ordinal: 77))
+    }
+
+    @Test("the bytes that subscribers get are the bytes of the batch, for all of them")
+    func sharedBytes() {
+        let writer = start()
+        let readers = (0..<3).map { _ in start() }
+        for reader in readers { reader.subscribe("/visits") }
+        harness.turn()
+        for reader in readers { _ = reader.frames() }
+        let before = readers.map(\.socket.received.count)
+        writer.add(4)
+        writer.add(1, to: 1)
+        writer.add(5)
+        harness.turn()
+        let batch = harness.batches.last?.deltas
+        let all = batch.map { Array($0.storage[$0.range]) } ?? []
+        var offset = 0
+        let deltas = TestClient.parse(all, from: &offset)
+        #expect(deltas.map(\.number) == [1, 2, 3])
+        let visits = deltas.filter { $0.id == deltas[0].id }
+        for (reader, start) in zip(readers, before) {
+            var place = start
+            let got = TestClient.parse(reader.socket.received, from: &place)
+            #expect(got.filter { $0.kind == .delta } == visits)
+        }
+    }
+
+    // [WIRE-8-10]
+    @Test("two slices of one connection move together: deltas of both, then one mark")
+    func together() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/visits")
+        reader.subscribe("/other")
+        reader.subscribe("/page/title", .value)
+        harness.turn()
+        _ = reader.frames()
+        writer.batch([
+            (0, Tally.Action.add(by: 1)), (1, Tally.Action.add(by: 2)),
+            (2, Page.Action.title("both")),
+        ])
+        harness.turn()
+        let frames = reader.frames()
+        #expect(frames.filter { $0.kind == .delta }.map(\.number) == [1, 1])
+        #expect(frames.filter { $0.kind == .value }.count == 1)
+        #expect(frames.filter { $0.kind == .mark }.map(\.number) == [1])
+        #expect(frames.last?.kind == .mark)
+    }
+
+    // [WIRE-9-1]
+    @Test("an outcome comes behind the delta and the mark of what it caused")
+    func outcomeBehindDelta() {
+        let client = start()
+        client.subscribe("/visits")
+        harness.turn()
+        _ = client.frames()
+        client.add(1)
+        harness.turn()
+        #expect(client.frames().map(\.kind) == [.delta, .mark, .applied])
+    }
+
+    // [WIRE-8-3]
+    @Test("a field's slice is sent when that field changed, and only then")
+    func fields() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/page/title", .value)
+        harness.turn()
+        let first = reader.frames()
+        #expect(try first.first { $0.kind == .value }?.decode(String.self) == "")
+        writer.dispatch(Page.Action.body("one"), to: 2)
+        harness.turn()
+        #expect(reader.frames(.value).isEmpty)
+        writer.dispatch(Page.Action.title("two"), to: 2)
+        writer.dispatch(Page.Action.title("three"), to: 2)
+        harness.turn()
+        let changed = reader.frames(.value)
+        #expect(try changed.map { try $0.decode(String.self) } == ["three"])
+        writer.dispatch(Page.Action.title("three"), to: 2)
+        harness.turn()
+        #expect(reader.frames(.value).isEmpty)
+    }
+
+    @Test("the value of a parent shows its children, and changes with them")
+    func composed() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/", .value)
+        harness.turn()
+        _ = reader.frames()
+        writer.add(7)
+        harness.turn()
+        let value = try #require(reader.frames(.value).last).decode(WireValue.self)
+        #expect(value["visits"]?["count"]?.intValue == 7)
+        #expect(value["other"]?["count"]?.intValue == 0)
+    }
+
+    // [WIRE-8-9]
+    @Test("a value above 64 KiB comes in parts, put together it is the value")
+    func parts() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(Page.Action.fill(count: 200_000), to: 2)
+        reader.subscribe("/page/body", .value)
+        reader.subscribe("/page")
+        reader.ask(.get(path: "/page/body"))
+        harness.turn()
+        let frames = reader.frames()
+        for kind in [FrameKind.value, .snapshot, .answer] {
+            let parts = frames.filter { $0.kind == kind }
+            #expect(parts.count == 4)
+            #expect(parts.map { $0.flags.contains(.more) } == [true, true, true, false])
+            #expect(parts.allSatisfy { $0.body.count <= 64 << 10 })
+        }
+        let bytes = frames.filter { $0.kind == .value }.flatMap(\.body)
+        #expect(try String(wireBytes: bytes).utf8.count == 200_000)
+    }
+
+    // [WIRE-6-2] [WIRE-11-1]
+    @Test("W29: a path that leads nowhere is NOT_FOUND with the nearest name, for every request")
+    func notFound() throws {
+        let client = start()
+        client.subscribe("/vists")
+        client.open("/team", as: 9)
+        client.ask(.get(path: "/page/titel"))
+        client.subscribe("/page/title", .replica)
+        client.subscribe("page")
+        harness.turn()
+        let refusals = try client.frames(.refused).map { try $0.decode(Refusal.self) }
+        #expect(refusals.map(\.code) == [.notFound, .notFound, .notFound, .path, .path])
+        #expect(refusals[0].nearest == "/visits")
+        #expect(harness.server.tree.node(at: try SlicePath("/visits"))?.isReplicated == false)
+    }
+
+    // [WIRE-8-1]
+    @Test(
+        "W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
+    func absentChild() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/house/rooms/a")
+        reader.subscribe("/house/rooms/a/count", .value)
+        harness.turn()
+        let frames = reader.frames()
+        #expect(try frames.first?.decode(Refusal.self).code == .notFound)
+        #expect(frames.first { $0.kind == .value }?.flags == .absent)
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        #expect(try reader.frames(.value).last?.decode(Int.self) == 0)
+    }
+
+    // [WIRE-8-12]
+    @Test("W29: a slice of a removed child is gone, and nothing of it is left")
+    func gone() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        writer.open("/house/rooms/a", as: 5)
+        reader.subscribe("/house/rooms/a")
+        reader.subscribe("/house/rooms/a/count", .value)
+        harness.turn()
+        let ids = Set(reader.frames(.subscribed).map(\.id))
+        #expect(ids.count == 2)
+        writer.add(1, to: 5)
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        harness.turn()
+        let frames = reader.frames()
+        #expect(Set(frames.filter { $0.kind == .gone }.map(\.id)) == ids)
+        #expect(!frames.contains { $0.kind == .delta || $0.kind == .value })
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        writer.add(1, to: 5)
+        harness.turn()
+        #expect(reader.frames(.delta).isEmpty)
+        #expect(try OutcomeLog(writer.frames())[5]?.code == "NOT_FOUND")
+        #expect(try counter("slices") == 0)
+    }
+
+    // [WIRE-8-7]
+    @Test(
+        "W29: a replica of a collection tells the keys that are there, then those that come and go")
+    func collection() throws {
+        let (writer, reader) = (start(), start())
+        for name in ["bb", "a"] { writer.dispatch(House.Action.build(name: name), to: 3) }
+        harness.turn()
+        reader.subscribe("/house/rooms")
+        writer.dispatch(House.Action.build(name: "c"), to: 3)
+        harness.turn()
+        var frames = reader.frames()
+        #expect(frames.map(\.kind) == [.subscribed, .snapshot, .mark])
+        let value = try frames[1].decode(WireValue.self)
+        #expect(value == ["keys": ["a", "c", "bb"]])
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        writer.dispatch(House.Action.build(name: "d"), to: 3)
+        harness.turn()
+        frames = reader.frames()
+        #expect(frames.map(\.kind) == [.delta, .delta, .mark])
+        let changes = try frames.dropLast().map { frame in
+            #expect(frame.flags == .structural)
+            var cursor = WireCursor()
+            _ = try Origin.decode(frame.body.span, &cursor)
+            return try StructuralChange.decode(frame.body.span, &cursor)
+        }
+        #expect(changes.first == .remove(key: "a"))
+        guard case .create(key: "d", let number, _)? = changes.last else {
+            Issue.record("expected that d came, got \(changes)")
+            return
+        }
+        #expect(harness.server.tree.node(number)?.path.description == "/house/rooms/d")
+        let late = start()
+        late.subscribe("/house/rooms")
+        harness.turn()
+        let now = try #require(late.frames(.snapshot).first).decode(WireValue.self)
+        #expect(now == ["keys": ["c", "d", "bb"]])
+    }
+
+    /// A counter of the server, asked over the wire.
+    private func counter(_ name: String) throws -> UInt64 {
+        try #require(try counters(name)[name])
+    }
+
+    private func counters(_ names: String...) throws -> [String: UInt64] {
+        let client = harness.client()
+        client.ask(.stats)
+        harness.turn()
+        let answer = try #require(client.frames(.answer).first)
+        let all = try answer.decode([String: UInt64].self)
+        client.disconnect()
+        return all.filter { names.contains($0.key) }
+    }
+
+    @Test("W28: subscribing and leaving 5,000 times leaves nothing behind, at no time")
+    func churn() throws {
+        let client = start()
+        let visits = try #require(harness.server.tree.node(at: try SlicePath("/visits"))).number
+        var after: [[String: UInt64]] = []
+        for round in 1...5_000 {
+            if round % 5 == 0 {
+                // because a slice may be left in the turn in which it was asked for
+                client.subscribe("/visits")
+                client.send(.unsubscribe, id: visits)
+                harness.turn()
+                _ = client.frames()
+            } else {
+                let mode: SubscriptionMode = round % 3 == 0 ? .value : .replica
+                client.subscribe(round % 2 == 0 ? "/visits" : "/page", mode)
+                harness.turn()
+                client.send(.unsubscribe, id: try #require(client.frames(.subscribed).first?.id))
+            }
+            guard round % 500 == 0 else { continue }
+            harness.turn()
+            after.append(try counters("slices", "subscriptions", "snapshotBytes", "keptBytes"))
+        }
+        #expect(Set(after).count == 1, "\(after)")
+        #expect(after.first?["slices"] == 0 && after.first?["snapshotBytes"] == 0)
+        client.subscribe("/visits/count", .value)
+        harness.turn()
+        #expect(try counter("slices") == 1)
+        client.disconnect()
+        #expect(try counter("slices") == 0)
+        for path in ["/visits", "/page"] {
+            let node = try #require(harness.server.tree.node(at: try SlicePath(path)))
+            #expect(!node.isReplicated && !node.isWatched)
+        }
+    }
+
+    @Test("W28: whether a path leads somewhere is found out without encoding what stands there")
+    func probe() throws {
+        let harness = ServerHarness(Tree(Heavy(), epoch: 7))
+        let client = harness.client()
+        Heavy.Load.encodings.withLock { $0 = 0 }
+        for _ in 0..<100 { client.subscribe("/load", .value) }
+        client.open("/load")
+        client.ask(.describe(path: "/load"))
+        #expect(Heavy.Load.encodings.withLock(\.self) == 0)
+        harness.turn()
+        #expect(Heavy.Load.encodings.withLock(\.self) == 1)
+        client.ask(.get(path: "/load"))
+        harness.turn()
+        #expect(Heavy.Load.encodings.withLock(\.self) == 2)
+    }
+
+    @Test("W27: subscriptions beyond the limit are refused with QUOTA, leaving makes room")
+    func quota() throws {
+        let harness = ServerHarness { $0.subscriptionsPerConnectionMax = 2 }
+        let client = start(harness)
+        client.subscribe("/visits")
+        client.subscribe("/other")
+        client.subscribe("/page")
+        harness.turn()
+        var frames = client.frames()
+        #expect(try frames.first { $0.kind == .refused }?.decode(Refusal.self).code == .quota)
+        client.send(.unsubscribe, id: try #require(frames.first { $0.kind == .subscribed }?.id))
+        client.subscribe("/page")
+        harness.turn()
+        frames = client.frames()
+        #expect(frames.contains { $0.kind == .subscribed })
+    }
+
+    @Test("W27: a uid has at most so many subscriptions, on however many connections")
+    func quotaOfUser() throws {
+        let harness = ServerHarness { $0.subscriptionsPerUIDMax = 5 }
+        let paths = ["/visits", "/other", "/page"]
+        let (first, second) = (start(harness), start(harness))
+        for path in paths { first.subscribe(path) }
+        // because the same slice again is no other subscription
+        first.subscribe("/visits")
+        for path in paths { second.subscribe(path) }
+        harness.turn()
+        #expect(first.frames(.refused).isEmpty)
+        let refusal = try #require(second.frames(.refused).first).decode(Refusal.self)
+        #expect(refusal.code == .quota)
+        #expect(refusal.message.contains("subscriptionsPerUIDMax 5"))
+        let stranger = harness.client(uid: 6)
+        stranger.subscribe("/visits")
+        harness.turn()
+        #expect(stranger.frames(.subscribed).count == 1)
+        first.disconnect()
+        second.subscribe("/page")
+        harness.turn()
+        #expect(second.frames(.subscribed).count == 1)
+        #expect(harness.server.memory.subscriptions == 4)
+    }
+
+    @Test("W27: slices of removed nodes and of connections that are closed count no more")
+    func quotaGivenBack() throws {
+        let (writer, reader) = (start(), start())
+        writer.dispatch(House.Action.build(name: "a"), to: 3)
+        harness.turn()
+        for path in ["/house/rooms/a", "/visits", "/page"] { reader.subscribe(path) }
+        harness.turn()
+        #expect(harness.server.memory.subscriptions == 3)
+        writer.dispatch(House.Action.tear(name: "a"), to: 3)
+        harness.turn()
+        #expect(harness.server.memory.subscriptions == 2)
+        reader.send(.goodbye)
+        harness.settle()
+        #expect(harness.server.memory.subscriptions == 0)
+    }
+
+    @Test("W30: many who ask for one slice share one encoded snapshot per change")
+    func sharedSnapshot() throws {
+        let writer = start()
+        writer.dispatch(Page.Action.fill(count: 100_000), to: 2)
+        let readers = (0..<20).map { _ in start() }
+        for reader in readers { reader.subscribe("/page") }
+        harness.turn()
+        #expect(harness.server.statistics.snapshotsEncoded == 1)
+        let late = start()
+        late.subscribe("/page")
+        harness.turn()
+        #expect(harness.server.statistics.snapshotsEncoded == 1)
+        writer.dispatch(Page.Action.title("new"), to: 2)
+        let last = start()
+        last.subscribe("/page")
+        harness.turn()
+        #expect(harness.server.statistics.snapshotsEncoded == 2)
+        // because another history's client needs another flag, and there may be many of those too
+        for reader in (0..<5).map({ _ in start() }) {
+            reader.subscribe("/page", from: Revision(epoch: 1, sequence: 1))
+        }
+        harness.turn()
+        #expect(harness.server.statistics.snapshotsEncoded == 3)
+    }
+
+    @Test("an idle subscriber is told at a tick how far everything is, and only if it is news")
+    func idleMarks() throws {
+        let (writer, reader) = (start(), start())
+        reader.subscribe("/page")
+        harness.turn()
+        _ = reader.frames()
+        writer.add(1)
+        harness.turn()
+        #expect(reader.frames().isEmpty)
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(reader.frames().map(\.number) == [1])
+        harness.server.tick(at: harness.now)
+        harness.settle()
+        #expect(reader.frames().isEmpty)
+    }
+}

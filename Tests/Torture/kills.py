@@ -147,6 +147,7 @@ class Episode:
             "applied": sum(w.applied_count for w in workers),
             "sent again": sum(w.resent for w in workers),
             "asked again": sum(w.asked_again for w in workers),
+            "poisoned": sum(w.poisoned for w in workers),
         }
         for watcher in self.watchers:
             for start, count in watcher.starts.items():

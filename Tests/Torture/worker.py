@@ -17,7 +17,7 @@ class Action:
     def __init__(self, ordinal, kind, frame, nonce=None, amount=0, options=None):
         self.ordinal, self.kind, self.frame, self.nonce = ordinal, kind, frame, nonce
         self.amount, self.options = amount, options
-        self.outcome, self.client = None, None
+        self.outcome, self.client, self.sent = None, None, 0
 
     @property
     def is_applied(self):
@@ -108,7 +108,7 @@ class Worker(threading.Thread):
         self.held = []  # tokens and jobs to give back on this connection
         self.is_acquiring = False
         self.keys, self.names = [], []  # nonces whose presence is acknowledged
-        self.applied_count = self.asked_again = self.resumed = self.resent = 0
+        self.applied_count = self.asked_again = self.resumed = self.resent = self.poisoned = 0
         self.sequence_seen = 0
         self.connection = None
         self.nonce_base = 0
@@ -194,6 +194,7 @@ class Worker(threading.Thread):
 
     def transmit(self, action):
         kind, id, body = action.frame
+        action.sent += 1
         items, flags = ([action.options, body], OPTIONS) if action.options else ([body], 0)
         self.connection.send(kind, *items, flags=flags, id=id, number=action.ordinal)
 
@@ -339,6 +340,11 @@ class Worker(threading.Thread):
             }
             code = outcome.get("rejected", {}).get("code")
             if code == "DISK_FULL":
+                return self.refused(action)
+            # A kill in the middle of an action counts as its doing. The daemon refuses an action at
+            # its third try, so it was sent on three connections at least.
+            if code == "POISONED" and action.sent > 2:
+                self.poisoned += 1
                 return self.refused(action)
             if code not in expected.get(kind, []):
                 raise Violation(f"{self.name}: {action}")

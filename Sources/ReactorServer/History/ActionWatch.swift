@@ -78,8 +78,9 @@ package struct ActionWatch {
         death = found
         suspects.append((session, found))
         if suspects.count > Self.suspectsMax { suspects.removeFirst() }
-        write()
+        // In this order, a daemon that is killed in between forgets a death and never counts one twice.
         words[Self.ordinalWord] = 0
+        write()
     }
 
     /// Actions of this session are carried out next; answers where each is noted, if anywhere.

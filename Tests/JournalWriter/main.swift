@@ -49,13 +49,18 @@ journal.onFailed = { failure in
     case .broken: exit(74)
     }
 }
+// Random bytes, so that compression does not delay what LIMIT is for.
+var random: UInt64 = 1
+let noise = (0..<byteCount).map { _ in
+    random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return UInt8(truncatingIfNeeded: random >> 56)
+}
 var sent = end.number
 while appended < rowCount {
     // A few batches wait while a commit runs.
     while sent < min(rowCount, appended + 4) {
-        let bytes = (0..<Int(sent) % (byteCount + 1)).map {
-            UInt8(truncatingIfNeeded: $0 &+ Int(sent))
-        }
+        let length = Int(sent) % (byteCount + 1)
+        let bytes = Array(noise[(byteCount - length)...].prefix(length))
         journal.append(
             JournalBatch(
                 turn: sent + 1, epoch: 7, after: sent, sequence: sent + 1, bytes: bytes,

@@ -4,8 +4,8 @@ import ReactorThreads
 // MARK: - Mirrors
 extension Client {
     /// Mirrors the node at `path`, which is of type `type`; returns once the mirror shows the
-    /// daemon's state. The same path and type give the same mirror while a reference to it
-    /// exists; then the client stops following the node.
+    /// daemon's state. The same path and type give the same mirror while a reference to it exists;
+    /// with the last reference the client stops following the node.
     ///
     /// *Throws*: as with an instance.
     public func mirror<R: MirrorableReactor>(
@@ -14,16 +14,17 @@ extension Client {
         try await mirror(R.makeForMirror(), at: path)
     }
 
-    /// Mirrors the node at `path`, which is one of `reactor`'s type, where that needs arguments to
-    /// be made.
+    /// Mirrors the node at `path` by an instance of its type, for a type whose initialiser needs
+    /// arguments.
     ///
-    /// `reactor` runs `reduce` and `transform(state:)` on the client's thread, and, for previews,
-    /// `mutate` and the other transforms wherever the mirror is read or sent to: see
-    /// ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the mirror
-    /// follows the value instead of the mutations, if its `State` can still be read from that: with
-    /// fields more or less where the daemon's reactor has the same name, else exactly.
-    /// *Throws*: ``ClientError/incompatible(path:_:)`` that names the field, where it cannot;
-    /// ``ClientError/otherReactor(path:expected:actual:)`` where the daemon's has another name.
+    /// `reactor` runs `reduce` and `transform(state:)` on the client's thread. For previews, it
+    /// also runs `mutate` and the other transforms on each thread that reads the mirror or sends
+    /// through it: see ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the
+    /// mirror follows the value instead of the mutations. A daemon's reactor of the same name may
+    /// have more or fewer fields than `State`; under another name, the fields must match exactly.
+    /// *Throws*: ``ClientError/incompatible(path:_:)``, which names the field, if the daemon's
+    /// value cannot be read as a `State`; ``ClientError/otherReactor(path:expected:actual:)`` if
+    /// the daemon's reactor has another name.
     public func mirror<R: Reactor>(
         _ reactor: sending R, at path: String
     ) async throws(ClientError) -> Mirror<R> {
@@ -55,7 +56,8 @@ extension Client {
         return try body(firstState, repeat each states)
     }
 
-    /// The number of the node at `path`; asked of the daemon where it is not known.
+    /// Returns a hold on the node at `path`; asks the daemon for the node's number if it is not
+    /// known.
     func node(at path: String) async throws(ClientError) -> NodeHold {
         try await ask { client, then in
             client.hold(path, then: then)
@@ -65,11 +67,11 @@ extension Client {
 
 // MARK: - By properties
 extension Client {
-    /// Mirrors the nested reactor that properties lead to:
+    /// Mirrors the nested reactor at a path of properties:
     ///
     ///     let visits = try await client.mirror(ReactorPath(Shop.self).child(\.$visits))
     ///
-    /// `text` is the same place as a path in text, where both are known.
+    /// `text` is the same path in text, for a caller that knows both; the two are compared.
     /// *Throws*: ``ClientError/otherPath(_:)`` where the two differ,
     /// ``ClientError/otherReactor(path:expected:actual:)`` where the daemon has another reactor
     /// there, and as for a mirror.
@@ -97,9 +99,9 @@ extension Client {
 
 // MARK: - Leases
 extension Client {
-    /// Holds the child at `path`, a key in a collection whose children are leased, and mirrors it.
+    /// Leases the child at `path`, a key in a collection whose children are leased, and mirrors it.
     ///
-    /// Without `definesLifecycle`, the end of this lease ends nothing: the child lives until
+    /// Without `definesLifecycle`, the end of this lease does not end the child: it lives until
     /// another lease ends it.
     /// *Throws*: ``ClientError/leaseRefused(path:_:)``, and as for a mirror.
     public func lease<R: MirrorableReactor>(
@@ -108,7 +110,8 @@ extension Client {
         try await lease(R.makeForMirror(), at: path, definesLifecycle: definesLifecycle)
     }
 
-    /// Holds the child at `path`, by a reactor that needs arguments to be made.
+    /// Leases the child at `path`, by an instance of its type, for a type whose initialiser needs
+    /// arguments.
     public func lease<R: Reactor>(
         _ reactor: sending R, at path: String, definesLifecycle: Bool = true
     ) async throws(ClientError) -> Lease<R> {
@@ -120,7 +123,7 @@ extension Client {
         return Lease(try await mirror(reactor, at: path), claim)
     }
 
-    /// Holds the child that properties lead to.
+    /// Leases the child at a path of properties.
     public func lease<R: Reactor>(
         _ path: ReactorPath<R>, definesLifecycle: Bool = true
     ) async throws(ClientError) -> Lease<R> {

@@ -5,7 +5,7 @@ import ReactorThreads
 extension Client {
     /// Sends an action of any shape to the node at `path` and waits for its outcome.
     ///
-    /// *Throws*: where there is no such node; nothing was sent then.
+    /// *Throws*: if there is no such node; the action is not sent then.
     public func dispatch(
         _ path: String, _ action: some WireCodable, if expected: Revision? = nil
     ) async throws(ClientError) -> ActionOutcome {
@@ -25,7 +25,7 @@ extension Client {
     /// Sends an action of any shape to the node at `path`, and returns its outcome when the effects
     /// that it asked for have ended: see ``Mirror/perform(_:if:isPreviewed:)``.
     ///
-    /// *Throws*: where there is no such node; nothing was sent then.
+    /// *Throws*: if there is no such node; the action is not sent then.
     public func perform(
         _ path: String, _ action: some WireCodable, if expected: Revision? = nil
     ) async throws(ClientError) -> ActionOutcome {
@@ -63,15 +63,15 @@ extension Client {
 
 // MARK: - Questions
 extension Client {
-    /// The value of the slice at `path`, and the revision that it is of; `nil` if nothing stands
-    /// there now.
+    /// Returns the value of the slice at `path` and the revision of that value; `nil` if there is
+    /// no node at `path` now.
     public func get(
         _ path: String
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
         try await value(.get(path: path))
     }
 
-    /// The answer to a question for a value.
+    /// Asks the daemon a question whose answer is a value.
     func value(
         _ question: Ask
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
@@ -104,25 +104,25 @@ extension Client {
         return Watch(feed: feed)
     }
 
-    /// What can be sent to the node at `path`, and what it holds.
+    /// Describes the node at `path`: its actions and its state.
     public func describe(_ path: String) async throws(ClientError) -> NodeDescription {
         try await decoded(.describe(path: path))
     }
 
-    /// All nodes, parents before children.
+    /// Lists all nodes, parents before children.
     public func tree() async throws(ClientError) -> [TreeEntry] { try await decoded(.tree) }
 
-    /// The daemon's counters by name.
+    /// Returns the daemon's counters by name.
     package func stats() async throws(ClientError) -> [String: UInt64] {
         try await decoded(.stats)
     }
 
-    /// The daemon's limits by name.
+    /// Returns the daemon's limits by name.
     package func limits() async throws(ClientError) -> [String: UInt64] {
         try await decoded(.limits)
     }
 
-    /// The answer to a question, decoded.
+    /// Asks the daemon a question and decodes the answer.
     func decoded<Value: WireCodable & Sendable>(
         _ question: Ask
     ) async throws(ClientError) -> Value {
@@ -166,27 +166,27 @@ extension Client {
 
 // MARK: - The past
 extension Client {
-    /// The value of the slice at `path` as it was at a revision of the past; `nil` if nothing stood
-    /// there then.
+    /// Returns the value of the slice at `path` as it was at a past revision; `nil` if there was no
+    /// node at `path` then.
     public func get(
         _ path: String, at revision: Revision
     ) async throws(ClientError) -> (revision: Revision, value: WireValue?) {
         try await value(.past(path: path, at: revision))
     }
 
-    /// Has the daemon take a snapshot.
+    /// Asks the daemon to write a snapshot.
     package func snapshot() async throws(ClientError) -> SnapshotMade {
         try await decoded(.snapshot)
     }
 
-    /// Has the daemon copy its history into a new directory of its machine, which is to be an
-    /// absolute path; for the daemon's own user and root.
+    /// Asks the daemon to copy its history into a new directory on its machine. `directory` is an
+    /// absolute path. The daemon allows it to its own user and to root.
     package func backup(to directory: String) async throws(ClientError) -> BackupMade {
         try await decoded(.backup(to: directory))
     }
 
-    /// What happened at or below `path`, from a revision on or behind a page's mark; waits for
-    /// something to happen where there is nothing, if `waits` says so.
+    /// Returns what happened at or below `path`, starting after the mark of an earlier page or at a
+    /// revision. With `waits`, the daemon answers an empty page only after something has happened.
     package func log(
         _ path: String, from revision: Revision? = nil, after mark: LogMark? = nil,
         waits: Bool = false
@@ -194,8 +194,8 @@ extension Client {
         try await decoded(.log(path: path, from: revision, after: mark, waits: waits))
     }
 
-    /// The states at and below `path` as of one revision, page by page: `skip` is what the page
-    /// before said, and `revision` its own.
+    /// Returns the states at and below `path` as of one revision, page by page. For each next page,
+    /// pass the `skip` and the `revision` that the page before returned.
     package func export(
         _ path: String, at revision: Revision? = nil, skip: UInt64 = 0
     ) async throws(ClientError) -> StatePage {

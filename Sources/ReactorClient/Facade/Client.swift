@@ -2,31 +2,34 @@ public import ReactorCore
 import ReactorLoop
 import ReactorThreads
 
-/// A connection to the daemon that mends itself, for any number of tasks.
+/// A connection to the daemon that reconnects by itself, for any number of tasks.
 ///
 ///     let client = try await Client.connect()
 ///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     let outcome = await visits.dispatch(.increment(by: 5))
 ///
-/// When the connection is lost it connects again, with pauses, and goes on where it was: mirrors
-/// catch up, actions without an outcome are sent again under their old numbers and are applied
-/// once. It ends with ``close()``, or with the last reference to it and to its mirrors.
+/// When the connection is lost, the client connects again, with pauses, and continues its session:
+/// mirrors catch up, and actions without an outcome are sent again under their old numbers and are
+/// applied once. The client ends with ``close()``, or with the last reference to it and to its
+/// mirrors.
 ///
-/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread; a process
-/// that was forked after ``connect(to:options:)`` is refused, ``ClientError/forked(pid:)``.
+/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread. In a
+/// process that was forked after ``connect(to:options:)``, calls throw
+/// ``ClientError/forked(pid:)``.
 public final class Client: Sendable {
     let port: ActionPort
     private let shared: SharedState
     private let lastWatch = Guarded<UInt64>(0)
-    /// What the daemon said of itself and its limits when the client connected first.
+    /// The daemon's welcome to the first connection: its identity and its limits.
     public let welcome: Welcome
-    /// The socket that was connected to first.
+    /// Path of the socket of the first connection.
     public let socketPath: String
-    /// News that answers no call: effects that failed, loops that were cut, a lost past.
+    /// News that belong to no call: effects that failed, action loops that the daemon cut, a lost
+    /// part of the history.
     public let notices: ClientNotices
-    /// Runs tasks on the client's own thread, for as long as it has one.
+    /// Runs tasks on the client's own thread while that thread exists.
     ///
-    /// A task that prefers it awaits an outcome without a change of threads:
+    /// A task that prefers this executor awaits an outcome without a change of threads:
     ///
     ///     await withTaskExecutorPreference(client.executor) {
     ///         for visit in visits { _ = await counter.dispatch(.increment(by: visit)) }
@@ -36,7 +39,7 @@ public final class Client: Sendable {
     /// long there delays every caller of this client. After the client has ended, jobs run on the
     /// thread that enqueues them.
     public let executor: any TaskExecutor
-    /// What happened to the client so far.
+    /// Counters of this client's life so far.
     public var statistics: ClientStatistics { shared.statistics.withLock { $0 } }
 
     private init(
@@ -51,8 +54,8 @@ public final class Client: Sendable {
         self.socketPath = socketPath
     }
 
-    /// Connects to the daemon at the socket `path`, or to the first that accepts at one of the
-    /// usual places.
+    /// Connects to the daemon at the socket `path`. Where that is `nil`, tries the usual paths in
+    /// order and connects to the first that accepts.
     public static func connect(
         to path: String? = nil, options: ClientOptions = ClientOptions()
     ) async throws(ClientError) -> Client {
@@ -93,7 +96,7 @@ public final class Client: Sendable {
             let shared = core.machine.shared
             let confined = Confined(core)
             let port = ActionPort(.loop(confined, loop.handle), options, isForked: isForked)
-            // The port ends the thread with the last reference to itself.
+            // The port's deinitialiser ends the thread.
             _ = try WorkThread(name: "reactor-client") {
                 let loop = confined.open().loop
                 loop.run()
@@ -106,17 +109,17 @@ public final class Client: Sendable {
         }
     }
 
-    /// Ends the client: its session is forgotten, actions without an outcome are unknown, mirrors
-    /// and watchers end.
+    /// Ends the client: the daemon forgets its session, actions without an outcome become unknown,
+    /// and mirrors and watches end.
     public func close() { port.end() }
 
-    /// Waits until every action sent so far has an outcome, and until the effects of those that were
-    /// performed have ended.
+    /// Waits until every action sent so far has an outcome, and until the effects of performed
+    /// actions have ended.
     public func drain() async throws(ClientError) {
         try await ask { client, then in client.drain { then(.success(())) } }
     }
 
-    /// The number of the connection that is in use, by which presence, locks and queues name their
+    /// Returns the number of the current connection, by which presence, locks and queues name their
     /// holders. A client that lost its connection has another number afterwards.
     public func connectionNumber() async throws(ClientError) -> UInt64 {
         try await ask { client, then in
@@ -124,12 +127,12 @@ public final class Client: Sendable {
         }
     }
 
-    /// Asks for a sign of life.
+    /// Pings the daemon and waits for its answer.
     public func ping() async throws(ClientError) {
         try await port.ping()
     }
 
-    /// Asks something on the client's thread.
+    /// Runs a question on the client's thread and waits for its answer.
     func ask<Value: Sendable>(
         _ body:
             @escaping @Sendable (
@@ -170,8 +173,8 @@ extension PortShell {
 
 // MARK: - The connection itself
 extension Client {
-    /// How many connections the client has had: more than one mean that what it owned by an earlier
-    /// connection, such as a lock, was given back.
+    /// Returns how many connections the client has had. A number above one means that the daemon
+    /// has taken back what an earlier connection owned, such as a lock.
     package func connectionCount() async throws(ClientError) -> UInt64 {
         try await ask { client, then in then(.success(client.connectionCount)) }
     }
@@ -183,7 +186,7 @@ extension Client {
 
     /// Waits until the connection of this number is over: it was lost, or the client has ended.
     ///
-    /// *Throws*: where the task is cancelled, or the client had ended before.
+    /// *Throws*: if the task is cancelled, or the client had ended before the call.
     package func connectionEnds(_ number: UInt64) async throws(ClientError) {
         try await ask { client, then in
             client.wait { phase, last in
@@ -208,7 +211,7 @@ extension Client {
     /// Sends an encoded action and waits for its outcome. Also returns the number of the connection
     /// that brought the outcome: that connection owns what the action acquired.
     ///
-    /// *Throws*: where there is no such node; nothing was sent then.
+    /// *Throws*: if there is no such node; the action is not sent then.
     package func acquire(
         _ path: String, encoded action: [UInt8]
     ) async throws(ClientError) -> (outcome: ActionOutcome, connection: UInt64) {

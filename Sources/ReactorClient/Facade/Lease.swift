@@ -1,19 +1,20 @@
 public import ReactorCore
 import ReactorThreads
 
-/// A keyed child of the daemon that lives while a lease of it exists, with its mirror.
+/// A keyed child in the daemon that lives while a lease of it exists, with its mirror.
 ///
 ///     let detail = try await client.lease(Detail.self, at: "/details/42")
 ///     print(detail.mirror.title)
 ///
-/// The daemon makes the child for its first lease, of any process, and ends it with the last: when
-/// that is released, or when its connection ends. The child's effects are cancelled then. A client
-/// that lost its connection leases the child again as soon as it is back; if no other client did in
-/// between, that is a new child. Actions that arrive in between are rejected with `NOT_FOUND`. A child
-/// that ends otherwise, as by its collection's parent, is made again for the next lease; this lease's
-/// mirror says that it is gone.
+/// The daemon makes the child for the first lease, of any process. It ends the child with the last
+/// lease: when the program releases that lease, or when its connection ends. The child's effects
+/// are cancelled then. A client that lost its connection leases the child again as soon as it has
+/// reconnected. Unless another client held a lease in between, that is a new child. Actions that
+/// arrive in between are rejected with `NOT_FOUND`. Where the child ends for another reason, such
+/// as its collection's parent, the daemon makes it again for the next lease; this lease's mirror
+/// fails with ``ClientError/gone(path:)``.
 public final class Lease<R: Reactor>: Sendable {
-    /// Shows the child.
+    /// The child's mirror.
     public let mirror: Mirror<R>
     private let claim: HeldClaim
 
@@ -23,13 +24,13 @@ public final class Lease<R: Reactor>: Sendable {
     }
 }
 
-/// A claim that is given up with the last reference to it.
+/// A claim that is released with the last reference to this object.
 package final class HeldClaim: Sendable {
     private let port: ActionPort
-    // The job that gives a claim up runs behind the job that made it: the claim is known then.
+    // The job that releases the claim runs after the job that made it, so the claim is known then.
     private let claim = Guarded<LeaseClaim?>(nil)
 
-    /// Holds nothing before ``set(_:)``.
+    /// Holds no claim before ``set(_:)``.
     package init(_ port: ActionPort) { self.port = port }
 
     deinit {
@@ -39,6 +40,6 @@ package final class HeldClaim: Sendable {
         }
     }
 
-    /// Notes which claim it is. *Owner*: the client's thread.
+    /// Stores the claim to release. *Owner*: the client's thread.
     package func set(_ claim: LeaseClaim) { self.claim.withLock { $0 = claim } }
 }

@@ -2,7 +2,7 @@ import ReactorWire
 
 /// Sends many actions to one node.
 ///
-/// *Owner*: one task at a time, for the order of the actions is that of the calls.
+/// *Owner*: one task at a time; the actions apply in the order of the calls.
 package final class Pipeline {
     private let port: ActionPort
     private let hold: NodeHold
@@ -21,9 +21,10 @@ package final class Pipeline {
         self.report = report
     }
 
-    /// Sends encoded actions behind those before, as room comes for them.
+    /// Sends encoded actions after the earlier ones, each as soon as there is room for it.
     ///
-    /// *Throws*: where the client ends or the task is cancelled; ``count`` says how many were sent.
+    /// *Throws*: if the client ends or the task is cancelled; ``count`` is the number of actions
+    /// sent.
     package func send(_ actions: [[UInt8]]) async throws(ClientError) {
         var rest = actions[...]
         while !rest.isEmpty {

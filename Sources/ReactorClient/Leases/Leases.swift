@@ -5,14 +5,15 @@ package struct LeaseClaim: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
-/// A child that this client leases, for all its claims.
+/// A child that this client leases; its claims share one lease.
 final class HeldLease {
     let path: SlicePath
     /// The child's key in its collection.
     let key: WireKey
-    /// True where the end of the lease is to end the child.
+    /// True where the end of the lease ends the child.
     fileprivate var definesLifecycle: Bool
-    /// Without any claim the lease stays until its outcome is known, and may be claimed again.
+    /// A lease whose last claim is released stays until its outcome is known, and may be claimed
+    /// again.
     fileprivate var claims: Set<LeaseClaim> = []
     fileprivate var state = State.wanted
     /// Calls that wait for the lease.
@@ -24,13 +25,13 @@ final class HeldLease {
     }
 
     fileprivate enum State: Equatable {
-        /// To be asked for, once the collection is open.
+        /// Not requested yet: the collection's node is not open.
         case wanted
-        /// Asked for on this connection, with this wish about the child's end.
+        /// Requested on this connection, with this wish about the end of the child.
         case asked(definesLifecycle: Bool)
-        /// Granted; doubtful where something at its path, or above, was removed since.
+        /// Granted; doubtful if the child or one of its ancestors was removed since.
         case held(isDoubtful: Bool)
-        /// The connection that held it ended: the next one asks again.
+        /// Its connection ended: the next connection requests it again.
         case lost
 
         var isHeld: Bool { if case .held = self { true } else { false } }
@@ -48,43 +49,42 @@ final class HeldLease {
     /// Path of the collection.
     var collection: SlicePath { SlicePath(path.components.dropLast()) }
 
-    /// The action that asks for the lease now.
+    /// The action that requests the lease in its present state.
     func request() -> LeaseAction {
         state = .asked(definesLifecycle: definesLifecycle)
         return .lease(key: key, definesLifecycle: definesLifecycle)
     }
 
-    /// True where a path leads to the child, or below it.
+    /// True where a path is the child's, or below it.
     func covers(_ text: String) -> Bool {
         guard let other = try? SlicePath(text) else { return false }
         return other.components.starts(with: path.components)
     }
 }
 
-/// Receives that a lease is held, or why it cannot be had.
+/// Receives nothing once the lease is held, or why it cannot be granted.
 typealias LeaseCompletion = (Result<Void, ClientError>) -> Void
 
-/// The children that a client leases: asks for them, again on each connection, until their claims are
-/// given up. What is to be done for that is returned as orders, which the caller carries out in their
-/// order.
+/// The children that a client leases. Requests each lease, again on each connection, until its
+/// claims are released. The verbs return orders, which the caller carries out in their order.
 ///
-/// *Place*: an organ of ``ClientMachine``.
+/// *Place*: a part of ``ClientMachine``.
 struct Leases: ~Copyable {
     private var leases: [HeldLease] = []
     /// Claims so far.
     private var lastClaim: UInt64 = 0
 
-    /// Something to be done for a lease.
+    /// An order for the caller, about one lease.
     enum Order {
-        /// Send ``HeldLease/request()`` to the collection, and hand the outcome to
+        /// Send ``HeldLease/request()`` to the collection, and pass the outcome to
         /// ``Leases/receive(_:of:after:)``.
         case ask(HeldLease)
         /// Give the lease back to the collection.
         case giveBack(HeldLease)
         case call(LeaseCompletion, Result<Void, ClientError>)
-        /// End what is followed in the child.
+        /// End the subscriptions at and below the child.
         case unfollow(HeldLease, ClientError)
-        /// Follow again what waited for the lease, and then ask for ``Leases/renew()``.
+        /// Follow again the slices that waited for the lease, and then call ``Leases/renew()``.
         case follow(HeldLease)
     }
 
@@ -93,7 +93,7 @@ struct Leases: ~Copyable {
 
 // MARK: - Claims
 extension Leases {
-    /// Claims the child at `path`; `nil` instead of a path where there is none to claim.
+    /// Claims the child at `path`; the returned path is `nil` where no child can be claimed there.
     mutating func claim(
         _ path: SlicePath?, definesLifecycle: Bool, then completion: @escaping LeaseCompletion
     ) -> (claim: LeaseClaim, orders: [Order]?) {
@@ -120,26 +120,26 @@ extension Leases {
             return [.call(completion, .success(()))]
         }
         lease.waiters.append(HeldLease.Waiter(claim: claim, then: completion))
-        // A lease that is on its way, or lost, is asked for again by what learns of that.
+        // The outcome on its way, or the next connection, requests such a lease again.
         guard isNew || lease.state.isHeld else { return [] }
         lease.state = .wanted
         return [.ask(lease)]
     }
 
-    /// Gives up a claim, granted or not; a claim that has ended already is none any more.
+    /// Releases a claim, granted or not; does nothing for a claim that has ended.
     mutating func release(_ claim: LeaseClaim) -> [Order] {
         guard let lease = leases.first(where: { $0.claims.contains(claim) }) else { return [] }
         defer { invariants() }
         lease.claims.remove(claim)
         let waiters = lease.waiters.filter { $0.claim == claim }
         lease.waiters.removeAll { $0.claim == claim }
-        // A lease that is on its way may be claimed again before it is granted.
+        // A program may claim a requested lease again before the daemon grants it.
         let isOver = lease.claims.isEmpty && !lease.state.isOnItsWay
         return (isOver ? drop(lease) : [])
             + waiters.map { .call($0.then, .failure(.cancelled)) }
     }
 
-    /// Forgets a lease without claims, and gives it back if it is held.
+    /// Removes a lease without claims, and gives it back to the collection if it is held.
     private mutating func drop(_ lease: HeldLease) -> [Order] {
         leases.removeAll { $0 === lease }
         return [lease.state.isHeld ? .giveBack(lease) : .follow(lease)]
@@ -148,14 +148,14 @@ extension Leases {
 
 // MARK: - Outcomes
 extension Leases {
-    /// The request for a lease has an outcome; `end` says why the client has ended, if it has.
+    /// Takes the outcome of a lease's request; `end` says why the client has ended, if it has.
     mutating func receive(
         _ outcome: ActionOutcome, of lease: HeldLease, after end: ClientError?
     ) -> [Order] {
         switch outcome {
         case .applied, .accepted: return grant(lease)
         case .ownerEnded, .unknown:
-            // What a connection leased ended with it; this one asks again.
+            // What the last connection leased ended with it; request the lease on this one.
             if let end { return self.end(lease, end) }
             if lease.claims.isEmpty { return drop(lease) }
             lease.state = .wanted
@@ -171,7 +171,7 @@ extension Leases {
         let asked = lease.state
         lease.state = .held(isDoubtful: false)
         guard !lease.claims.isEmpty else { return [.follow(lease)] + drop(lease) }
-        // A claim that wants more may have come while less was asked for.
+        // A claim with `definesLifecycle` may have come after a request without it.
         guard asked == .asked(definesLifecycle: lease.definesLifecycle) else {
             lease.state = .wanted
             return [.ask(lease)]
@@ -181,7 +181,7 @@ extension Leases {
         return [.follow(lease)] + waiters.map { .call($0.then, .success(())) }
     }
 
-    /// The lease cannot be had.
+    /// Ends a lease that cannot be granted.
     mutating func end(_ lease: HeldLease, _ error: ClientError) -> [Order] {
         guard leases.contains(where: { $0 === lease }) else { return [] }
         defer { invariants() }
@@ -189,15 +189,15 @@ extension Leases {
         let waiters = lease.waiters
         lease.waiters = []
         var orders = waiters.map { Order.call($0.then, .failure(error)) }
-        // What the daemon has there without this lease is nothing to its claims.
+        // A child that another client's lease keeps alive is none of this client's claims.
         if !lease.claims.isEmpty { orders.append(.unfollow(lease, error)) }
         return orders + [.follow(lease)]
     }
 
-    /// There will be no leases any more.
+    /// Ends all leases with the client.
     mutating func endAll(_ error: ClientError) -> [Order] { leases.flatMap { end($0, error) } }
 
-    /// Something at `path` was removed, and all that was held there with it.
+    /// Marks the held leases at and below `path` as doubtful: something at `path` was removed.
     mutating func doubt(from path: String) {
         guard !leases.isEmpty, let path = try? SlicePath(path) else { return }
         for lease in leases
@@ -209,15 +209,15 @@ extension Leases {
 
 // MARK: - Connections
 extension Leases {
-    /// Every lease is lost with its connection.
+    /// Marks every lease as lost: its connection has ended.
     mutating func loseConnection() {
         defer { invariants() }
-        // A child that was removed is not leased again before a program claims it.
+        // A removed child is not leased again before a program claims it.
         leases.removeAll { $0.state == .held(isDoubtful: true) }
         for lease in leases where lease.state.isHeld { lease.state = .lost }
     }
 
-    /// Asks again for what the last connection held.
+    /// Requests again the leases that the last connection held.
     mutating func renew() -> [Order] {
         // The collection of a lease may itself be in the child of another.
         let lost = leases.filter {
@@ -227,15 +227,16 @@ extension Leases {
         return lost.map { .ask($0) }
     }
 
-    /// True where something at `path` has to wait for a lease.
+    /// True where a slice or node at `path` has to wait for a lease.
     func isUnleased(_ path: String) -> Bool {
         leases.contains { !$0.state.isHeld && $0.covers(path) }
     }
 
-    /// True where something at `path` is in a child that is leased, or to be.
+    /// True where `path` is in a child that is leased, or whose lease is wanted.
     func covers(_ path: String) -> Bool { leases.contains { $0.covers(path) } }
 
-    /// Traps in a debug build unless each child has one lease, and only claims wait for one.
+    /// Traps in a debug build unless each child has one lease, and no lease without claims has
+    /// waiters.
     private func invariants() {
         assert(
             Set(leases.map { ObjectIdentifier($0) }).count == leases.count

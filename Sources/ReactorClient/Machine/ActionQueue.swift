@@ -1,18 +1,18 @@
 import ReactorBytes
 public import ReactorWire
 
-/// The part of ``Outbox`` that every action touches: the bytes for the connection, and the ring of
+/// The part of ``Outbox`` that every action uses: the bytes for the connection, and the ring of
 /// actions without an outcome.
 ///
-/// Its properties are not private, because code that is inlined into programs encodes actions here.
+/// Its properties are not private: code that is inlined into programs encodes actions here.
 @usableFromInline
 struct ActionQueue: ~Copyable {
-    /// Frames for the connection that were not handed to it.
+    /// Frames that the connection has not taken yet.
     @usableFromInline var writer = WireWriter(capacity: 4_096)
     @usableFromInline var pending = PendingActions()
-    /// Most actions under way on the connection; 0 without a connection.
+    /// Limit of actions under way on the connection; 0 without a connection.
     @usableFromInline var window = 0
-    /// Longest body that the daemon takes.
+    /// Longest body that the daemon accepts, in bytes.
     @usableFromInline var bodyBytesMax = WireLimits.frameBytesMax
     /// True while a program's type encodes itself into ``writer``.
     @usableFromInline var isEncoding = false
@@ -22,7 +22,7 @@ struct ActionQueue: ~Copyable {
     /// True if an action can be written now: the window has room, and no action waits before it.
     @inlinable
     var isOpen: Bool {
-        // The bytes of the inner action would land in the middle of the outer one's.
+        // The bytes of the inner action would interrupt those of the outer one.
         precondition(!isEncoding, "an action dispatched another while it was being encoded")
         return pending.inFlight < window && pending.next == pending.sentEnd
     }
@@ -52,7 +52,7 @@ struct ActionQueue: ~Copyable {
         pending.send()
     }
 
-    /// Takes back a frame that is longer than the daemon takes.
+    /// Takes back a frame that exceeds the daemon's limit.
     @usableFromInline
     static func refuse(
         _ writer: inout WireWriter, from start: Int, bodyBytesMax: Int

@@ -3,8 +3,8 @@ import ReactorCore
 /// Actions whose sender waits until their effects have ended.
 ///
 /// *Place*: beside ``PendingActions``, where such an action keeps its slot until its effects have
-/// ended: it counts against the window, and is sent again on a new connection like an action without
-/// an outcome.
+/// ended. Until then it counts against the window, and is sent again on a new connection like an
+/// action without an outcome.
 struct AwaitedActions {
     /// Receives an outcome when it arrives, which is before the effects have ended.
     typealias Listener = (ActionOutcome) -> Void
@@ -32,10 +32,11 @@ struct AwaitedActions {
     /// The outcome of an action whose effects have not ended, if it has arrived.
     func outcome(of ordinal: UInt64) -> ActionOutcome? { entries[ordinal]?.outcome }
 
-    /// Keeps an outcome until the effects have ended; returns the listener with the first outcome.
+    /// Keeps an outcome until the effects have ended; with the first outcome, returns the listener.
     mutating func keep(_ outcome: ActionOutcome, of ordinal: UInt64) -> Listener? {
         guard let entry = entries[ordinal] else { return nil }
-        // A daemon that no longer remembers the outcome says so; the client knows it still.
+        // A daemon that has forgotten the outcome must not replace the outcome that the client
+        // knows.
         if entry.outcome == nil || outcome != .unknown(.forgotten) {
             entries[ordinal]?.outcome = outcome
         }

@@ -4,9 +4,9 @@ import ReactorThreads
 
 // MARK: - From bytes to frames
 extension ClientMachine {
-    /// Bytes arrived.
+    /// Reads bytes from the socket.
     ///
-    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    /// *Owner*: `bytes` is lent for the call; the start of an unfinished frame is copied.
     package func receive(_ bytes: Span<UInt8>) {
         var start = 0
         while start < bytes.count, inbound.value.hasPartial, isConnected {
@@ -26,7 +26,7 @@ extension ClientMachine {
 
     private var isConnected: Bool { link.value.isConnected }
 
-    /// Handles the whole frames that start at `first`.
+    /// Handles the complete frames from `first` on.
     private func read(_ bytes: Span<UInt8>, from first: Int) -> FrameProgress {
         var progress = FrameProgress(end: first)
         inbound.value.beginSpan()
@@ -40,7 +40,8 @@ extension ClientMachine {
                 let start = progress.end &+ FrameHeader.byteCount
                 let end = start &+ Int(header.length)
                 guard end <= bytes.count else {
-                    // A kind that no daemon sends may claim any length: its end is not waited for.
+                    // A frame of an unknown kind may claim any length: refuse it before its end
+                    // arrives.
                     try checkKind(header, at: progress.end)
                     progress.needed = end &- progress.end
                     break
@@ -78,7 +79,7 @@ extension ClientMachine {
     private func handle(
         _ header: FrameHeader, _ bytes: Span<UInt8>, _ range: Range<Int>
     ) throws(ClientFault) {
-        // Nearly every frame is one of these.
+        // Nearly every frame is a delta.
         if link.value.isLive {
             if header.kind == FrameKind.applied.rawValue {
                 return try receiveRun(header, bytes.extracting(range))
@@ -129,19 +130,19 @@ extension ClientMachine {
         link.value.part(
             (try? Closing(wireBytes: body))
                 ?? Closing(.framing, "the daemon gave no readable reason"))
-        // It is the last frame that a daemon sends; a daemon that then keeps the socket open must not
-        // keep the client waiting.
+        // A daemon sends no frame after this one. The client does not wait for a daemon that leaves
+        // the socket open.
         leaveConnection()
     }
 
-    /// The daemon has news of an action whose outcome it told before.
+    /// Reports the daemon's news of an action whose outcome has arrived before.
     private func tell(_ notice: Notice, _ header: FrameHeader) {
         let origin = Origin(client: welcome?.client ?? 0, ordinal: header.number)
         shared.news.add(ClientNotice(notice, of: origin))
         onNotice?(header.number, notice)
     }
 
-    /// After everything that arrived: concludes what waited for it.
+    /// Ends a call of the shell: runs what waited for the frames that arrived.
     func settle() {
         if inbound.value.isResyncing, !mustHold, link.value.isLive {
             inbound.value.resync(false)
@@ -152,14 +153,14 @@ extension ClientMachine {
             for completion in outbox.value.settle() { completion() }
         }
         if link.value.lostPast != nil { tellLostPast() }
-        // A slice that was catching up may have done so.
+        // A slice that was catching up may be current now.
         if !checks.value.isEmpty { settleChecks() }
     }
 }
 
 // MARK: - Outcomes
 extension ClientMachine {
-    /// A run of plain outcomes arrived.
+    /// Concludes the actions of a frame that reports a run of them as applied.
     private func receiveRun(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
         var cursor = WireCursor()
         guard let sequence = try? cursor.unsigned(in: body), cursor.offset == body.count else {
@@ -175,7 +176,7 @@ extension ClientMachine {
         concludeRun(header.number, count, sequence)
     }
 
-    /// An outcome of one action arrived.
+    /// Concludes the action of a frame with one outcome.
     private func receiveOutcome(_ header: FrameHeader, _ body: Span<UInt8>) throws(ClientFault) {
         let outcome: Outcome
         do throws(WireError) {
@@ -189,14 +190,14 @@ extension ClientMachine {
         conclude(header.number, outcome)
     }
 
-    /// The effects of an action have ended.
+    /// Concludes an action whose effects have ended.
     private func receiveDone(_ header: FrameHeader) throws(ClientFault) {
         try outbox.value.check(header.number, 1)
         guard !mustHold else { return try hold(.done(ordinal: header.number)) }
         deliver(outbox.value.endEffects(of: header.number))
     }
 
-    /// True while outcomes have to wait for updates.
+    /// True while outcomes must wait for updates.
     private var mustHold: Bool {
         inbound.value.isResyncing && (following.value.isCatchingUp || inbound.value.hasStaged)
     }
@@ -235,7 +236,7 @@ extension ClientMachine {
         deliver(outbox.value.conclude(ordinal, outcome))
     }
 
-    /// Calls what an outcome is for.
+    /// Calls the completion of a delivery.
     private func deliver(_ delivery: Delivery?) {
         guard let delivery else { return }
         if delivery.isRecovered {
@@ -257,7 +258,7 @@ extension ClientMachine {
         }
     }
 
-    /// The session is gone, and with it the knowledge of what became of the actions that were sent.
+    /// Gives up the actions that were sent: the session is lost, and their outcomes stay unknown.
     func giveUpSent(_ reason: UnknownReason, haveEffectsEnded: Bool = false) {
         releaseHeld()
         for delivery in outbox.value.giveUpSent(reason, haveEffectsEnded: haveEffectsEnded) {
@@ -265,7 +266,8 @@ extension ClientMachine {
         }
     }
 
-    /// The client has ended: what waits was never sent, and is at most in the journal.
+    /// Gives up the actions that wait, with the client. None was sent; the journal has them, if any
+    /// place does.
     func giveUpWaiting(_ error: ClientError, _ kept: KeptActions) {
         let outcome: ActionOutcome =
             switch kept {
@@ -282,12 +284,12 @@ extension ClientMachine {
     private func receiveUpdate(
         _ kind: FrameKind, _ header: FrameHeader, at bodyStart: Int
     ) throws(ClientFault) {
-        // Updates of a slice that was left may still be under way.
+        // Updates of a slice that the client has left may still arrive.
         guard try following.value.admit(kind, header) else { return }
         inbound.value.stage(from: bodyStart - FrameHeader.byteCount)
     }
 
-    /// What arrived up to here is complete.
+    /// Handles a mark: the updates before it are complete.
     private func receiveMark(
         _ header: FrameHeader, _ bytes: Span<UInt8>, upTo bodyStart: Int
     ) throws(ClientFault) {
@@ -309,14 +311,14 @@ extension ClientMachine {
         }
     }
 
-    /// Which of the client's own actions updates contain, where a mirror shows some.
+    /// This client's own actions, whose updates have to be recognised while a mirror previews some.
     private var ownActions: Following.OwnActions? {
         guard outbox.value.hasPreviews else { return nil }
         return Following.OwnActions(
             client: welcome?.client, processed: outbox.value.processed)
     }
 
-    /// Shows everything that was staged, and tells the observers of the mirrors.
+    /// Makes all staged updates visible, and notifies the observers of the mirrors.
     private func commit(_ sequence: UInt64) {
         let revision = Revision(epoch: link.value.epoch, sequence: sequence)
         let sinks = following.value.commit(revision, to: shared)
@@ -338,7 +340,7 @@ extension ClientMachine {
 
 // MARK: - Answers
 extension ClientMachine {
-    /// The daemon answered, or refused, a request.
+    /// Handles the daemon's answer to a request, or its refusal.
     private func receiveAnswer(
         _ kind: FrameKind, _ header: FrameHeader, _ body: Span<UInt8>
     ) throws(ClientFault) {
@@ -364,14 +366,14 @@ extension ClientMachine {
 
 // MARK: - Slices
 extension ClientMachine {
-    /// Has `sink` follow the slice at `path`.
+    /// Starts to follow the slice at `path` for `sink`.
     func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
         if let error = link.value.end { return sink.fail(error) }
         following.value.follow(Self.canonical(path), mode, sink)
         carryOutFollowing()
     }
 
-    /// Sends what following has to say to the daemon, and ends the sinks that get no more updates.
+    /// Carries out the effects of ``Following``: its frames to the daemon, and the sinks that end.
     func carryOutFollowing() {
         let effects = following.value.takeEffects()
         if effects.isEmpty { return }
@@ -391,9 +393,9 @@ extension ClientMachine {
 
 // MARK: - Leases
 extension ClientMachine {
-    /// Holds the child at `path`, a place in a collection whose children are leased; the first lease
-    /// makes it. Held again on each connection, until the claim is given up by
-    /// ``release(_:)-(LeaseClaim)`` or the child cannot be had any more.
+    /// Leases the child at `path`, a key in a collection whose children are leased; the first lease
+    /// makes the child. The client leases it again on each connection, until
+    /// ``release(_:)-(LeaseClaim)`` releases the claim or the daemon refuses the lease.
     @discardableResult
     package func lease(
         _ path: String, definesLifecycle: Bool = true,
@@ -411,10 +413,10 @@ extension ClientMachine {
         return claim
     }
 
-    /// Gives up a claim, granted or not; a claim that has ended already is none any more.
+    /// Releases a claim, granted or not; does nothing for a claim that has ended.
     package func release(_ claim: LeaseClaim) { carryOut(leases.value.release(claim)) }
 
-    /// Does what leases ask for, in order.
+    /// Carries out the orders of ``Leases``, in order.
     func carryOut(_ orders: [Leases.Order]) {
         for order in orders {
             switch order {
@@ -446,7 +448,7 @@ extension ClientMachine {
         submit(to: lease, { lease.request() }, then: completion)
     }
 
-    /// Sends an action to the collection of a lease.
+    /// Sends a lease's action to its collection.
     private func submit(
         to lease: HeldLease, _ action: @escaping () -> LeaseAction,
         then completion: @escaping (Result<ActionOutcome, ClientError>) -> Void
@@ -467,7 +469,7 @@ extension ClientMachine {
 
 // MARK: - Figures
 extension ClientMachine {
-    /// What the parts of a machine count, for tests.
+    /// Figures of a machine's parts, for tests.
     struct Figures {
         /// Ordinal up to which every outcome has arrived.
         var contiguous: UInt64
@@ -475,14 +477,14 @@ extension ClientMachine {
         var awaitedCount: Int
         /// True while a mirror shows an action without an outcome.
         var hasPreviews: Bool
-        /// True while the journal lacks something.
+        /// True while the journal lacks an action that it has to keep.
         var mustKeep: Bool
-        /// Most actions under way.
+        /// Limit of actions under way.
         var window: Int
         var session: [UInt8]?
-        /// Attempts to connect since the last that led somewhere.
+        /// Attempts to connect since the last successful one.
         var attempts: Int
-        /// Nanoseconds of the last pause.
+        /// Length of the last pause, in nanoseconds.
         var lastPause: UInt64
         var hasLeases: Bool
     }

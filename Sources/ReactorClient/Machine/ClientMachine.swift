@@ -2,23 +2,25 @@ public import ReactorBytes
 public import ReactorCore
 import ReactorThreads
 
-/// A client's half of the conversation: bytes, ticks and requests in, bytes and orders out.
+/// The client's side of the protocol, without I/O: bytes, ticks and requests in, bytes and orders
+/// out.
 ///
-/// It coordinates its organs, each of which owns its state and returns what is to be done: ``Link``
-/// (connections and the session), ``Outbox`` (actions), ``Inbound`` (what has not taken effect),
+/// It coordinates its parts, each of which owns its state and returns orders: ``Link`` (connections
+/// and the session), ``Outbox`` (actions), ``Inbound`` (frames that have not taken effect),
 /// ``Following`` (slices), ``Requests`` (questions and nodes), ``Leases``, ``MirrorChecks``. It
-/// borrows one for a verb at a time and calls programs only between verbs.
+/// borrows a part for one verb at a time and calls programs only between verbs.
 ///
-/// *Place*: a shell (``LoopClient``, a simulation) reports what the socket and the clock do, and after
-/// each such call carries out ``takeOutputs()`` and writes ``takeOutgoing()``. The machine opens no
-/// socket, reads no clock and starts no thread.
+/// *Place*: a shell (``LoopClient``, a simulation) reports what the socket and the clock do, and
+/// after each such call carries out ``takeOutputs()`` and writes ``takeOutgoing()``. The machine
+/// opens no socket, reads no clock and starts no thread.
 ///
-/// *Owner*: one thread. Completions run inside ``receive(_:)`` and its siblings and may ask for more;
-/// they may not call those again.
+/// *Owner*: one thread. Completions run inside ``receive(_:)`` and the other verbs of the shell.
+/// They may send and ask, and must not call the shell's verbs.
 public final class ClientMachine {
-    /// The options that the machine was made with.
+    /// The options of this client.
     package let options: ClientOptions
-    /// Receives news about actions whose outcome was told before: ordinal and news.
+    /// Receives news of actions whose outcome has arrived before: the action's ordinal, and the
+    /// news.
     package var onNotice: ((UInt64, Notice) -> Void)?
     /// Called when the daemon has lost a part of its history: with the revision that mirrors showed,
     /// and the revision that they show now.
@@ -29,7 +31,7 @@ public final class ClientMachine {
     private let random: () -> UInt64
     private var outputs: [ClientOutput] = []
 
-    // Cells, so that code which is inlined, and every frame, reaches them without run-time checks.
+    // Cells, so that inlined code, and every frame, reaches the parts without run-time checks.
     let link: Place<Link>
     @usableFromInline let outbox: Place<Outbox>
     let inbound: Place<Inbound>
@@ -40,9 +42,9 @@ public final class ClientMachine {
 
     /// Makes a machine that does nothing before ``start(_:)``.
     ///
-    /// `random` yields random 64-bit numbers, for pauses. `wake` is called on any thread, when the
-    /// machine has something for its shell though no call asked for it: the last reference to a
-    /// mirror went away.
+    /// `random` yields random 64-bit numbers, for pauses. The machine calls `wake`, on any thread,
+    /// when it has work for its shell outside of a call: the last reference to a mirror was
+    /// released.
     ///
     /// It opens no journal: the shell opens the file that ``ClientOptions/journal`` names.
     package convenience init(
@@ -52,7 +54,7 @@ public final class ClientMachine {
         self.init(options, journal: nil, wake: wake, random: random)
     }
 
-    /// Makes a machine that continues with what is in `journal`, if there is one.
+    /// Makes a machine that continues with the contents of `journal`, if there is one.
     init(
         _ options: ClientOptions, journal: ClientJournal?,
         wake: @escaping @Sendable () -> Void = {},
@@ -72,16 +74,16 @@ public final class ClientMachine {
         if let journal { recover(from: journal) }
     }
 
-    /// What the daemon said when this connection, or the last one, began.
+    /// The daemon's welcome to this connection, or to the last one.
     package var welcome: Welcome? { link.value.welcome }
 
-    /// How many sockets have been open so far, one after the other.
+    /// Number of sockets that have been open so far, one at a time.
     package var connectionCount: UInt64 { link.value.connectionCount }
 
-    /// What happened to the client so far.
+    /// Counters of this client's life so far.
     package var statistics: ClientStatistics { shared.statistics.withLock { $0 } }
 
-    /// How far the conversation is, as programs see it.
+    /// The state of the connection, as programs see it.
     package var phase: ClientPhase { link.value.phase }
 
     /// The revision that the mirrors show.
@@ -92,7 +94,7 @@ public final class ClientMachine {
 
     // MARK: What the shell takes
 
-    /// What the shell has to do, in order.
+    /// Returns the orders for the shell, in order, and removes them.
     package func takeOutputs() -> [ClientOutput] {
         if outputs.isEmpty { return [] }
         let taken = outputs
@@ -100,18 +102,18 @@ public final class ClientMachine {
         return taken
     }
 
-    /// True while the shell has something to write or to do.
+    /// True while the shell has bytes to write or orders to carry out.
     package var needsShell: Bool {
         outbox.value.hasOutgoing || !outputs.isEmpty || shared.released.isUp
             || outbox.value.mustKeep
     }
 
-    /// The bytes to be written now, if there are any; the shell calls it once a turn.
+    /// Returns the bytes to write now, if there are any; the shell calls it once a turn.
     package func takeOutgoing() -> OutgoingBytes? {
         if shared.released.take() {
             following.value.leaveReleased()
             carryOutFollowing()
-            // Outcomes may have waited for the slices of those.
+            // Outcomes may have waited for the slices of released mirrors.
             if outbox.value.queue.window > 0 { settle() }
         }
         if link.value.hasJournal, !keepPending() { return nil }
@@ -120,7 +122,7 @@ public final class ClientMachine {
 
     // MARK: What the shell reports
 
-    /// Begins to connect; `completion` receives once if that succeeded.
+    /// Begins to connect; `completion` is called once, when that succeeded or failed.
     package func start(_ completion: ((Result<Welcome, ClientError>) -> Void)? = nil) {
         guard link.value.start(completion) else {
             completion?(.failure(.ended))
@@ -129,7 +131,7 @@ public final class ClientMachine {
         outputs.append(.connect)
     }
 
-    /// The socket is open.
+    /// The shell reports an open socket.
     package func connected() {
         guard link.value.connect() else { return }
         inbound.value.connect()
@@ -141,19 +143,19 @@ public final class ClientMachine {
         outputs.append(.setTimer(options.handshakeDeadline))
     }
 
-    /// No daemon accepted a connection.
+    /// The shell reports that no daemon accepted a connection.
     package func connectFailed(_ tried: [ClientError.Attempt]) {
         guard let next = link.value.failToConnect(tried, random) else { return }
         follow(next)
     }
 
-    /// The socket is closed, by the daemon or by the system.
+    /// The shell reports that the daemon or the system closed the socket.
     package func disconnected() {
         guard link.value.isConnected else { return }
         loseConnection()
     }
 
-    /// The time that was asked for has passed.
+    /// The shell reports that the timer has fired.
     package func timerFired() {
         switch link.value.timeOut() {
         case .none: break
@@ -162,18 +164,17 @@ public final class ClientMachine {
         }
     }
 
-    /// Ends the client at once: the session is given up, actions without outcome are unknown.
+    /// Ends the client at once: gives up the session, and makes actions without an outcome unknown.
     ///
-    /// With a journal that holds such actions the session is left as it is, for the next run to
-    /// continue.
+    /// With a journal that holds such actions, the session stays open for the next run to continue.
     package func close() {
         guard link.value.end == nil else { return }
         let kept = leaveJournal()
-        // The next run continues the session, and sends what the journal has.
+        // The next run continues the session and sends the actions in the journal.
         if kept == .none, link.value.isLive {
             outbox.value.queue.writer.header(FrameHeader(kind: .goodbye))
         }
-        // Nothing may leave that the journal does not have.
+        // An action must not leave before the journal has it.
         if kept == .uncertain { outbox.value.dropOutgoing() }
         fail(.ended, leaving: kept)
     }
@@ -191,7 +192,7 @@ public final class ClientMachine {
 
 // MARK: - Sessions
 extension ClientMachine {
-    /// The daemon answered the hello.
+    /// Handles the daemon's answer to the hello.
     func greet(_ greeting: Welcome) throws(ClientFault) {
         guard greeting.version == Hello.version else {
             throw ClientFault("welcome to version \(greeting.version), not \(Hello.version)")
@@ -201,22 +202,22 @@ extension ClientMachine {
         let session = link.value.session
         let isResumed = greeting.isResumed && session.secret != nil
         let isSameEpoch = greeting.epoch == session.epoch
-        // A program that continues an earlier one's session continues its numbers; a journal knows
-        // them.
+        // A program that continues an earlier program's session continues its ordinals too. A
+        // journal supplies them.
         if isResumed, isFirst, !link.value.hasJournal {
             outbox.value.renumber(after: greeting.ordinal)
         }
-        // Outcomes that were held back are of the history that is known so far.
+        // Outcomes that were held back belong to the history that was known before this welcome.
         if isResumed {
             _ = inbound.value.takeHeld()
         } else if !isFirst || session.secret != nil {
-            // Another epoch is another daemon's, and effects end with theirs.
+            // Another epoch means that the daemon was restarted, and effects end with their daemon.
             giveUpSent(
                 isSameEpoch ? .sessionExpired : .historyLost, haveEffectsEnded: !isSameEpoch)
         }
         // A completion may have ended the client.
         guard link.value.stage.isGreeting else { return }
-        // A history that was cut need not hold what was applied before.
+        // A history that lost its end may lack the actions that were applied before.
         if !isResumed || !isSameEpoch { outbox.value.forgetApplied() }
         link.value.greet(greeting, shown: revision)
         outbox.value.keep(
@@ -227,7 +228,7 @@ extension ClientMachine {
         link.value.takeStarting()?(.success(greeting))
     }
 
-    /// Asks and sends again on a new connection what the last one did not conclude.
+    /// Repeats on a new connection the requests and actions that the last one did not conclude.
     private func resume(_ greeting: Welcome, isResumed: Bool) {
         releaseReturnedNodes()
         requests.value.spoilIdle()
@@ -244,14 +245,14 @@ extension ClientMachine {
         carryOut(leases.value.renew())
     }
 
-    /// Closes the socket because of what the daemon did.
+    /// Closes the socket after a fault of the daemon.
     func dropConnection(_ fault: ClientFault) {
         guard link.value.isConnected else { return }
         link.value.part(fault)
         leaveConnection()
     }
 
-    /// Closes the socket from this side.
+    /// Closes the socket from the client's side.
     func leaveConnection() {
         outputs.append(.close)
         loseConnection()
@@ -285,14 +286,14 @@ extension ClientMachine {
         }
     }
 
-    /// Reports that ``phase`` has changed.
+    /// Reports a change of ``phase``.
     private func tellPhase() {
         onPhase?(phase)
         for completion in link.value.takeMet() { completion() }
     }
 
-    /// Calls `then` as soon as `isMet` is true of the phase and the number of the last connection;
-    /// when the client ends as well.
+    /// Calls `then` as soon as `isMet` is true of the phase and the number of the last connection,
+    /// or when the client ends.
     func wait(
         until isMet: @escaping (ClientPhase, UInt64) -> Bool, then: @escaping () -> Void
     ) {
@@ -301,8 +302,8 @@ extension ClientMachine {
 
     /// Ends the client for good.
     ///
-    /// `kept` says what a journal has of the actions without an outcome if the client has parted with
-    /// it already.
+    /// `kept` says which actions without an outcome the journal has, if the client has closed the
+    /// journal already.
     func fail(_ error: ClientError, leaving kept: KeptActions = .none) {
         let kept = outbox.value.hasJournal ? leaveJournal() : kept
         let wasConnected = link.value.isConnected
@@ -324,7 +325,7 @@ extension ClientMachine {
         tellPhase()
     }
 
-    /// Reports that a part of the past is lost, as soon as every mirror shows what is left.
+    /// Reports the loss of a part of the history, once every mirror shows the state that is left.
     func tellLostPast() {
         guard link.value.lostPast != nil, link.value.isLive, let welcome else { return }
         var to = Revision(epoch: welcome.epoch, sequence: welcome.sequence)
@@ -341,7 +342,7 @@ extension ClientMachine {
 
 // MARK: - The journal
 extension ClientMachine {
-    /// Takes over what an earlier run left in the journal.
+    /// Takes over the actions that an earlier run left in the journal.
     private func recover(from journal: ClientJournal) {
         let state = outbox.value.recover(from: journal)
         link.value.restore(state.session)
@@ -351,10 +352,10 @@ extension ClientMachine {
         shared.statistics.withLock { $0.recoveredActions = UInt64(state.frames.count) }
     }
 
-    /// Has the journal hold what is about to leave, and what waits.
+    /// Writes to the journal the actions that are about to leave, and those that wait.
     ///
-    /// A client whose journal cannot be written ends, since it could not keep its promise;
-    /// returns false then.
+    /// Returns false if the journal cannot be written. The client has ended then, as it could not
+    /// keep its promise.
     private func keepPending() -> Bool {
         do throws(ClientError) {
             try outbox.value.keep { requests.value.path(of: $0) }
@@ -365,7 +366,7 @@ extension ClientMachine {
         }
     }
 
-    /// Parts with the journal as the client ends.
+    /// Closes the journal as the client ends.
     private func leaveJournal() -> KeptActions {
         outbox.value.leaveJournal { requests.value.path(of: $0) }
     }
@@ -375,9 +376,8 @@ extension ClientMachine {
 extension ClientMachine {
     /// Sends an action; `completion` receives its outcome.
     ///
-    /// Actions apply in the order of these calls. Where the window is full, or there is no
-    /// connection, the action waits. An action with conditions, or any other option, is an
-    /// ``OutgoingAction``.
+    /// Actions apply in the order of these calls. An action waits while the window is full or there
+    /// is no connection. For conditions and other options, submit an ``OutgoingAction``.
     /// *Throws*: as ``submit(_:then:whenKnown:)``.
     @inlinable
     public func dispatch<Action: WireCodable>(
@@ -399,13 +399,13 @@ extension ClientMachine {
         try submit(OutgoingAction(encoded: bytes, to: node), then: completion)
     }
 
-    /// Sends an action with everything that it asks for.
+    /// Sends an action with all its options.
     ///
-    /// `completion` receives the outcome: where the action awaits its effects, once they have ended.
-    /// `listener` receives it when it arrives, before `completion`. A preview ends before both, or
-    /// where this throws.
-    /// *Throws*: where too much waits already, the action is too large, or the client has ended;
-    /// nothing was sent then.
+    /// `completion` receives the outcome. For an action that awaits its effects, that is after the
+    /// effects have ended; `listener` receives the outcome when it arrives, before `completion`. A
+    /// preview ends before both calls, or when this throws.
+    /// *Throws*: if too many bytes wait already, the action is too large, or the client has ended;
+    /// the action is not sent then.
     package func submit(
         _ action: OutgoingAction, then completion: ((ActionOutcome) -> Void)? = nil,
         whenKnown listener: ((ActionOutcome) -> Void)? = nil
@@ -430,8 +430,8 @@ extension ClientMachine {
 extension ClientMachine {
     /// Makes the node at `path` addressable, once for all callers.
     ///
-    /// The number stands for the path, whatever comes to stand there, until it is given back by
-    /// ``release(_:)-(NodeID)`` as often as this gave it.
+    /// The number means this path, even if another node takes its place there, until each call of
+    /// this function is matched by one of ``release(_:)-(NodeID)``.
     public func open(
         _ path: String, then completion: @escaping (Result<NodeID, ClientError>) -> Void
     ) {
@@ -451,17 +451,17 @@ extension ClientMachine {
         }
     }
 
-    /// Gives back a number that ``open(_:then:)`` gave: it may stand for another path from now on.
+    /// Releases a number that ``open(_:then:)`` returned: it may mean another path from now on.
     ///
-    /// *Owner*: the caller that opened it, while it has no action to it without an outcome.
+    /// *Owner*: the caller that opened it, once none of its actions to the node lacks an outcome.
     package func release(_ node: NodeID) { requests.value.release(node) }
 
-    /// Gives back the numbers that other threads have let go.
+    /// Releases the numbers that other threads have returned.
     func releaseReturnedNodes() {
         for node in shared.returns.take() { requests.value.release(node) }
     }
 
-    /// Makes the node at `path` addressable until what `completion` receives is let go.
+    /// Makes the node at `path` addressable while the hold that `completion` receives exists.
     package func hold(
         _ path: String, then completion: @escaping (Result<NodeHold, ClientError>) -> Void
     ) {
@@ -473,7 +473,7 @@ extension ClientMachine {
     /// The type of the reactor at an open node, as the daemon names it.
     func reactorName(of node: NodeID) -> String { requests.value.reactorName(of: node) }
 
-    /// Asks a question; the answer's bytes are one CBOR item, or what ``Ask`` says.
+    /// Asks a question; the answer is one CBOR item, or the bytes that ``Ask`` documents.
     package func ask(
         _ ask: Ask, then completion: @escaping (Result<[UInt8], ClientError>) -> Void
     ) {
@@ -481,7 +481,7 @@ extension ClientMachine {
         send(requests.value.ask(ask, then: completion))
     }
 
-    /// Asks for a sign of life, which also brings every mirror up to date.
+    /// Pings the daemon, whose answer also brings every mirror up to date.
     public func ping(then completion: @escaping (Result<Void, ClientError>) -> Void) {
         if let error = link.value.end { return completion(.failure(error)) }
         send(requests.value.ping(then: completion))
@@ -492,7 +492,7 @@ extension ClientMachine {
         requests.value.sendQuestion(question, to: &outbox.value.queue.writer)
     }
 
-    /// The one spelling of a path that has several; a path that is none stays as it is.
+    /// The canonical spelling of a path; text that is not a path is returned unchanged.
     static func canonical(_ path: String) -> String {
         (try? SlicePath(path))?.description ?? path
     }

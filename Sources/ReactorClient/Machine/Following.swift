@@ -2,20 +2,21 @@ import ReactorBytes
 import ReactorCore
 import ReactorThreads
 
-/// The slices that a client follows: the sinks that take their updates, and how far each slice is.
+/// The slices that a client follows: the sinks that take their updates, and the state of each
+/// slice.
 ///
 /// It checks updates as they arrive, reads them into their sinks once they are complete, and makes
-/// them effective. What may call a program is kept in ``Effects``, which the
-/// caller takes and carries out.
+/// them visible. Work that may call a program is collected in ``Effects``, which the caller takes
+/// and carries out.
 ///
-/// *Place*: an organ of ``ClientMachine``; ``Inbound`` says which bytes are complete.
+/// *Place*: a part of ``ClientMachine``; ``Inbound`` says which bytes are complete.
 struct Following: ~Copyable {
     /// Subscriptions by the numbers of their slices on this connection.
     private var slices: [UInt32: Subscription] = [:]
     private var subscriptions: [Subscription] = []
-    /// Sinks that have something staged.
+    /// Sinks with staged updates.
     private var touched: [any SliceSink] = []
-    /// Subscriptions whose first value, or a new one, is staged.
+    /// Subscriptions whose first or next whole value is staged.
     private var arrived: [Subscription] = []
     private var effects = Effects()
     /// Longest body of a frame from the daemon, in bytes.
@@ -23,11 +24,11 @@ struct Following: ~Copyable {
     /// Most bytes of a value that comes in parts; a longer value is the daemon's fault.
     private let partBytesMax: Int
 
-    /// What the caller has to do after a verb, in this order.
+    /// Work for the caller after a verb, in this order.
     struct Effects {
-        /// Slices that the daemon has to end.
+        /// Slices that the daemon is to end.
         var unsubscribed: [UInt32] = []
-        /// Subscriptions that the daemon has to be asked for.
+        /// Subscriptions to request from the daemon.
         var wanted: [Subscription] = []
         /// Sinks that get no more updates.
         var ended: [(sink: any SliceSink, error: ClientError)] = []
@@ -41,9 +42,9 @@ struct Following: ~Copyable {
     }
 
     var isEmpty: Bool { subscriptions.isEmpty }
-    /// True while a slice that was live is not up to date: mirrors move together or not at all.
+    /// True while a slice that was live is not current: mirrors advance together or not at all.
     var isCatchingUp: Bool { subscriptions.contains { $0.wasLive && $0.state != .current } }
-    /// True where a slice shows something that a new connection has to bring up to date.
+    /// True if a slice shows a state that a new connection has to bring up to date.
     var wasLive: Bool { subscriptions.contains { $0.wasLive } }
 
     mutating func takeEffects() -> Effects {
@@ -71,7 +72,7 @@ struct Following: ~Copyable {
 
 // MARK: - Following and leaving
 extension Following {
-    /// Has `sink` follow the slice at `path`, in its one spelling.
+    /// Starts to follow the slice at `path`, a canonical path, for `sink`.
     mutating func follow(_ path: String, _ mode: SubscriptionMode, _ sink: any SliceSink) {
         defer { invariants() }
         let known = subscriptions.first { $0.path == path && $0.mode == mode }
@@ -79,12 +80,12 @@ extension Following {
         if known == nil { subscriptions.append(subscription) }
         subscription.sinks.append(sink)
         sink.setMode(mode)
-        // The new sink has nothing yet: all get a snapshot.
+        // The new sink has no state yet, so all sinks of the slice get a snapshot.
         subscription.needsSnapshot = true
         effects.wanted.append(subscription)
     }
 
-    /// Ends `sink`'s following; a slice without a sink is ended.
+    /// Removes a sink; a slice without sinks ends.
     mutating func leave(_ sink: any SliceSink) {
         touched.removeAll { $0 === sink }
         for subscription in subscriptions {
@@ -96,14 +97,14 @@ extension Following {
         }
     }
 
-    /// Ends the following of sinks whose mirrors and watchers are gone.
+    /// Removes the sinks whose mirrors and watches have been released.
     mutating func leaveReleased() {
         for subscription in subscriptions {
             for sink in subscription.sinks where sink.isReleased { leave(sink) }
         }
     }
 
-    /// Ends a subscription; its sinks get `error`, if there is one.
+    /// Ends a subscription; its sinks receive `error`, if there is one.
     mutating func remove(_ subscription: Subscription, because error: ClientError?) {
         defer { invariants() }
         subscriptions.removeAll { $0 === subscription }
@@ -121,14 +122,14 @@ extension Following {
         }
     }
 
-    /// Ends the subscriptions whose paths `isMeant` accepts.
+    /// Ends the subscriptions at the paths that `isMeant` accepts.
     mutating func removeAll(because error: ClientError, where isMeant: (String) -> Bool) {
         for subscription in subscriptions where isMeant(subscription.path) {
             remove(subscription, because: error)
         }
     }
 
-    /// Has a slice start again with a snapshot; returns false where one was asked for already.
+    /// Restarts a slice with a snapshot; returns false if a snapshot was requested already.
     mutating func restart(_ subscription: Subscription) -> Bool {
         guard !subscription.needsSnapshot else { return false }
         subscription.needsSnapshot = true
@@ -139,17 +140,18 @@ extension Following {
 
 // MARK: - Connections
 extension Following {
-    /// Wants every slice again whose path `isMeant` accepts, on a new connection.
+    /// On a new connection, requests the slices at the paths that `isMeant` accepts.
     mutating func resubscribe(where isMeant: (String) -> Bool) {
         effects.wanted += subscriptions.filter { isMeant($0.path) }
     }
 
-    /// Wants the slices again that have no number and whose paths `isMeant` accepts.
+    /// Requests the slices that have no number yet, at the paths that `isMeant` accepts.
     mutating func subscribeUnnumbered(where isMeant: (String) -> Bool) {
         effects.wanted += subscriptions.filter { $0.sliceID == nil && isMeant($0.path) }
     }
 
-    /// No other slice waits for those whose paths `isMeant` accepts: they may never come back.
+    /// Stops waiting for the slices at the paths that `isMeant` accepts: they may never become
+    /// current.
     mutating func release(where isMeant: (String) -> Bool) {
         for subscription in subscriptions where isMeant(subscription.path) {
             subscription.wasLive = false
@@ -157,7 +159,7 @@ extension Following {
         }
     }
 
-    /// The connection is lost: updates that were not complete are dropped. Returns the sinks.
+    /// Handles a lost connection: drops incomplete updates. Returns the sinks.
     mutating func suspend() -> [any SliceSink] {
         defer { invariants() }
         slices = [:]
@@ -169,10 +171,10 @@ extension Following {
         return subscriptions.flatMap(\.sinks)
     }
 
-    /// The sinks of slices that were live, which are up to date again.
+    /// The sinks of slices that were live and are current again.
     var liveSinks: [any SliceSink] { subscriptions.filter(\.wasLive).flatMap(\.sinks) }
 
-    /// The daemon dropped updates: a snapshot of each slice follows.
+    /// Handles a lag: the daemon dropped updates, and a snapshot of each slice follows.
     mutating func lag() {
         defer { invariants() }
         for subscription in subscriptions where subscription.sliceID != nil { subscription.lag() }
@@ -180,22 +182,23 @@ extension Following {
         arrived.removeAll()
     }
 
-    /// The daemon ended a slice, since what it is of is gone; returns its path.
+    /// Handles the end of a slice whose node is gone; returns its path.
     mutating func end(_ id: UInt32) -> String? {
         guard let subscription = slices.removeValue(forKey: id) else { return nil }
         remove(subscription, because: .gone(path: subscription.path))
         return subscription.path
     }
 
-    /// The daemon granted a subscription. Returns true where mirrors that were live wait for it.
+    /// Handles a granted subscription. Returns true if mirrors that were live wait for it.
     ///
-    /// `isLagging` says that updates were dropped since the last mark, `revision` what mirrors show.
+    /// `isLagging` says that updates were dropped since the last mark; `revision` is what mirrors
+    /// show.
     mutating func grant(
         _ subscription: Subscription, _ id: UInt32, _ subscribed: Subscribed, isContinued: Bool,
         isLagging: Bool, at revision: Revision, epoch: UInt64
     ) throws(ClientFault) -> Bool {
         guard contains(subscription) else {
-            // A subscription that was made since for the same slice has the same number.
+            // A later subscription to the same slice has the same number.
             let isWanted = subscriptions.contains {
                 $0.path == subscription.path && $0.mode == subscription.mode
             }
@@ -220,7 +223,7 @@ extension Following {
             guard isContinued else {
                 throw ClientFault("subscribed without a snapshot to a slice that needs one")
             }
-            // The deltas that the daemon meant are among what it dropped.
+            // The deltas that the daemon meant are among those that it dropped.
             subscription.state = isLagging ? .awaiting : .current
             subscription.floor = revision.sequence
             subscription.last = revision.sequence
@@ -230,8 +233,8 @@ extension Following {
         return isAwaited
     }
 
-    /// Moves mirrors to value mode that cannot show what the daemon shows otherwise: their types
-    /// differ from its, or it shows more than the state says.
+    /// Switches mirrors to value mode if they cannot follow mutations: their types differ from the
+    /// daemon's, or the daemon's value has more than the state.
     private mutating func moveMismatched(_ subscription: Subscription, _ subscribed: Subscribed) {
         guard subscription.mode == .replica else { return }
         let mismatched = subscription.sinks.filter {
@@ -247,11 +250,11 @@ extension Following {
 
 // MARK: - Updates as they arrive
 extension Following {
-    /// Checks the deltas that stand one after the other from `first` on, and returns where the first
-    /// other frame starts.
+    /// Checks the consecutive deltas from `first` on, and returns the start of the first other
+    /// frame.
     ///
-    /// Nearly all updates are deltas of one slice after another: what all of a run have in common is
-    /// looked up once. What is not as expected is left to ``admit(_:_:)``, which says why.
+    /// Nearly all updates are consecutive deltas of one slice, so the slice is looked up once per
+    /// run. An unexpected header is left to ``admit(_:_:)``, which reports the fault.
     mutating func admitDeltas(_ bytes: Span<UInt8>, from first: Int) -> Int {
         var offset = first
         var last: (id: UInt32, subscription: Subscription)?
@@ -270,7 +273,7 @@ extension Following {
         return offset
     }
 
-    /// Checks the header of an update; returns false where its slice is not followed any more.
+    /// Checks the header of an update; returns false if its slice is no longer followed.
     mutating func admit(_ kind: FrameKind, _ header: FrameHeader) throws(ClientFault) -> Bool {
         guard let subscription = slices[header.id] else { return false }
         try subscription.admit(kind, header)
@@ -280,21 +283,21 @@ extension Following {
 
 // MARK: - Updates once they are complete
 extension Following {
-    /// Which of the client's own actions updates contain, for mirrors that preview some.
+    /// The client's own actions, for mirrors that preview some: which of them an update contains.
     struct OwnActions {
         /// The number by which the daemon knows this client.
         var client: UInt64?
-        /// Ordinal up to which the daemon has processed what it was sent.
+        /// Ordinal up to which the daemon has processed the actions that it received.
         var processed: UInt64
 
-        /// The last action of this client that an update contains for certain.
+        /// The last action of this client that an update certainly contains.
         func contained(in origin: Origin) -> UInt64 {
             origin.client == client ? max(origin.ordinal, processed) : processed
         }
     }
 
-    /// Reads the update frames in `range` into their sinks, and leaves out all other frames. `mark`
-    /// is the highest sequence that they may have; `own` is present where mirrors preview actions.
+    /// Reads the update frames in `range` into their sinks, and skips all other frames. `mark` is
+    /// the highest sequence that they may have; `own` is present while mirrors preview actions.
     mutating func stage(
         _ bytes: Span<UInt8>, _ range: Range<Int>, upTo mark: UInt64, _ own: OwnActions?
     ) throws(ClientFault) {
@@ -321,8 +324,8 @@ extension Following {
         }
     }
 
-    /// Reads the deltas that stand one after the other in `range`, and returns where the first other
-    /// frame starts.
+    /// Reads the consecutive deltas from the start of `range`, and returns the start of the next
+    /// frame.
     private mutating func stageDeltas(
         _ bytes: Span<UInt8>, _ range: Range<Int>, upTo mark: UInt64, _ own: OwnActions?
     ) throws(ClientFault) -> Int {
@@ -379,7 +382,7 @@ extension Following {
         }
         subscription.floor = header.number
         if header.kind == FrameKind.delta.rawValue {
-            // Children come and go without the state that a mirror shows.
+            // The update adds or removes children, which the state of a mirror does not show.
             if header.flags.contains(.structural) { return }
             for sink in subscription.sinks { touch(sink) }
             do throws(WireError) {
@@ -402,7 +405,7 @@ extension Following {
         _ own: OwnActions?
     ) throws(ClientFault) {
         let isPatch = header.flags.contains(.patch)
-        // A patch is nothing to a sink that has just joined: that one needs a value still.
+        // A patch does not serve a sink that has just joined: that sink still needs a value.
         if !isPatch { arrived.append(subscription) }
         for sink in subscription.sinks {
             do throws(WireError) {
@@ -417,7 +420,7 @@ extension Following {
                 if let own { sink.containsOwn(upTo: own.processed) }
                 touch(sink)
             } catch {
-                // A replica has the types that the daemon has: the fault is in the bytes.
+                // A replica has the daemon's types, so the bytes are at fault.
                 guard subscription.mode == .value, !isPatch else {
                     return try giveUp(subscription, error)
                 }
@@ -434,8 +437,8 @@ extension Following {
         }
     }
 
-    /// An update could not be read: asks for a snapshot on a new connection, or, where that has not
-    /// helped, ends the subscription.
+    /// Handles an update that cannot be read: requests a snapshot on a new connection or, if that
+    /// has failed before, ends the subscription.
     private mutating func giveUp(
         _ subscription: Subscription, _ error: WireError
     ) throws(ClientFault) {
@@ -448,8 +451,8 @@ extension Following {
         throw ClientFault("update of \(subscription.path): \(error)")
     }
 
-    /// Shows everything that was staged, in all mirrors at once, as of `revision`; returns the sinks
-    /// that have to tell their observers.
+    /// Makes all staged updates visible, in all mirrors at once, as of `revision`; returns the
+    /// sinks that must notify their observers.
     mutating func commit(_ revision: Revision, to shared: SharedState) -> [any SliceSink] {
         defer { invariants() }
         let sinks = touched
@@ -469,10 +472,10 @@ extension Following {
 
 // MARK: - Invariants
 extension Following {
-    /// Traps in a debug build unless every slice that has a number is followed, by at least one sink,
-    /// and no two subscriptions follow the same slice in the same mode.
+    /// Traps in a debug build unless every numbered slice has a subscription with at least one
+    /// sink, and no two subscriptions follow the same slice in the same mode.
     private func invariants() {
-        // Long lists are not walked at each verb.
+        // Walking a long list at each verb would cost too much.
         assert(
             slices.count > 64
                 || slices.allSatisfy { id, subscription in

@@ -1,28 +1,29 @@
 import ReactorBytes
 import ReactorWire
 
-/// What has arrived on a connection and has not taken effect: a cut frame, updates that no mark has
-/// completed, and outcomes that belong behind them.
+/// What has arrived on a connection and has not taken effect: a partial frame, updates before their
+/// mark, and outcomes that must follow those updates.
 ///
-/// *Place*: an organ of ``ClientMachine``; ``Following`` reads the updates that it holds back.
+/// *Place*: a part of ``ClientMachine``; ``Following`` reads the updates that it holds back.
 struct Inbound: ~Copyable {
-    /// Puts a frame together that two reads cut.
+    /// Joins a frame whose bytes arrived in several reads.
     private var assembler = FrameAssembler()
-    /// Update frames that no mark has completed, from earlier spans.
+    /// Update frames of earlier spans whose mark has not arrived.
     private var staged: [UInt8] = []
-    /// Where such a frame starts first in the span that is being read.
+    /// Start of the first such frame in the span that is being read.
     private var spanStart: Int?
     /// The last mark of this connection.
     private(set) var mark: UInt64 = 0
-    /// True while slices that were live must catch up before anything moves.
+    /// True while slices that were live must catch up before any mirror advances.
     private(set) var isResyncing = false
-    /// True from a lag to the next mark: updates were dropped, and every slice has a snapshot to come.
+    /// True from a lag to the next mark: the daemon dropped updates, and a snapshot of every slice
+    /// is to come.
     private(set) var isLagging = false
     private var held: [HeldOutcome] = []
-    /// Most bytes of updates without a mark; more are the daemon's fault.
+    /// Limit of the bytes of updates before their mark; a daemon that exceeds it is at fault.
     private let stagedBytesMax: Int
 
-    /// An outcome that waits for the updates it belongs behind.
+    /// An outcome that must follow updates that have not taken effect.
     enum HeldOutcome {
         case run(ordinal: UInt64, count: UInt64, sequence: UInt64)
         case single(ordinal: UInt64, Outcome)
@@ -39,26 +40,26 @@ struct Inbound: ~Copyable {
 
 // MARK: - Frames
 extension Inbound {
-    /// True while a frame was cut.
+    /// True while a frame is partial.
     var hasPartial: Bool { !assembler.isEmpty }
 
-    /// Appends what the cut frame lacks from `bytes`, and returns the index behind it.
+    /// Appends to the partial frame from `bytes`, and returns the index after the bytes taken.
     mutating func complete(from bytes: Span<UInt8>, at start: Int) -> Int {
         assembler.complete(from: bytes, at: start)
     }
 
-    /// True once the cut frame can be read.
+    /// True once the partial frame can be read.
     var isReady: Bool { assembler.isReady }
 
-    /// Moves the cut frame out, to be read.
+    /// Moves the partial frame out, to be read.
     mutating func takePartial() -> HeldBytes { assembler.take() }
 
-    /// Takes back what the reader has not used of a cut frame.
+    /// Takes back the bytes of a partial frame that the reader has not used.
     mutating func restore(_ held: consuming HeldBytes, after progress: FrameProgress) {
         assembler.restore(held, after: progress)
     }
 
-    /// Copies what the reader has not used of a span.
+    /// Copies the bytes of a span that the reader has not used.
     mutating func keep(_ bytes: Span<UInt8>, after progress: FrameProgress) {
         assembler.keep(bytes, after: progress)
     }
@@ -66,12 +67,12 @@ extension Inbound {
     /// Begins with a span of frames.
     mutating func beginSpan() { spanStart = nil }
 
-    /// An update frame starts at `start` in the span.
+    /// Records that an update frame starts at `start` in the span.
     mutating func stage(from start: Int) {
         if spanStart == nil { spanStart = start }
     }
 
-    /// Copies the updates that no mark has completed out of a span that the caller takes back.
+    /// Copies updates whose mark has not arrived, as the caller takes the span back.
     mutating func endSpan(_ bytes: Span<UInt8>, at end: Int) throws(ClientFault) {
         defer { invariants() }
         guard let start = spanStart else { return }
@@ -85,26 +86,26 @@ extension Inbound {
 
 // MARK: - Marks
 extension Inbound {
-    /// All updates before this mark have arrived.
+    /// Handles a mark: all updates before it have arrived.
     mutating func reach(_ number: UInt64) throws(ClientFault) {
         guard number >= mark else { throw ClientFault("mark \(number) after mark \(mark)") }
         mark = number
         isLagging = false
     }
 
-    /// Takes out the updates of earlier spans.
+    /// Moves out the updates of earlier spans.
     mutating func takeStaged() -> [UInt8] {
         defer { staged = [] }
         return staged
     }
 
-    /// Where the first update stands in the span that is being read, if one does.
+    /// Start of the first update in the span that is being read, if there is one; resets it.
     mutating func takeSpanStart() -> Int? {
         defer { spanStart = nil }
         return spanStart
     }
 
-    /// The daemon dropped updates.
+    /// Handles a lag: the daemon dropped updates.
     mutating func lag() {
         staged = []
         spanStart = nil
@@ -112,14 +113,14 @@ extension Inbound {
         isResyncing = true
     }
 
-    /// Slices that were live have to catch up, or none has.
+    /// Starts or ends the wait for slices that were live to catch up.
     mutating func resync(_ isResyncing: Bool = true) { self.isResyncing = isResyncing }
 
-    /// A connection begins.
+    /// Begins a connection.
     mutating func connect() { mark = 0 }
 
-    /// The connection is lost: what is not complete is dropped. Outcomes that are held back stay, for
-    /// a session that continues.
+    /// Handles a lost connection: drops what is incomplete. Outcomes that are held back stay, for a
+    /// session that continues.
     mutating func disconnect() {
         defer { invariants() }
         assembler.removeAll()
@@ -131,19 +132,19 @@ extension Inbound {
 
 // MARK: - Outcomes
 extension Inbound {
-    /// Keeps an outcome until the updates before it are shown; of at most `countMax`.
+    /// Keeps an outcome, one of at most `countMax`, until the updates before it are shown.
     mutating func hold(_ outcome: HeldOutcome, countMax: Int) throws(ClientFault) {
         guard held.count <= countMax else { throw ClientFault("more outcomes than actions") }
         held.append(outcome)
     }
 
-    /// Takes out the outcomes that were held back, in order.
+    /// Moves out the outcomes that were held back, in order.
     mutating func takeHeld() -> [HeldOutcome] {
         defer { held = [] }
         return held
     }
 
-    /// Traps in a debug build unless what is staged is within its bounds, between two spans.
+    /// Traps in a debug build unless the staged updates are within their limits, between two spans.
     private func invariants() {
         assert(spanStart == nil, "a span has ended, and updates in it are not copied")
         assert(staged.count <= stagedBytesMax, "\(staged.count) bytes of updates are kept")

@@ -1,11 +1,11 @@
 import ReactorCore
 
-/// Where a client's conversation with its daemon stands: attempts, pauses, the session, the end.
+/// The state of a client's connection to its daemon: attempts, pauses, the session, the end.
 ///
-/// It decides when to connect again and when to give up, and returns what its caller has to do. It
-/// calls nothing back.
+/// It decides when to connect again and when to give up, and returns orders to its caller. It calls
+/// nothing back.
 ///
-/// *Place*: an organ of ``ClientMachine``.
+/// *Place*: a part of ``ClientMachine``.
 struct Link: ~Copyable {
     private(set) var stage = Stage.idle {
         didSet {
@@ -13,27 +13,27 @@ struct Link: ~Copyable {
             isConnected = stage.isConnected
         }
     }
-    // Every frame asks: a look at the stage itself costs more.
+    // Every frame reads this; a look at the stage itself costs more.
     private(set) var isLive = false
     /// True while a socket is open.
     private(set) var isConnected = false
-    /// What the daemon said when this connection, or the last one, began.
+    /// The daemon's welcome to this connection, or to the last one.
     private(set) var welcome: Welcome?
-    /// How many sockets have been open so far, one after the other.
+    /// Number of sockets that have been open so far, one at a time.
     private(set) var connectionCount: UInt64 = 0
     private(set) var session: Session
     private(set) var pauses: Pauses
     private var parting = Parting.silent
-    /// Consecutive refusals because another connection still holds the session.
+    /// Consecutive refusals with the reason that another connection still holds the session.
     private var busyCount = 0
     private var starting: StartCompletion?
     private var waiters: [PhaseWaiter] = []
-    /// Highest sequence that the daemon spoke of in its present epoch.
+    /// Highest sequence that the daemon has mentioned in its present epoch.
     private var lastSequence: UInt64 = 0
-    /// The last known revision of a past that the daemon lost, until ``takeLostPast()``.
+    /// The last known revision of the history that the daemon lost, until ``takeLostPast()``.
     private(set) var lostPast: Revision?
     private let keepsTrying: Bool
-    /// True where no other client can have the session: its secret is in this client's journal.
+    /// True if no other client can have the session: its secret is in this client's journal.
     let hasJournal: Bool
 
     typealias StartCompletion = (Result<Welcome, ClientError>) -> Void
@@ -58,20 +58,20 @@ struct Link: ~Copyable {
     /// The session, as far as the client knows it.
     struct Session {
         var secret: [UInt8]?
-        /// The daemon's epoch when it last spoke of the session.
+        /// The daemon's epoch in its last message about the session.
         var epoch: UInt64?
-        /// The sequence that the daemon told when it first spoke of the session, if it did so to this
-        /// client.
+        /// The daemon's sequence in its first message about the session, if this client received
+        /// it.
         var since: UInt64?
     }
 
     /// Why the last connection ended.
     private enum Parting {
-        /// The daemon, or the system, closed it without a word.
+        /// The daemon, or the system, closed it without a reason.
         case silent
         /// The daemon gave a reason.
         case closing(Closing)
-        /// The client closed it, since the daemon did what no daemon may do.
+        /// The client closed it: the daemon broke the protocol.
         case fault(ClientFault)
     }
 
@@ -81,9 +81,9 @@ struct Link: ~Copyable {
         var then: () -> Void
     }
 
-    /// What follows the end of an attempt, or of a connection.
+    /// What the machine does after an attempt or a connection has ended.
     enum Next {
-        /// Wait so many nanoseconds.
+        /// Wait for this number of nanoseconds.
         case pause(UInt64)
         case fail(ClientError)
     }
@@ -96,7 +96,7 @@ struct Link: ~Copyable {
         self.hasJournal = hasJournal
     }
 
-    /// How far the conversation is, as programs see it.
+    /// The state of the connection, as programs see it.
     var phase: ClientPhase {
         switch stage {
         case .live: .live
@@ -114,7 +114,7 @@ struct Link: ~Copyable {
 
 // MARK: - Connecting
 extension Link {
-    /// Begins to connect; returns false where that was done before.
+    /// Begins to connect; returns false if that was done before.
     mutating func start(_ completion: StartCompletion?) -> Bool {
         guard case .idle = stage else { return false }
         starting = completion
@@ -122,7 +122,7 @@ extension Link {
         return true
     }
 
-    /// The socket is open; returns false where no attempt was under way.
+    /// Handles an open socket; returns false if no attempt was under way.
     mutating func connect() -> Bool {
         guard stage.isConnecting else { return false }
         defer { invariants() }
@@ -132,7 +132,7 @@ extension Link {
         return true
     }
 
-    /// What the session's part of a hello says.
+    /// The part of a hello that is about the session.
     func hello(_ program: String, confirmed: UInt64, applied: UInt64) -> Hello {
         let isKnown = session.secret != nil
         return Hello(
@@ -140,7 +140,7 @@ extension Link {
             epoch: isKnown ? session.epoch : nil, since: isKnown ? session.since : nil)
     }
 
-    /// The daemon accepted no connection.
+    /// Handles an attempt that no daemon accepted.
     mutating func failToConnect(
         _ tried: [ClientError.Attempt], _ random: () -> UInt64
     ) -> Next? {
@@ -153,14 +153,14 @@ extension Link {
         return pause(random)
     }
 
-    /// What the end of the time that was asked for means.
+    /// What the machine does when its timer fires.
     enum Timeout {
         case none
         case connect
         case giveUp(ClientFault)
     }
 
-    /// The time that was asked for has passed.
+    /// Handles the timer.
     mutating func timeOut() -> Timeout {
         switch stage {
         case .pausing:
@@ -171,14 +171,13 @@ extension Link {
         }
     }
 
-    /// The daemon welcomes the client, whose mirrors show the revision `shown`: the connection is
-    /// live.
+    /// Handles the welcome, while mirrors show the revision `shown`: the connection is live.
     mutating func greet(_ greeting: Welcome, shown: Revision) {
         defer { invariants() }
         if let known = welcome, known.epoch != greeting.epoch {
             let sequence = shown.epoch == known.epoch ? shown.sequence : 0
             let last = Revision(epoch: known.epoch, sequence: max(lastSequence, sequence))
-            // A loss that was not reported yet is the longer one.
+            // A loss that was not reported yet reaches further back.
             lostPast = lostPast ?? last
             lastSequence = 0
         }
@@ -196,19 +195,19 @@ extension Link {
         session = Session(secret: kept.secret, epoch: kept.epoch, since: kept.since)
     }
 
-    /// Something arrived that shows that the connection works.
+    /// Records that the connection works.
     mutating func makeProgress() { pauses.restart() }
 
-    /// The daemon speaks of this sequence.
+    /// Takes a sequence from the daemon.
     mutating func reach(_ sequence: UInt64) { lastSequence = max(lastSequence, sequence) }
 
-    /// What was known of a past that is lost, once.
+    /// The last known revision of a lost history; reported once.
     mutating func takeLostPast() -> Revision? {
         defer { lostPast = nil }
         return lostPast
     }
 
-    /// The calls that wait for the first welcome.
+    /// Moves out the calls that wait for the first welcome.
     mutating func takeStarting() -> StartCompletion? {
         defer { starting = nil }
         return starting
@@ -217,13 +216,13 @@ extension Link {
 
 // MARK: - The end of connections
 extension Link {
-    /// The client closes the socket because of what the daemon did.
+    /// Records that the client closes the socket after a fault of the daemon.
     mutating func part(_ fault: ClientFault) { parting = .fault(fault) }
 
-    /// The daemon gave a reason to close.
+    /// Records the daemon's reason to close.
     mutating func part(_ closing: Closing) { parting = .closing(closing) }
 
-    /// The connection is lost. A daemon at fault is met with a longer pause each time.
+    /// Handles a lost connection. After faults of the daemon, each pause is longer than the last.
     mutating func lose(_ random: () -> UInt64) -> Next {
         let wasLive = isLive
         if let error = finalError() { return .fail(error) }
@@ -245,7 +244,7 @@ extension Link {
         stage = .ended(error)
     }
 
-    /// Why another attempt would end the same way, if it would.
+    /// The error that every further attempt would end with, if that is certain.
     private mutating func finalError() -> ClientError? {
         let isFirst = welcome == nil
         if case .closing(let closing) = parting {
@@ -254,8 +253,8 @@ extension Link {
                 return .closed(closing.code, closing.message)
             case .sessionBusy:
                 busyCount += 1
-                // No other client has the journal: the daemon has yet to notice that an earlier run
-                // is gone.
+                // No other client has the journal, so the daemon has yet to notice the end of an
+                // earlier run.
                 if hasJournal, busyCount <= 20 { return nil }
                 if busyCount > 5 { session.secret = nil }
             case .busy: if isFirst, pauses.waitOutBusy() { return nil }
@@ -274,22 +273,22 @@ extension Link {
 
 // MARK: - Phases
 extension Link {
-    /// Keeps a call until `isMet` is true of the phase and the number of the last connection; returns
-    /// false where it is true now, or the client has ended.
+    /// Keeps a call until `isMet` is true of the phase and the number of the last connection;
+    /// returns false if it is true now, or the client has ended.
     mutating func wait(_ waiter: PhaseWaiter) -> Bool {
         guard end == nil, !waiter.isMet(phase, connectionCount) else { return false }
         waiters.append(waiter)
         return true
     }
 
-    /// The phase has changed: takes out the calls that wait for this one.
+    /// Moves out the calls whose condition the changed phase meets.
     mutating func takeMet() -> [() -> Void] {
         let all = waiters
         waiters = []
         return all.filter { !wait($0) }.map(\.then)
     }
 
-    /// Traps in a debug build unless a connection that is live was counted and has a welcome.
+    /// Traps in a debug build unless a live connection was counted and has a welcome.
     private func invariants() {
         assert(!isConnected || connectionCount > 0, "a connection was not counted")
         assert(!isLive || welcome != nil, "a connection is live without a welcome")
@@ -297,46 +296,46 @@ extension Link {
     }
 }
 
-/// How long a client waits between attempts to connect.
+/// The pauses of a client between its attempts to connect.
 struct Pauses {
-    /// Attempts to connect since the last that led somewhere.
+    /// Attempts to connect since the last successful one.
     private(set) var attempts = 0
     /// Nanoseconds of the pause that was drawn last.
     private(set) var last: UInt64 = 0
-    /// Nanoseconds of pauses before the first welcome in which the daemon was too busy.
+    /// Nanoseconds of pauses for a busy daemon before the first welcome.
     private var busy: UInt64 = 0
-    /// True where the next pause is one of those.
+    /// True where the next pause is for a busy daemon.
     private var isBusy = false
     private let shortest: UInt64
     private let longest: UInt64
     private let patience: UInt64
 
-    /// Nanoseconds of the longest pause of a client that waits for a crowd to pass.
+    /// Longest pause for a busy daemon, in nanoseconds.
     private static let busyPauseMax: UInt64 = 400_000_000
 
-    /// Draws from nanoseconds between `shortest` and `longest`; `patience` is how many of them a
-    /// client spends on a daemon that is too busy to welcome it.
+    /// Draws pauses between `shortest` and `longest` nanoseconds. `patience` is the total, in
+    /// nanoseconds, that a client without a welcome waits for a daemon that is too busy.
     init(shortest: UInt64, longest: UInt64, patience: UInt64) {
         self.shortest = max(1, min(shortest, longest))
         self.longest = longest
         self.patience = patience
     }
 
-    /// True, and the next pause is a short one, while a client that has no welcome yet has patience
-    /// with a daemon that is too busy.
+    /// Makes the next pause short, and returns true, while a client without a welcome may still
+    /// wait for a busy daemon.
     mutating func waitOutBusy() -> Bool {
         guard busy < patience else { return false }
         isBusy = true
         return true
     }
 
-    /// An attempt led somewhere: the next pauses are short again.
+    /// Records a successful attempt: the next pauses are short again.
     mutating func restart() { attempts = 0 }
 
-    /// Draws a pause, longer on average with every attempt in a row.
+    /// Draws a pause; its mean grows with every consecutive attempt.
     mutating func next(_ random: () -> UInt64) -> UInt64 {
         let doublings = UInt64(min(attempts + 1, 20))
-        // A crowd is gone in a moment, and its patience is short: many small pauses.
+        // A crowd of clients is served soon, and patience is limited: many small pauses.
         let bound = min(longest, isBusy ? Self.busyPauseMax : .max)
         let most = shortest > bound >> doublings ? bound : shortest << doublings
         attempts += 1
@@ -349,15 +348,15 @@ struct Pauses {
     }
 }
 
-/// What the daemon did that no daemon may do; ends the connection, not the client.
+/// A fault of the daemon against the protocol; it ends the connection, not the client.
 struct ClientFault: Error {
     var text: String
-    /// True where the daemon sent nothing, which a daemon that is stopped cannot help.
+    /// True if the daemon sent nothing in time, as a stopped daemon does.
     var isSilence = false
 
     init(_ text: String) { self.text = text }
 
-    /// The daemon said nothing for as long as it may.
+    /// A daemon that sent nothing for the longest time allowed.
     static func silence(_ text: String) -> ClientFault {
         var fault = ClientFault(text)
         fault.isSilence = true

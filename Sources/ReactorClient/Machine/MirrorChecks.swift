@@ -3,18 +3,18 @@ import ReactorCore
 
 /// Mirrors that are being compared with the daemon; see ``Mirror/verify()``.
 ///
-/// A comparison asks for the checksum of the slice, sums up the mirror at the revision that the
-/// answer is of, and, where the two differ, waits until the mirror has started again with a snapshot.
+/// A comparison asks for the checksum of the slice and sums up the mirror at the answer's revision.
+/// Where the two differ, it waits until the mirror has restarted with a snapshot.
 ///
-/// *Place*: an organ of ``ClientMachine``.
+/// *Place*: a part of ``ClientMachine``.
 struct MirrorChecks: ~Copyable {
     typealias Completion = (Result<Bool, ClientError>) -> Void
 
     private var checks: [Check] = []
-    /// Checksums that were asked for and have not come, by the numbers of the requests.
+    /// Requested checksums that have not arrived, by the numbers of the requests.
     private var requests: [UInt64: Request] = [:]
 
-    /// What is compared.
+    /// One comparison.
     struct Subject {
         let subscription: Subscription
         /// The mirror's sink; it may leave the subscription before the comparison is over.
@@ -25,38 +25,39 @@ struct MirrorChecks: ~Copyable {
     private struct Check {
         let subject: Subject
         var stage: Stage
-        /// What the mirror held at the mark that the daemon announced.
+        /// The mirror's checksum at the mark that the daemon announced.
         var own: OwnChecksum?
     }
 
     private enum Stage {
-        /// What the mirror must hold when it shows that revision.
+        /// The checksum that the mirror must have when it shows that revision.
         case comparing(SliceChecksum)
-        /// The mirror held something else, and gets a snapshot.
+        /// The mirror differed, and gets a snapshot.
         case mending
     }
 
-    /// What a mirror held at a revision.
+    /// A mirror's checksum at a revision.
     private struct OwnChecksum {
         var revision: Revision
         var checksum: UInt64?
     }
 
-    /// The daemon sums up a large slice beside its loop and answers turns later. It announces by an
-    /// empty part that the checksum is as of the next mark: the client sums up the mirror then.
+    /// The daemon sums up a large slice outside its loop and answers turns later. An empty part
+    /// announces that the checksum is as of the next mark: the client sums up the mirror at that
+    /// mark.
     private struct Request {
         let subject: Subject
         var isAnnounced = false
         var own: OwnChecksum?
     }
 
-    /// What follows for a mirror.
+    /// The result of a comparison.
     enum Verdict {
         case equal(Subject)
         case different(Subject)
-        /// It started again with a snapshot after it was different.
+        /// The mirror differed and has restarted with a snapshot.
         case mended(Subject)
-        /// The mirror has moved on before the answer came.
+        /// The mirror advanced before the answer came.
         case askAgain(Subject)
         /// The mirror is no longer followed.
         case gone(Subject)
@@ -70,18 +71,18 @@ struct MirrorChecks: ~Copyable {
 }
 
 extension MirrorChecks {
-    /// The checksum of a slice was asked for by the request `number`.
+    /// Records the request `number` for the checksum of a slice.
     mutating func begin(_ number: UInt64, _ subject: Subject) {
         requests[number] = Request(subject: subject)
     }
 
-    /// The checksum that was asked for is as of the next mark.
+    /// Records that the requested checksum is as of the next mark.
     mutating func announce(_ number: UInt64) {
         requests[number]?.isAnnounced = true
         requests[number]?.own = nil
     }
 
-    /// The mark of an announced checksum has taken effect: sums up the mirrors.
+    /// Sums up the mirrors of announced checksums, as their mark has taken effect.
     mutating func sumAnnounced(at revision: Revision, isResyncing: Bool) {
         for (number, request) in requests where request.isAnnounced {
             requests[number]?.isAnnounced = false
@@ -91,9 +92,10 @@ extension MirrorChecks {
         }
     }
 
-    /// The daemon answered the request `number`; ``settle(_:at:epoch:isResyncing:)`` compares.
+    /// Takes the daemon's answer to the request `number`; ``settle(_:at:epoch:isResyncing:)``
+    /// compares.
     ///
-    /// *Throws*: where the answer cannot be read; the comparison is over then.
+    /// *Throws*: if the answer cannot be decoded; the comparison is over then.
     mutating func receive(_ number: UInt64, _ bytes: [UInt8]) throws(WireError) {
         guard let request = requests.removeValue(forKey: number) else { return }
         let expected = try SliceChecksum(wireBytes: bytes)
@@ -101,10 +103,10 @@ extension MirrorChecks {
             Check(subject: request.subject, stage: .comparing(expected), own: request.own))
     }
 
-    /// The request has no answer.
+    /// Drops a request that gets no answer.
     mutating func cancel(_ number: UInt64) { requests[number] = nil }
 
-    /// Compares the mirrors that can be compared now, and looks which have started again.
+    /// Compares the mirrors that can be compared now, and finds those that have restarted.
     mutating func settle(
         _ following: borrowing Following, at revision: Revision, epoch: UInt64?, isResyncing: Bool
     ) -> [Verdict] {
@@ -157,7 +159,7 @@ extension MirrorChecks {
         return .different(check.subject)
     }
 
-    /// Takes out the calls that wait for a verdict, since there will be none.
+    /// Moves out the calls that wait for a result: the client has ended.
     mutating func takeAll() -> [Completion] {
         defer { checks = [] }
         return checks.map(\.subject.completion)
@@ -165,7 +167,7 @@ extension MirrorChecks {
 }
 
 extension Revision {
-    /// True where it is no earlier than another of the same history.
+    /// True if this revision is not before `other`, in the same history.
     fileprivate func includes(_ other: Revision) -> Bool {
         epoch == other.epoch && sequence >= other.sequence
     }

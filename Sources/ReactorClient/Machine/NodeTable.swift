@@ -1,6 +1,6 @@
 import DequeModule
 
-/// A node that a client has opened or is about to.
+/// A node that a client has opened or is about to open.
 struct NodeEntry {
     let path: String
     var state = State.opening
@@ -9,36 +9,37 @@ struct NodeEntry {
     var waiters: [(Result<NodeID, ClientError>) -> Void] = []
     /// The last request to open it.
     var request: UInt64 = 0
-    /// Holders of the number: while there are any, it is given to no other path.
+    /// Number of holders; the number is not reused for another path while there are any.
     fileprivate(set) var holderCount = 0
     /// True while its number is in the list of idle numbers.
     fileprivate var isListed = false
-    /// True where it was held since it was listed.
+    /// True if it was held since it was listed.
     fileprivate var wasHeld = false
 
     enum State {
-        /// Asked for, and never open before.
+        /// Requested, and never open before.
         case opening
         case open
-        /// It was open, and the node is gone: the next that opens it asks the daemon.
+        /// It was open, and the node is gone: the next caller that opens it asks the daemon.
         case stale
-        /// It was open, and is asked for again.
+        /// It was open, and is requested again.
         case reopening
     }
 
     fileprivate init(path: String) { self.path = path }
 }
 
-/// The nodes that a client has opened or is about to, by their numbers and by their paths.
+/// The nodes that a client has opened or is about to open, by their numbers and by their paths.
 ///
-/// *Shape*: once all numbers that a daemon takes are given, a path gets the number of another: of
-/// those without holders the least recently used.
+/// *Shape*: once every number that the daemon accepts is in use, a new path takes the number of the
+/// least recently used path without holders.
 struct NodeTable {
     private var entries: [NodeEntry?] = []
     private var byPath: [String: UInt32] = [:]
     /// Numbers without an entry.
     private var free: [UInt32] = []
-    /// Numbers without holders, or without when they were listed: the longest idle first.
+    /// Numbers that had no holders when they were listed, the longest idle first. Some may be held
+    /// again.
     private var idle = Deque<UInt32>()
 
     /// Numbers with an entry.
@@ -52,10 +53,10 @@ struct NodeTable {
         set { if Int(index) < entries.count { entries[Int(index)] = newValue } }
     }
 
-    /// The number that stands for `path`.
+    /// The number of `path`.
     func index(of path: String) -> UInt32? { byPath[path] }
 
-    /// Gives a path a number; past `countMax` of them that of a path without holders.
+    /// Assigns a number to a path; past `countMax` numbers, reuses one without holders.
     mutating func add(_ path: String, countMax: Int) -> UInt32 {
         let index = number(countMax: countMax)
         entries[Int(index)] = NodeEntry(path: path)
@@ -63,7 +64,8 @@ struct NodeTable {
         return index
     }
 
-    /// Has a number stand for `path` as it did before, and holds it; it is to be opened again.
+    /// Assigns a number to `path` as an earlier run did, and holds it; the node is to be opened
+    /// again.
     mutating func restore(_ index: UInt32, _ path: String) {
         while entries.count <= Int(index) {
             free.append(UInt32(entries.count))
@@ -71,7 +73,7 @@ struct NodeTable {
         }
         free.removeAll { $0 == index }
         var entry = NodeEntry(path: path)
-        // Actions are under way to it: no other path gets its number if it is gone.
+        // Actions to this node are under way: a node that is gone keeps its number.
         entry.state = .reopening
         entries[Int(index)] = entry
         byPath[path] = index
@@ -79,7 +81,7 @@ struct NodeTable {
     }
 
     private mutating func number(countMax: Int) -> UInt32 {
-        // The daemon refuses a number past its limit, every time.
+        // The daemon refuses every number past its limit.
         while let index = free.popLast() { if index < countMax { return index } }
         if entries.count >= countMax, let index = takeIdle() { return index }
         entries.append(nil)
@@ -109,20 +111,20 @@ struct NodeTable {
         idle.append(index)
     }
 
-    /// Has a number stand for its path until it was returned as often as it was held.
+    /// Keeps a number assigned to its path until it is given back as often as it was held.
     mutating func hold(_ index: UInt32) {
         entries[Int(index)]?.holderCount += 1
         entries[Int(index)]?.wasHeld = true
     }
 
-    /// A holder of a number needs it no more.
+    /// Removes one holder of a number.
     mutating func giveBack(_ index: UInt32) {
         guard let count = self[index]?.holderCount, count > 0 else { return }
         entries[Int(index)]?.holderCount = count - 1
         if count == 1 { list(index) }
     }
 
-    /// Frees a number that no caller was given.
+    /// Frees a number that no caller has received.
     mutating func remove(_ index: UInt32) {
         guard let entry = self[index] else { return }
         byPath[entry.path] = nil
@@ -130,12 +132,12 @@ struct NodeTable {
         free.append(index)
     }
 
-    /// The node of a number is gone.
+    /// Marks the node of a number as gone.
     mutating func spoil(_ index: UInt32) {
         if self[index]?.state == .open { entries[Int(index)]?.state = .stale }
     }
 
-    /// The nodes at `path`, and below it, are gone.
+    /// Marks the nodes at and below `path` as gone.
     mutating func spoil(from path: String) {
         let prefix = path == "/" ? path : path + "/"
         for index in entries.indices {

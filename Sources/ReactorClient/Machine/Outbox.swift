@@ -4,38 +4,38 @@ import ReactorCore
 
 /// The actions of a client between ``ClientMachine/submit(_:then:whenKnown:)`` and their outcomes.
 ///
-/// It numbers and encodes them, holds back those for which the window has no room, keeps the bytes of
-/// those without an outcome for the next connection and for the journal, and returns what an outcome
-/// sets free. It calls nothing back.
+/// It numbers and encodes actions, and holds back those for which the window has no room. It keeps
+/// the bytes of actions without an outcome for the next connection and for the journal, and returns
+/// the deliveries that an outcome causes. It calls nothing back.
 ///
-/// *Place*: an organ of ``ClientMachine``, which borrows it for one verb at a time.
+/// *Place*: a part of ``ClientMachine``, which borrows it for one verb at a time.
 @usableFromInline
 struct Outbox: ~Copyable {
     @usableFromInline var queue = ActionQueue()
-    /// Most bytes of frames that wait; an action beyond them is refused.
+    /// Limit of the bytes of waiting frames; an action beyond it is refused.
     private let queueBytesMax: Int
     private var waiting = WaitingActions()
     private var sent = SentActions()
     private var awaited = AwaitedActions()
-    /// What mirrors show of actions without an outcome, by their ordinals.
+    /// Previews of actions without an outcome, by the actions' ordinals.
     private var previews: [UInt64: PreviewTicket] = [:]
-    /// Calls that wait for the outcomes of all actions up to an ordinal, in the order of these.
+    /// Calls that wait for the outcomes of all actions up to an ordinal, in ascending order of it.
     private var drains: [(ordinal: UInt64, then: () -> Void)] = []
     /// Ordinal up to which the daemon may forget outcomes.
     private var confirmed: UInt64 = 0
     /// Highest ordinal of the session whose action is known to be applied; 0 if none.
     private(set) var applied: UInt64 = 0
-    /// Ordinal up to which the daemon is known to have processed what it was sent.
+    /// Ordinal up to which the daemon is known to have processed the actions that it received.
     private(set) var processed: UInt64 = 0
-    /// Keeps what has no outcome across runs of the program; absent where the program did not ask for
-    /// it, and once the client has ended.
+    /// Keeps actions without an outcome across runs of the program; `nil` if the program did not
+    /// ask for it, and once the client has ended.
     private var journal: ClientJournal?
     private var recovered = Recovered()
 
     /// Actions of an earlier run that have no outcome.
     private struct Recovered {
         var count = 0
-        /// The nodes that they go to.
+        /// The nodes of those actions.
         var nodes: [NodeID] = []
     }
 
@@ -45,7 +45,7 @@ struct Outbox: ~Copyable {
     var pendingCount: Int { queue.pending.inFlight + queue.pending.waitingCount }
     /// Actions that were sent and have no outcome.
     var inFlight: Int { queue.pending.inFlight }
-    /// Most outcomes that the daemon can owe: an awaited action has two.
+    /// Limit of the outcomes that the daemon may still send: an awaited action has two.
     var outcomeCountMax: Int { queue.pending.inFlight + awaited.count }
     /// Actions whose effects are awaited.
     var awaitedCount: Int { awaited.count }
@@ -55,7 +55,7 @@ struct Outbox: ~Copyable {
     var hasPreviews: Bool { !previews.isEmpty }
     var hasJournal: Bool { journal != nil }
     var hasOutgoing: Bool { queue.writer.count > 0 }
-    /// True where an outcome may concern more than the completion of its action.
+    /// True if an outcome may have other receivers than the completion of its action.
     private var hasListeners: Bool {
         !awaited.isEmpty || !previews.isEmpty || recovered.count > 0
     }
@@ -63,10 +63,10 @@ struct Outbox: ~Copyable {
 
 // MARK: - Submitting
 extension Outbox {
-    /// Takes an action: encodes it for the connection, or behind the actions that wait.
+    /// Takes an action: encodes it for the connection, or after the actions that wait.
     ///
     /// `listener` receives the outcome before the effects of the action have ended.
-    /// *Throws*: where too much waits, or the action is too large; nothing was taken then.
+    /// *Throws*: if too many bytes wait, or the action is too large; the action is not taken then.
     mutating func submit(
         _ action: OutgoingAction, _ listener: AwaitedActions.Listener?,
         then completion: PendingActions.Completion?
@@ -92,7 +92,7 @@ extension Outbox {
         if let preview = action.preview { previews[ordinal] = preview }
     }
 
-    /// Moves what waits to the connection, as far as the window has room.
+    /// Moves waiting actions to the connection, as far as the window has room.
     private mutating func releaseWaiting() {
         let room = queue.window - queue.pending.inFlight
         guard waiting.count > 0, room > 0 else { return }
@@ -118,7 +118,9 @@ extension Outbox {
 
 // MARK: - Outcomes
 extension Outbox {
-    /// Says why outcomes of these actions cannot have come, if they cannot.
+    /// Checks that these actions can have outcomes.
+    ///
+    /// *Throws*: a fault of the daemon if they cannot.
     func check(_ ordinal: UInt64, _ count: UInt64) throws(ClientFault) {
         let end = queue.pending.sentEnd
         guard ordinal > 0, count > 0, ordinal < end, count <= end - ordinal else {
@@ -126,11 +128,11 @@ extension Outbox {
         }
     }
 
-    /// The daemon has processed all actions up to `ordinal`.
+    /// Records that the daemon has processed all actions up to `ordinal`.
     mutating func advance(to ordinal: UInt64) { processed = max(processed, ordinal) }
 
-    /// Counts the actions of a run as applied. Returns how many of them, from the first on, have
-    /// their outcomes already, and if the others are to be concluded one by one.
+    /// Counts the actions of a run as applied. Returns how many of the first have their outcomes
+    /// already, and whether the others must be concluded one by one.
     mutating func apply(
         _ ordinal: UInt64, _ count: UInt64
     ) -> (concludedCount: UInt64, hasListeners: Bool) {
@@ -139,14 +141,14 @@ extension Outbox {
         return (queue.pending.concludedCount(of: count, from: ordinal), hasListeners)
     }
 
-    /// The completion of a plain action that was applied; only where ``apply(_:_:)`` found no
+    /// The completion of a plain action that was applied; only if ``apply(_:_:)`` found no
     /// listeners.
     @inline(__always)
     mutating func takeCompletion(_ ordinal: UInt64) -> PendingActions.Completion? {
         if case .told(let completion) = queue.pending.take(ordinal) { completion } else { nil }
     }
 
-    /// Concludes an action, or, where its effects are awaited, keeps the outcome until they end.
+    /// Concludes an action or, if its effects are awaited, keeps the outcome until they end.
     mutating func conclude(_ ordinal: UInt64, _ outcome: ActionOutcome) -> Delivery? {
         guard awaited.contains(ordinal) else { return finish(ordinal, outcome) }
         defer { invariants() }
@@ -156,7 +158,7 @@ extension Outbox {
         return delivery
     }
 
-    /// Counts an action as applied whose outcome was sent individually.
+    /// Records as applied an action with an outcome frame of its own.
     mutating func apply(_ ordinal: UInt64) { applied = max(applied, ordinal) }
 
     /// Concludes an action whose effects have ended; `nil` if it was concluded before, on an
@@ -182,17 +184,17 @@ extension Outbox {
         return delivery
     }
 
-    /// The nodes of actions of an earlier run, once all of those have their outcomes.
+    /// The nodes of an earlier run's actions, once all of those have their outcomes.
     mutating func takeRecoveredNodes() -> [NodeID] {
         guard recovered.count == 0 else { return [] }
         defer { recovered.nodes = [] }
         return recovered.nodes
     }
 
-    /// Nodes that may be gone, since an action was rejected with `code`.
+    /// Nodes that may be gone, given that the daemon rejected an action with `code`.
     func lostNodes(of ordinal: UInt64, rejectedWith code: String) -> [UInt32] {
         let isNotFound = code == FaultCode.notFound.rawValue
-        // A daemon cannot read a batch that names a node which is gone.
+        // A daemon cannot decode a batch that names a node which is gone.
         guard isNotFound || code == FaultCode.decode.rawValue, queue.pending.isPending(ordinal),
             let frame = queue.pending.frame(ofStraggler: ordinal) ?? sent.frame(of: ordinal),
             isNotFound || frame[4] == FrameKind.batch.rawValue
@@ -200,8 +202,9 @@ extension Outbox {
         return ActionFrames.nodes(of: frame.span)
     }
 
-    /// After outcomes: forgets what need not be sent again, sends what waited, and now and then
-    /// confirms to the daemon what it may forget. Returns the drains that are over.
+    /// After outcomes: drops the bytes that need not be sent again, sends waiting actions, and now
+    /// and then confirms to the daemon which outcomes it may forget. Returns the drains that are
+    /// over.
     mutating func settle() -> [() -> Void] {
         defer { invariants() }
         while queue.pending.isHeldUp, let frame = sent.frame(of: queue.pending.first) {
@@ -220,8 +223,8 @@ extension Outbox {
         return over.map(\.then)
     }
 
-    /// Keeps a call until every action that was submitted before has an outcome; returns false
-    /// where every action has one.
+    /// Keeps a call until every action submitted so far has an outcome; returns false if all of
+    /// them have one.
     mutating func drain(_ completion: @escaping () -> Void) -> Bool {
         let last = queue.pending.next - 1
         guard contiguous < last else { return false }
@@ -232,9 +235,9 @@ extension Outbox {
 
 // MARK: - Connections
 extension Outbox {
-    /// A connection has been greeted: writes again what has no outcome, with the same ordinals.
+    /// After the welcome: writes actions without an outcome again, with the same ordinals.
     ///
-    /// `ordinal` is the last that the daemon has of the session, and 0 where the session is new.
+    /// `ordinal` is the last one of the session that the daemon has; 0 if the session is new.
     mutating func resend(after ordinal: UInt64, bodyBytesMax: Int) {
         defer { invariants() }
         queue.bodyBytesMax = bodyBytesMax
@@ -250,23 +253,23 @@ extension Outbox {
         }
     }
 
-    /// Lets new actions, and those that wait, on the connection.
+    /// Admits new actions, and those that wait, to the connection.
     mutating func open(window: Int) {
         defer { invariants() }
         queue.window = window
         releaseWaiting()
     }
 
-    /// The connection is lost, or given up: what is submitted from now on waits.
+    /// Handles a connection that is lost or closed: actions submitted from now on wait.
     mutating func close() { queue.window = 0 }
 
-    /// Drops the bytes that were not handed to the connection.
+    /// Drops the bytes that the connection has not taken.
     mutating func dropOutgoing() { queue.writer.removeAll() }
 
-    /// The applied actions are not part of the history that the daemon has now.
+    /// Forgets that actions were applied: the daemon's history no longer contains them.
     mutating func forgetApplied() { applied = 0 }
 
-    /// Where the actions stand in `bytes` that are in the ring and have no outcome.
+    /// The ranges in `bytes` of actions that are in the ring and have no outcome.
     private func pendingRanges(
         in bytes: Span<UInt8>, from start: Int = 0, upTo end: Int, after last: UInt64 = 0
     ) -> [Range<Int>] {
@@ -279,9 +282,9 @@ extension Outbox {
         return ranges
     }
 
-    /// The session is gone, and with it the knowledge of what became of the actions that were sent.
+    /// Gives up the actions that were sent: the session is lost, and their outcomes stay unknown.
     ///
-    /// `haveEffectsEnded` says that the daemon is another one: no effect of them runs any more.
+    /// `haveEffectsEnded` says that the daemon was restarted: none of their effects runs any more.
     mutating func giveUpSent(
         _ reason: UnknownReason, haveEffectsEnded: Bool = false
     ) -> [Delivery] {
@@ -305,13 +308,13 @@ extension Outbox {
         return ring.compactMap { finish($0, outcome) }
     }
 
-    /// The calls that wait for outcomes, since there will be no more.
+    /// Moves out the calls that wait for outcomes: the client has ended.
     mutating func takeDrains() -> [() -> Void] {
         defer { drains = [] }
         return drains.map(\.then)
     }
 
-    /// Gives the actions that wait the numbers behind `ordinal`; none was sent yet.
+    /// Renumbers the waiting actions from the ordinal after `ordinal` on; none was sent yet.
     mutating func renumber(after ordinal: UInt64) {
         defer { invariants() }
         queue.pending.shift(by: ordinal)
@@ -329,13 +332,13 @@ extension Outbox {
 
 // MARK: - The journal
 extension Outbox {
-    /// Ordinals that are passed over between the runs of a program.
+    /// Number of ordinals that are skipped between the runs of a program.
     ///
-    /// More than a run can have lost of the journal's end, where the machine lost its power: none
-    /// of those may be given to another action.
+    /// It exceeds the number of actions that a run can have lost from the journal's end in a power
+    /// cut. None of their ordinals may be given to another action.
     static let ordinalsPassedOver: UInt64 = 1 << 32
 
-    /// Continues with what an earlier run left in `journal`, and returns it.
+    /// Continues with the actions that an earlier run left in `journal`, and returns them.
     mutating func recover(from journal: ClientJournal) -> PendingState {
         defer { invariants() }
         self.journal = journal
@@ -348,21 +351,21 @@ extension Outbox {
         return state
     }
 
-    /// True while the journal lacks something that it is to hold.
+    /// True while the journal lacks an action that it has to keep.
     var mustKeep: Bool {
         guard let journal else { return false }
         return journal.needsRewrite || queue.pending.next &- 1 > journal.keptLast
     }
 
-    /// The daemon speaks of this session, in this epoch, since this sequence.
+    /// Stores the session in the journal: its secret, the daemon's epoch and its first sequence.
     func keep(session: [UInt8], epoch: UInt64, since: UInt64?) {
         journal?.keep(session: session, epoch: epoch, since: since)
     }
 
-    /// Writes to the journal what is about to leave, and what waits; `path` says what a node's number
-    /// stands for.
+    /// Writes to the journal the actions that are about to leave, and those that wait; `path`
+    /// returns the path of a node's number.
     ///
-    /// *Throws*: where it cannot be written. The journal is no longer used then, and no bytes leave.
+    /// *Throws*: if the journal cannot be written. It is no longer used then, and no bytes leave.
     mutating func keep(path: (UInt32) -> String?) throws(ClientError) {
         guard let journal, mustKeep || confirmed > journal.concluded else { return }
         do throws(ClientError) {
@@ -407,8 +410,7 @@ extension Outbox {
         }
     }
 
-    /// Parts with the journal as the client ends; returns what it has of the actions without
-    /// an outcome.
+    /// Closes the journal as the client ends; returns which actions without an outcome it has.
     mutating func leaveJournal(path: (UInt32) -> String?) -> KeptActions {
         guard let journal else { return .none }
         self.journal = nil
@@ -419,23 +421,23 @@ extension Outbox {
         return .none
     }
 
-    /// What a journal that could not be written has of the actions without an outcome.
+    /// Which actions without an outcome a journal may have after a failed write.
     var lostJournal: KeptActions { pendingCount > 0 ? .uncertain : .none }
 }
 
-/// What a journal has of the actions without an outcome when a client parts with it.
+/// Which actions without an outcome a client's closed journal has.
 enum KeptActions {
     case none
     /// All of them, for the next run.
     case all
-    /// It could not be written: it may have any of them.
+    /// Unknown: the journal could not be written, and may have any of them.
     case uncertain
 }
 
 // MARK: - Invariants
 extension Outbox {
-    /// Traps in a debug build unless the parts agree about which actions wait, and each action that
-    /// is awaited, shown or confirmed is known to the ring.
+    /// Traps in a debug build unless the parts agree about which actions wait, and the ring knows
+    /// each action that is awaited, previewed or confirmed.
     private func invariants() {
         queue.pending.invariants()
         assert(

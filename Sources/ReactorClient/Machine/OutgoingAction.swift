@@ -1,35 +1,36 @@
 package import ReactorCore
 
-/// An action on its way to the daemon, with every wish about how it is sent.
+/// An action on its way to the daemon, with all its options.
 ///
 ///     var action = OutgoingAction(Counter.Action.increment(by: 1), to: node)
 ///     action.awaitsEffects = true
 ///     try machine.submit(action) { outcome in print(outcome) }
 ///
-/// *Place*: what programs, mirrors and sagas hand to ``ClientMachine/submit(_:then:whenKnown:)``. An
+/// *Place*: programs, mirrors and sagas pass it to ``ClientMachine/submit(_:then:whenKnown:)``. An
 /// option of actions is a property of this type, and is encoded in one place.
 package struct OutgoingAction: Sendable {
-    /// What is sent.
+    /// The content of the frame.
     enum Content: Sendable {
-        /// An encoded action for one node; no bytes where only the conditions matter.
+        /// An encoded action for one node; no bytes if only the conditions matter.
         case one([UInt8], NodeID)
         /// Actions that form one transaction.
         case batch([(node: NodeID, action: WireEmbedded)])
     }
 
     let content: Content
-    /// Conditions and wishes that travel with the action.
+    /// Conditions and options that travel with the action.
     package var conditions: DispatchOptions?
-    /// True where the completion waits until the effects of the action have ended, and until what
-    /// they changed is shown.
+    /// True where the completion waits until the effects of the action have ended, and until the
+    /// mirrors show what they changed.
     ///
     /// The completion does not wait for effects of sources, of streams, or of later transactions
-    /// that the action caused. Until it is called, the action counts among those without an outcome.
+    /// that the action caused. Until it is called, the action counts among those without an
+    /// outcome.
     package var awaitsEffects = false
     /// Shows the action in a mirror until its outcome arrives.
     var preview: PreviewTicket?
 
-    /// An action that is encoded already.
+    /// An encoded action.
     package init(
         encoded bytes: [UInt8], to node: NodeID, _ conditions: DispatchOptions? = nil
     ) {
@@ -52,12 +53,12 @@ package struct OutgoingAction: Sendable {
         self.conditions = conditions
     }
 
-    /// About how many bytes its frame has.
+    /// Estimated length of its frame, in bytes.
     var byteCount: Int {
         let body =
             switch content {
             case .one(let bytes, _): bytes.count
-            // Each item is a pair with a number of up to 5 bytes, in an array.
+            // Each item is a pair in an array; its node number takes up to 5 bytes.
             case .batch(let actions): actions.reduce(9) { $0 + $1.action.bytes.count + 6 }
             }
         return FrameHeader.byteCount + body + (conditions?.wireBytes().count ?? 0)
@@ -94,13 +95,13 @@ package struct OutgoingAction: Sendable {
     }
 }
 
-/// An action that a mirror shows before it is answered, on its way through the client.
+/// The preview of an action that a mirror shows before the daemon answers.
 ///
 /// *Owner*: any thread.
 struct PreviewTicket: Sendable {
-    /// Says by which ordinal the action was sent.
+    /// Receives the ordinal of the action.
     let assign: @Sendable (UInt64) -> Void
-    /// Shows the action no more: it has its outcome, or was never sent.
+    /// Ends the preview: the action has its outcome, or was never sent.
     let settle: @Sendable () -> Void
 }
 
@@ -111,7 +112,7 @@ struct PreviewTicket: Sendable {
 struct Delivery {
     let ordinal: UInt64
     let outcome: ActionOutcome
-    /// Shows the action no more.
+    /// The preview to end.
     var preview: PreviewTicket?
     /// Receives the outcome before the effects have ended.
     var listener: AwaitedActions.Listener?
@@ -124,7 +125,7 @@ struct Delivery {
         self.outcome = outcome
     }
 
-    /// Takes the preview back, then calls the listener, then the completion.
+    /// Ends the preview, then calls the listener, then the completion.
     func deliver() {
         preview?.settle()
         listener?(outcome)

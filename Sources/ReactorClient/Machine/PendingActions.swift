@@ -1,10 +1,10 @@
 import ReactorWire
 
-/// Actions without an outcome, found by their ordinals.
+/// Actions without an outcome, by their ordinals.
 ///
 /// *Shape*: a ring of slots for the ordinals `first..<next`; those below `sentEnd` were written to
-/// a connection. An action whose answer takes long while thousands overtake it becomes a straggler
-/// outside the ring, so that the ring stays as long as the window.
+/// a connection. An action that waits for its answer while thousands overtake it becomes a
+/// straggler outside the ring, so that the ring stays about as long as the window.
 @usableFromInline
 struct PendingActions {
     /// Receives an outcome.
@@ -14,7 +14,7 @@ struct PendingActions {
     enum Slot {
         /// The action has its outcome, or there is no such action.
         case concluded
-        /// The caller gave no completion.
+        /// The caller passed no completion.
         case silent
         case told(Completion)
         /// The action is of an earlier run of the program.
@@ -27,7 +27,7 @@ struct PendingActions {
         var frame: [UInt8]
     }
 
-    // Code that is inlined into programs appends actions, so that these are not private.
+    // Code that is inlined into programs appends actions, so these are not private.
     @usableFromInline var slots: [Slot]
     @usableFromInline var mask: UInt64
     /// Lowest ordinal that the ring holds.
@@ -36,7 +36,7 @@ struct PendingActions {
     @usableFromInline var next: UInt64 = 1
     /// Ordinals below this were written to a connection of this session, or of an earlier one.
     @usableFromInline var sentEnd: UInt64 = 1
-    /// Actions written and without an outcome.
+    /// Number of actions that were written and have no outcome.
     @usableFromInline var inFlight = 0
     private var stragglers: [UInt64: Straggler] = [:]
 
@@ -59,7 +59,7 @@ struct PendingActions {
     /// The frame of a straggler.
     func frame(ofStraggler ordinal: UInt64) -> [UInt8]? { stragglers[ordinal]?.frame }
 
-    /// Takes the next ordinal; the caller has encoded the action with it.
+    /// Takes the next ordinal, with which the caller has encoded the action.
     @inlinable
     mutating func append(_ completion: Completion?) {
         if next &- first > mask { grow() }
@@ -84,7 +84,7 @@ struct PendingActions {
         mask = newMask
     }
 
-    /// Begins with an ordinal; nothing was appended yet.
+    /// Sets the first ordinal, before any action is appended.
     mutating func start(from ordinal: UInt64) {
         precondition(first == next, "actions have ordinals already")
         first = ordinal
@@ -118,7 +118,7 @@ struct PendingActions {
         return true
     }
 
-    /// How many ordinals of a run have their outcomes for certain: those below the ring, where
+    /// Number of ordinals of a run that certainly have their outcomes: those below the ring, if
     /// there are no stragglers.
     func concludedCount(of run: UInt64, from ordinal: UInt64) -> UInt64 {
         stragglers.isEmpty && first > ordinal ? min(run, first - ordinal) : 0
@@ -143,12 +143,12 @@ struct PendingActions {
         while first < sentEnd, case .concluded = slots[Int(first & mask)] { first &+= 1 }
     }
 
-    /// True while the oldest action holds up a ring that is far longer than what is under way.
+    /// True while the oldest action keeps the ring far longer than the actions under way need.
     var isHeldUp: Bool {
         first < sentEnd && sentEnd &- first > 4_096 &+ UInt64(2 &* inFlight)
     }
 
-    /// Makes the oldest action a straggler; `frame` is what was written for it.
+    /// Makes the oldest action a straggler, with the `frame` that was written for it.
     mutating func setAside(_ frame: [UInt8]) {
         stragglers[first] = Straggler(slot: slots[Int(first & mask)], frame: frame)
         slots[Int(first & mask)] = .concluded

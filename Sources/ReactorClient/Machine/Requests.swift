@@ -1,21 +1,21 @@
 import ReactorBytes
 import ReactorCore
 
-/// What a client asked its daemon and what the daemon has not answered, and the nodes that it opened.
+/// The requests that the daemon has not answered, and the nodes that the client has opened.
 ///
-/// It numbers the requests, writes their frames to the writer that it is lent, asks again on a new
-/// connection, and returns the calls that an answer is for. It calls nothing back.
+/// It numbers the requests, writes their frames to a writer of the caller, repeats them on a new
+/// connection, and returns the completions of an answer. It calls nothing back.
 ///
-/// *Place*: an organ of ``ClientMachine``.
+/// *Place*: a part of ``ClientMachine``.
 struct Requests: ~Copyable {
     typealias NodeCompletion = (Result<NodeID, ClientError>) -> Void
     typealias AnswerCompletion = (Result<[UInt8], ClientError>) -> Void
     typealias PingCompletion = (Result<Void, ClientError>) -> Void
 
-    /// A question, and the call that its answer is for.
+    /// A request, with the completion that receives its answer.
     private enum Request {
         case open(UInt32)
-        /// `isContinued` says that the daemon was told what the client has already.
+        /// `isContinued` says that the request named a revision that the client has already.
         case subscribe(Subscription, isContinued: Bool)
         case ask(Ask, parts: [UInt8], then: AnswerCompletion)
         case ping(then: PingCompletion)
@@ -24,28 +24,29 @@ struct Requests: ~Copyable {
     private var last: UInt64 = 0
     private var unanswered: [UInt64: Request] = [:]
     private var nodes = NodeTable()
-    /// Most bytes of one answer; a longer answer is the daemon's fault.
+    /// Limit of one answer, in bytes; a daemon that exceeds it is at fault.
     private let answerBytesMax: Int
 
     init(answerBytesMax: Int) { self.answerBytesMax = answerBytesMax }
 
-    /// The number that the next request gets.
+    /// The number of the next request.
     var nextNumber: UInt64 { last + 1 }
 }
 
 // MARK: - Nodes
 extension Requests {
-    /// What the caller of ``open(_:countMax:then:)`` has to do.
+    /// The next step for the caller of ``open(_:countMax:then:)``.
     enum Opening: Equatable {
         /// The node has this number; the completion was not kept.
         case open(NodeID)
-        /// The completion waits for a request that was made before.
+        /// The completion waits for an earlier request.
         case pending
-        /// The completion waits for a request that is to be sent now, or with the next connection.
+        /// The completion waits for a request that the caller sends now, or with the next
+        /// connection.
         case needsRequest(UInt32)
     }
 
-    /// Holds the number of the node at `path`, in its one spelling; of at most `countMax` numbers.
+    /// Holds the number, one of at most `countMax`, of the node at `path`, a canonical path.
     mutating func open(
         _ path: String, countMax: Int, then completion: @escaping NodeCompletion
     ) -> Opening {
@@ -61,25 +62,25 @@ extension Requests {
         return .needsRequest(index)
     }
 
-    /// Gives back a number that ``open(_:countMax:then:)`` held.
+    /// Releases a number that ``open(_:countMax:then:)`` held.
     mutating func release(_ node: NodeID) { nodes.giveBack(node.rawValue) }
 
-    /// Has a number stand for a path as it did in an earlier run.
+    /// Assigns a number to a path as an earlier run did.
     mutating func restore(_ node: UInt32, _ path: String) { nodes.restore(node, path) }
 
-    /// The path that a number stands for.
+    /// The path of a number.
     func path(of node: UInt32) -> String? { nodes[node]?.path }
 
     /// The type of the reactor at an open node, as the daemon names it.
     func reactorName(of node: NodeID) -> String { nodes[node.rawValue]?.reactor ?? "" }
 
-    /// The node is gone: the next that opens it asks the daemon.
+    /// Marks a node as gone: the next caller that opens it asks the daemon.
     mutating func spoil(_ node: UInt32) { nodes.spoil(node) }
 
-    /// What stood at `path`, and below, is gone.
+    /// Marks the nodes at and below `path` as gone.
     mutating func spoil(from path: String) { nodes.spoil(from: path) }
 
-    /// Asks for the number of a node.
+    /// Writes the request to open a node.
     mutating func sendOpen(_ index: UInt32, to writer: inout WireWriter) {
         guard let path = nodes[index]?.path else { return }
         let number = add(.open(index))
@@ -89,7 +90,7 @@ extension Requests {
         writer.endFrame(at: frame)
     }
 
-    /// Asks again for the numbers that are held of nodes whose paths `isWanted` accepts.
+    /// Writes the requests to open again the held nodes at the paths that `isWanted` accepts.
     mutating func sendOpens(to writer: inout WireWriter, where isWanted: (String) -> Bool) {
         for index in nodes.indices {
             guard let entry = nodes[index], entry.holderCount > 0, isWanted(entry.path) else {
@@ -118,7 +119,7 @@ extension Requests {
         add(.ping(then: completion))
     }
 
-    /// Asks for a slice.
+    /// Writes the request to subscribe to a slice.
     mutating func subscribe(
         _ subscription: Subscription, _ wish: Subscribe, to writer: inout WireWriter
     ) {
@@ -128,7 +129,7 @@ extension Requests {
         writer.endFrame(at: frame)
     }
 
-    /// Writes the frame of a question or a ping; the answer starts from its beginning.
+    /// Writes the frame of a question or a ping; its answer starts from the beginning.
     mutating func sendQuestion(_ number: UInt64, to writer: inout WireWriter) {
         switch unanswered[number] {
         case .ask(let question, _, let completion):
@@ -141,12 +142,12 @@ extension Requests {
         }
     }
 
-    /// Writes again, in order, what the last connection did not answer.
+    /// Writes again, in order, the questions that the last connection did not answer.
     mutating func sendQuestions(to writer: inout WireWriter) {
         for number in unanswered.keys.sorted() { sendQuestion(number, to: &writer) }
     }
 
-    /// The connection is lost: the next one opens nodes and subscribes with new requests.
+    /// Handles a lost connection: the next one opens nodes and subscribes with new requests.
     mutating func loseConnection() {
         defer { invariants() }
         unanswered = unanswered.filter { entry in
@@ -157,12 +158,12 @@ extension Requests {
         }
     }
 
-    /// A new connection has been greeted: nodes that are not held are to be opened again.
+    /// After the welcome of a new connection: nodes without holders have to be opened again.
     mutating func spoilIdle() {
         for index in nodes.indices where nodes[index]?.holderCount == 0 { nodes.spoil(index) }
     }
 
-    /// Takes out every call that waits for an answer, in the order of the requests.
+    /// Moves out every completion that waits for an answer, in the order of the requests.
     mutating func takeAll() -> [(ClientError) -> Void] {
         defer { invariants() }
         var calls: [(ClientError) -> Void] = []
@@ -186,14 +187,14 @@ extension Requests {
 extension Requests {
     /// What an answer means for the client.
     enum Answer {
-        /// No call waits for it.
+        /// No completion waits for it.
         case none
         case node([NodeCompletion], Result<NodeID, ClientError>)
         case answer(AnswerCompletion, Result<[UInt8], ClientError>)
         case pong(PingCompletion, Result<Void, ClientError>)
         case subscribed(Subscription, isContinued: Bool, Subscribed)
         case unsubscribed(Subscription, Refusal)
-        /// The answer to this question is as of the next mark.
+        /// The answer to this question will be as of the next mark.
         case announced(UInt64)
     }
 
@@ -247,7 +248,7 @@ extension Requests {
     }
 
     private mutating func open(_ index: UInt32, _ number: UInt64, _ opened: Opened) -> Answer {
-        // The number may have been asked for since, for another path.
+        // Since the request, the number may have been requested for another path.
         guard let entry = nodes[index], entry.request == number else { return .none }
         nodes[index]?.reactor = opened.reactor
         nodes[index]?.state = .open
@@ -268,8 +269,8 @@ extension Requests {
             if entry.state == .opening {
                 nodes.remove(index)
             } else {
-                // Actions may still be under way to a node that was open before: no other path gets
-                // its number.
+                // Actions to a node that was open before may be under way: its number is not reused
+                // for another path.
                 nodes[index]?.state = .stale
                 for _ in entry.waiters { nodes.giveBack(index) }
             }
@@ -277,13 +278,13 @@ extension Requests {
         }
     }
 
-    /// Traps in a debug build unless requests have numbers that were given, and only nodes that are
-    /// not open have calls that wait for them.
+    /// Traps in a debug build unless every request has a number below the next one, and only nodes
+    /// that are not open have waiting completions.
     private func invariants() {
         assert(
             unanswered.count > 64 || unanswered.keys.allSatisfy { $0 > 0 && $0 <= last },
             "a request without a number")
-        // A long table is not walked at each verb.
+        // Walking a long table at each verb would cost too much.
         assert(
             unanswered.count > 16
                 || nodes.indices.prefix(64).allSatisfy { index in

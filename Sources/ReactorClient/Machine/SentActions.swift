@@ -1,14 +1,14 @@
 import DequeModule
 import ReactorWire
 
-/// The bytes that were written to a connection and may have to be written again: whole buffers, in
-/// order.
+/// The bytes that were written to a connection and may have to be written again: buffers of
+/// complete frames, in order.
 struct SentActions {
-    /// A buffer of whole frames, some of which are actions.
+    /// A buffer of complete frames, some of which are actions.
     struct Chunk {
         var bytes: [UInt8]
         var count: Int
-        /// Ordinal of the last action in it.
+        /// Ordinal of its last action.
         var last: UInt64
     }
 
@@ -16,12 +16,12 @@ struct SentActions {
 
     mutating func append(_ chunk: Chunk) { chunks.append(chunk) }
 
-    /// Forgets buffers whose actions all have ordinals up to `ordinal`.
+    /// Drops the buffers whose actions all have ordinals up to `ordinal`.
     mutating func forget(upTo ordinal: UInt64) {
         while let chunk = chunks.first, chunk.last <= ordinal { chunks.removeFirst() }
     }
 
-    /// Takes out everything, oldest first.
+    /// Moves out all buffers, oldest first.
     mutating func removeAll() -> Deque<Chunk> {
         let all = chunks
         chunks.removeAll()

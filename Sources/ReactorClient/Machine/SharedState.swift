@@ -1,29 +1,29 @@
 import ReactorCore
 import ReactorThreads
 
-/// What a client shares with its mirrors on any thread: their lock, their revision, and where their
-/// sagas run.
+/// The state that a client shares with its mirrors on any thread: their lock, their revision, and
+/// the clock and executor of their sagas.
 final class SharedState: Sendable {
-    /// Guards the state of every mirror, so that a reader of two sees both at one revision.
+    /// Guards the state of every mirror, so that a reader of two mirrors sees both at one revision.
     let lock: Lock
     /// The revision that all mirrors show.
     let revision: Guarded<Revision>
-    /// Tells that ``revision`` has moved.
+    /// Signals each change of ``revision``.
     let moved = ChangeSignal()
-    /// Raised when the last reference to a mirror is gone.
+    /// Raised when the last reference to a mirror is released.
     let released = Flag()
     // One lock guards the sagas of all mirrors, since a saga may follow several.
-    /// What sagas over the mirrors wait by and run on.
+    /// The clock and the executor of sagas over the mirrors.
     let sagas: SagaRoom
-    /// News that answers no call.
+    /// News that belong to no call.
     let news = NoticeFeed()
-    /// What happened to the client so far.
+    /// Counters of the client's life so far.
     let statistics = Guarded(ClientStatistics())
-    /// Numbers of nodes that other threads have let go.
+    /// Numbers of nodes that other threads have released.
     let returns = NodeReturns()
     private let wake: @Sendable () -> Void
 
-    /// Makes the state of a client that `wake` has look at ``released``, from any thread.
+    /// `wake`, called on any thread, makes the client look at ``released``.
     init(
         _ environment: TreeEnvironment = TreeEnvironment(post: { _ in }),
         wake: @escaping @Sendable () -> Void = {}
@@ -34,7 +34,7 @@ final class SharedState: Sendable {
         self.wake = wake
     }
 
-    /// The last reference to a mirror is gone. *Owner*: any thread.
+    /// Records that the last reference to a mirror was released. *Owner*: any thread.
     func release() {
         released.raise()
         wake()

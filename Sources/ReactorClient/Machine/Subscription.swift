@@ -1,14 +1,14 @@
 import ReactorBytes
 import ReactorCore
 
-/// A slice that a client follows, for all sinks that want it in the same mode.
+/// A slice that a client follows, shared by all sinks that want it in the same mode.
 ///
-/// *Place*: ``Following`` has one for each slice and mode, and alone changes it.
+/// *Place*: ``Following`` has one for each slice and mode, and is the only part that changes it.
 final class Subscription {
     let path: String
     let mode: SubscriptionMode
     private let sinkCell = Place<[any SliceSink]>([])
-    /// What takes its updates.
+    /// The sinks that take its updates.
     var sinks: [any SliceSink] {
         @inline(__always) _read { yield sinkCell.value }
         @inline(__always) _modify { yield &sinkCell.value }
@@ -16,24 +16,24 @@ final class Subscription {
     /// The slice's number on this connection.
     var sliceID: UInt32?
     var state = State.asked
-    /// True where its sinks have shown something: no mirror moves without it then.
+    /// True once its sinks have shown a state: no mirror advances without this slice then.
     var wasLive = false
-    /// True where the daemon must send a snapshot: what its sinks hold is no base for deltas.
+    /// True if the daemon must send a snapshot: the sinks hold no base for deltas.
     var needsSnapshot = true
-    /// Sequence up to which its sinks have everything.
+    /// Sequence up to which its sinks have every update.
     var floor: UInt64 = 0
     /// Sequence of the last update that arrived.
     var last: UInt64 = 0
-    /// Parts of a snapshot or value whose end has not arrived.
+    /// Parts of a snapshot or value whose last part has not arrived.
     var parts: [UInt8] = []
-    /// Updates that could not be read since the last delta that could.
+    /// Number of unreadable updates since the last readable delta.
     var faultCount = 0
 
-    /// How far it is on this connection.
+    /// The progress of the subscription on this connection.
     enum State {
-        /// Not answered yet.
+        /// Requested, not answered yet.
         case asked
-        /// A snapshot or value is on its way.
+        /// Granted; a snapshot or value is on its way.
         case awaiting
         case current
     }
@@ -43,7 +43,7 @@ final class Subscription {
         self.mode = mode
     }
 
-    /// What is asked of the daemon, with mirrors at `revision`.
+    /// The request for the daemon, with mirrors at `revision`.
     func wish(at revision: Revision) -> Subscribe {
         let isKnown = wasLive && !needsSnapshot
         return Subscribe(
@@ -51,7 +51,7 @@ final class Subscription {
             patches: mode == .value && sinks.allSatisfy { $0.takesPatches })
     }
 
-    /// The connection is lost: what is not complete is dropped.
+    /// Handles a lost connection: drops what is incomplete.
     func suspend() {
         sliceID = nil
         state = .asked
@@ -59,7 +59,7 @@ final class Subscription {
         for sink in sinks { sink.discard() }
     }
 
-    /// The daemon dropped updates, and a snapshot follows.
+    /// Handles a lag: the daemon dropped updates, and a snapshot follows.
     func lag() {
         parts = []
         if state == .current { state = .awaiting }
@@ -81,8 +81,8 @@ final class Subscription {
         last = header.number
     }
 
-    /// Appends a part of a snapshot or value, of at most `byteCountMax` in all; returns the whole with
-    /// its last part.
+    /// Appends a part of a snapshot or value, of at most `byteCountMax` bytes in all; with the last
+    /// part, returns the whole.
     func append(
         _ body: Span<UInt8>, isLast: Bool, byteCountMax: Int
     ) throws(ClientFault) -> [UInt8]? {
@@ -97,42 +97,42 @@ final class Subscription {
     }
 }
 
-/// Takes the updates of a slice: the client's end of a mirror or of a watcher.
+/// Takes the updates of a slice: the part of a mirror or of a watch on the client's thread.
 ///
 /// Updates are staged as they are read, and take effect together with those of all other slices.
 protocol SliceSink: AnyObject {
-    /// Fingerprint of the types that the daemon's must equal for replica mode.
+    /// Fingerprint of its types; replica mode needs the daemon's to be equal.
     var fingerprint: UInt64 { get }
-    /// True once the last reference to what shows the slice is gone.
+    /// True once the last reference to the mirror or watch is released.
     var isReleased: Bool { get }
-    /// True where it brings its value up to date by patches.
+    /// True if patches bring its value up to date.
     var takesPatches: Bool { get }
-    /// The daemon granted the slice, by the number `slice`; `reactor` is the type of the node there,
-    /// as the daemon names it.
+    /// Receives the grant of the slice: its number `slice`, and `reactor`, the daemon's name for
+    /// the type of the node there.
     func granted(_ slice: UInt32, of reactor: String, epoch: UInt64)
-    /// The error for a value at `path` that could not be read.
+    /// The error for a value at `path` that cannot be read.
     func explain(_ error: WireError, at path: String) -> ClientError
-    /// Reads the slice's whole state or value; `nil` if nothing stands there.
+    /// Reads the slice's whole state or value; `isAbsent` if there is no node at its path.
     func stage(value: Span<UInt8>, isAbsent: Bool, sequence: UInt64) throws(WireError)
-    /// Reads what changed of the slice's value since the last update.
+    /// Reads a patch of the slice's value since the last update.
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError)
     /// Reads the mutations of one transaction; `offset` is where they start.
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
-    /// What was staged contains this client's actions up to `ordinal`.
+    /// Learns that the staged updates contain this client's actions up to `ordinal`.
     func containsOwn(upTo ordinal: UInt64)
-    /// Checksum of what it holds, as a snapshot would have it; `nil` where it holds no such thing.
+    /// The checksum of its state, as of a snapshot of it; `nil` if it holds no such state.
     func checksum() -> UInt64?
-    /// Receives how the updates come from here on.
+    /// Sets the mode of the updates from here on.
     func setMode(_ mode: SubscriptionMode)
-    /// Forgets what was staged.
+    /// Drops the staged updates.
     func discard()
-    /// Makes what was staged effective. *Owner*: called inside the mirrors' lock.
+    /// Makes the staged updates visible. *Owner*: called inside the mirrors' lock.
     func commit(epoch: UInt64)
-    /// Tells observers, outside the lock.
+    /// Notifies observers, outside the lock.
     func announce()
-    /// Tells observers if the connection stands.
+    /// Notifies observers that the connection is live, or no longer.
     func setLive(_ isLive: Bool)
-    /// There will be no more updates.
+    /// Ends the sink: no update follows.
     func fail(_ error: ClientError)
 }
 

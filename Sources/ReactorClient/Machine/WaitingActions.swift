@@ -1,10 +1,10 @@
 import ReactorBytes
 import ReactorWire
 
-/// Actions that have a number and wait for room in the window, as whole frames.
+/// Actions that have a number and wait for room in the window, as complete frames.
 ///
-/// *Place*: a part of ``Outbox``. *Shape*: frames back to back, in the order of their numbers; the
-/// bytes in front of `start` have been moved on and are dropped later.
+/// *Place*: a part of ``Outbox``. *Shape*: frames without gaps, in the order of their numbers; the
+/// bytes before `start` have been moved out and are dropped later.
 struct WaitingActions: ~Copyable {
     private var frames = WireWriter(capacity: 256)
     private var start = 0
@@ -14,7 +14,7 @@ struct WaitingActions: ~Copyable {
     /// Bytes of the frames.
     var byteCount: Int { frames.count - start }
 
-    /// Appends a frame that `encode` writes; a frame that makes `encode` throw is left out.
+    /// Appends a frame that `encode` writes; if `encode` throws, nothing is appended.
     mutating func append(
         _ encode: (inout WireWriter) throws(ClientError) -> Void
     ) throws(ClientError) {

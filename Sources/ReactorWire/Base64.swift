@@ -21,7 +21,7 @@ package enum Base64 {
         }
     }
 
-    /// The bytes that `text` stands for; `nil` if it is not the one form of any bytes.
+    /// The bytes that `text` encodes; `nil` if it is not the canonical encoding of any bytes.
     package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -38,7 +38,7 @@ package enum Base64 {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bitCount)))
             }
         }
-        // Set bits beyond the last byte would give the same bytes a second form.
+        // Set bits beyond the last byte would give the same bytes a second encoding.
         guard bitCount < 6, word & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
         return bytes
     }

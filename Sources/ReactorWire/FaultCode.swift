@@ -15,8 +15,8 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let version = FaultCode(rawValue: "VERSION")
     /// The handshake or a frame took too long. Closes the connection.
     public static let timeout = FaultCode(rawValue: "TIMEOUT")
-    /// The daemon is at its limit of connections, and closes this one; or it is at its limit of
-    /// effects, and refuses the action, which has changed nothing.
+    /// The daemon is at its limit of connections and closes this one, or it is at its limit of
+    /// effects and refuses the action, which has changed nothing.
     public static let busy = FaultCode(rawValue: "BUSY")
     /// The daemon is shutting down. Closes the connection.
     public static let draining = FaultCode(rawValue: "DRAINING")
@@ -36,9 +36,9 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let conflict = FaultCode(rawValue: "CONFLICT")
     /// The connection that would have owned the result ended before the result.
     public static let ownerEnded = FaultCode(rawValue: "OWNER_ENDED")
-    /// The action's deadline passed before its turn.
+    /// The deadline passed before the daemon ran the action.
     public static let deadline = FaultCode(rawValue: "DEADLINE")
-    /// The chain of followers is too deep or too long.
+    /// The chain of transactions that the action caused is too deep or too long.
     public static let loop = FaultCode(rawValue: "LOOP")
     /// The daemon was restarted while effects of the action may have run; they are lost.
     public static let effectsLost = FaultCode(rawValue: "EFFECTS_LOST")
@@ -48,7 +48,7 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let poisoned = FaultCode(rawValue: "POISONED")
     /// The disk of the journal is full; reads still work.
     public static let diskFull = FaultCode(rawValue: "DISK_FULL")
-    /// The daemon has no history, or it does not reach this far, or it cannot be read.
+    /// The daemon has no history, or the history does not contain the revision or cannot be read.
     public static let history = FaultCode(rawValue: "HISTORY")
     /// The user may not do this.
     public static let forbidden = FaultCode(rawValue: "FORBIDDEN")

@@ -1,8 +1,8 @@
-/// Keeps the bytes of a stream that its reader could not use yet: a frame that two reads cut, or
-/// everything that arrived while the reader was paused.
+/// Keeps the bytes of a stream that its reader could not use yet: a frame whose bytes arrived in
+/// several reads, or everything that arrived while the reader was paused.
 ///
-/// A reader handles whole frames where they lie in the span that it was lent, and hands over the
-/// rest. Only a frame that was cut is copied.
+/// A reader handles complete frames in place, in the span that it was lent, and hands over the
+/// rest. Only a partial frame is copied.
 ///
 ///     var start = 0
 ///     while !assembler.isEmpty, start < bytes.count {
@@ -16,19 +16,18 @@
 ///
 /// *Place*: the server has one for each connection, the client has one.
 ///
-/// *Shape*: one array and three cursors. `start` is the first byte that the reader has not used, `end`
-/// is behind the last byte that arrived, and `start + needed` is where the reader can go on: behind
-/// `end` while a part of the frame has yet to arrive. ``invariants()`` states what holds between two
-/// verbs.
+/// *Shape*: one array and three cursors. `start` is the first byte that the reader has not used,
+/// `end` is after the last byte that arrived. The reader can continue once `end` reaches `start +
+/// needed`. ``invariants()`` states what holds between two verbs.
 package struct FrameAssembler: ~Copyable {
     /// The bytes from before `start` up to `end`.
     @usableFromInline var storage: [UInt8] = []
     /// Bytes of ``storage`` that the reader has used.
     private var start = 0
-    /// Bytes behind ``start`` without which the reader cannot go on; 0 if it can at once.
+    /// Number of bytes after ``start`` that the reader needs before it can continue; 0 if none.
     private var needed = 0
 
-    /// Most bytes of memory that an assembler keeps while it holds nothing.
+    /// Limit of the capacity, in bytes, that an empty assembler keeps.
     static let idleByteCountMax = 4_096
 
     /// Makes an assembler that holds nothing.
@@ -43,10 +42,10 @@ package struct FrameAssembler: ~Copyable {
     /// Bytes of memory that hold them.
     package var storedByteCount: Int { storage.count }
 
-    /// Whether the reader can go on with what is held.
+    /// Whether the held bytes let the reader continue.
     package var isReady: Bool { !storage.isEmpty && byteCount >= needed }
 
-    /// Copies what the cut frame lacks from `bytes`, and no more; answers the index behind it.
+    /// Appends from `bytes` only what the partial frame lacks; returns the index after those bytes.
     package mutating func complete(from bytes: Span<UInt8>, at offset: Int) -> Int {
         let end = min(bytes.count, offset + max(0, needed - byteCount))
         storage.append(contentsOf: bytes, offset..<end)
@@ -54,7 +53,7 @@ package struct FrameAssembler: ~Copyable {
         return end
     }
 
-    /// Appends the bytes that a reader has not used of a span that it was lent.
+    /// Appends the unused bytes of a span that the reader was lent.
     package mutating func keep(_ bytes: Span<UInt8>, after progress: FrameProgress) {
         guard progress.end < bytes.count else { return }
         if storage.isEmpty { needed = progress.needed }
@@ -69,7 +68,7 @@ package struct FrameAssembler: ~Copyable {
         return held
     }
 
-    /// Takes back what a reader has not used of the bytes that it took.
+    /// Takes back the unused bytes of those that the reader took.
     ///
     /// *Cost*: the bytes are moved to the front once the reader has used half of them, so that each
     /// byte is moved at most once.
@@ -88,7 +87,7 @@ package struct FrameAssembler: ~Copyable {
         invariants()
     }
 
-    /// Drops what is held, and its memory.
+    /// Drops the held bytes, and frees their memory.
     package mutating func removeAll() {
         storage = []
         start = 0
@@ -102,7 +101,7 @@ package struct FrameAssembler: ~Copyable {
         needed = 0
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// The invariants between two verbs; checked in debug builds.
     @inline(__always)
     private func invariants() {
         assert(start >= 0 && needed >= 0, "cursors \(start), \(needed)")
@@ -115,23 +114,24 @@ package struct FrameAssembler: ~Copyable {
 
 /// Bytes that a reader has taken out of a ``FrameAssembler``.
 package struct HeldBytes: ~Copyable {
-    /// The bytes, those that were used before included.
+    /// The bytes, including those that were used before.
     package let bytes: [UInt8]
     /// Index of the first byte that was not used.
     package let start: Int
 
-    /// Gives the bytes away, so that the next holder is the only one.
+    /// Moves the bytes out, so that the next holder has the only reference.
     fileprivate consuming func release() -> [UInt8] { bytes }
 }
 
-/// How far a reader of frames has come in a span.
+/// The progress of a reader of frames in a span.
 package struct FrameProgress: Equatable {
-    /// Index of the first byte that it has not used, where a frame starts.
+    /// Index of the first unused byte, where a frame starts.
     package var end: Int
-    /// Bytes from there on without which it cannot go on; 0 where it stopped for another reason.
+    /// Number of bytes from there on that it needs before it can continue; 0 if it stopped for
+    /// another reason.
     package var needed: Int
 
-    /// Describes how far a reader has come.
+    /// Makes the progress of a reader.
     package init(end: Int, needed: Int = 0) {
         self.end = end
         self.needed = needed

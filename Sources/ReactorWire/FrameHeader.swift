@@ -1,4 +1,4 @@
-/// The fixed part in front of every frame's body.
+/// The fixed part before every frame's body.
 ///
 /// *Shape*, all little-endian:
 ///
@@ -107,7 +107,8 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
 
     /// More parts of the same value follow.
     @inlinable public static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
-    /// The snapshot replaces everything that the receiver had: history was or may have been cut.
+    /// The snapshot replaces the receiver's whole state: the daemon's history lost a part, or may
+    /// have.
     @inlinable public static var fresh: FrameFlags { FrameFlags(rawValue: 1 << 1) }
     /// The slice has no value now; the body is empty.
     @inlinable public static var absent: FrameFlags { FrameFlags(rawValue: 1 << 2) }

@@ -63,8 +63,8 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case answer = 0x4d
     case pong = 0x4e
     /// The daemon dropped updates because the receiver was too slow; it sends a snapshot of each
-    /// slice when the receiver has caught up. Outcomes before the next ``mark`` are ahead of the
-    /// slices. No body.
+    /// slice when the receiver has caught up. Outcomes before the next ``mark`` may be of later
+    /// sequences than the slices show. No body.
     case lag = 0x4f
     /// The effects of the action with ordinal `number` have ended; sent if the action had
     /// ``FrameFlags/awaited``, after its outcome. No body.

@@ -1,10 +1,10 @@
 /// The first frame of a client.
 @WireCodable
 public struct Hello: Equatable, Sendable {
-    /// `number` of a hello's header: "REACTORD" in ASCII. It tells a client from another program
-    /// within one read.
+    /// `number` of a hello's header: "REACTORD" in ASCII. It distinguishes a client from another
+    /// program within one read.
     public static let magic: UInt64 = 0x4452_4f54_4341_4552
-    /// The version of the wire that this side speaks.
+    /// The version of the wire that this library speaks.
     public static let version: UInt16 = 1
 
     /// Lowest version that the client speaks.
@@ -17,7 +17,7 @@ public struct Hello: Equatable, Sendable {
     public var confirmed: UInt64 = 0
     /// Highest ordinal of that session whose action the client knows to be applied; 0 if none.
     public var applied: UInt64 = 0
-    /// Name of the program, for people; at most 64 bytes.
+    /// Name of the program, for people to read; at most 64 bytes.
     public var program: String = ""
     /// The epoch of the daemon that issued ``session``, if one is given: see ``Revision``.
     public var epoch: UInt64?
@@ -54,7 +54,7 @@ public struct Welcome: Equatable, Sendable {
     public var sequence: UInt64
     /// The session's secret, 16 bytes.
     public var session: [UInt8]
-    /// Whether ``Hello/session`` is resumed; if not, ``session`` is a new one.
+    /// Whether the daemon resumed ``Hello/session``; if not, ``session`` is a new one.
     public var isResumed: Bool
     /// The client's public number, which other clients see as the origin of its changes.
     public var client: UInt64
@@ -113,7 +113,7 @@ public struct Welcome: Equatable, Sendable {
 package struct Closing: Equatable, Sendable {
     /// The reason, for programs.
     package var code: FaultCode
-    /// The reason, for people.
+    /// The reason, for people to read.
     package var message: String
     /// Byte offset of the offending frame in the client's stream.
     package var offset: UInt64?
@@ -122,7 +122,7 @@ package struct Closing: Equatable, Sendable {
     /// For ``FaultCode/version``: the highest version.
     package var versionMax: UInt16?
 
-    /// Makes a farewell.
+    /// Makes a closing message.
     package init(
         _ code: FaultCode, _ message: String, offset: UInt64? = nil, versionMin: UInt16? = nil,
         versionMax: UInt16? = nil

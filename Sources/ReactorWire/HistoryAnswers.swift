@@ -70,7 +70,7 @@ package struct LogPage: Equatable, Sendable {
     }
 }
 
-/// One transaction of the past, or one action that was not applied.
+/// A past transaction, or an action that was not applied.
 @WireCodable
 public struct LogEntry: Equatable, Sendable {
     /// The transaction's revision; `nil` without a transaction.
@@ -141,7 +141,7 @@ public struct LogCaller: Equatable, Sendable {
     }
 }
 
-/// An action of the past.
+/// A past action.
 ///
 /// The daemon encodes it again in deterministic form, so that one client cannot produce a page that
 /// another cannot read.
@@ -177,7 +177,7 @@ public struct LogAction: Equatable, Sendable {
     }
 }
 
-/// A change of the past.
+/// A past change.
 @WireCodable
 public struct LogMutation: Equatable, Sendable {
     /// The node that changed.

@@ -58,7 +58,7 @@ struct JSONPrinter {
         append(indent == nil ? ":" : ": ")
     }
 
-    // A wrapper is one value to the reader, so it stays on one line.
+    // A reader takes a wrapper for one value, so it stays on one line.
     private mutating func wrap(_ key: WireKey, _ body: (inout JSONPrinter) -> Void) {
         append("{")
         self.key(key.text)
@@ -128,9 +128,8 @@ struct JSONPrinter {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar is a control (C0, C1, delete), changes the direction of the text around
-    /// it, breaks a line, or is the byte order mark: characters with which a peer could mislead a
-    /// reader.
+    /// Whether a peer could mislead a reader with the scalar: a control (C0, C1, delete), a change
+    /// of the direction of the text, a line break, or the byte order mark.
     var actsOnTerminal: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff:

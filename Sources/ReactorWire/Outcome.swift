@@ -2,8 +2,8 @@
 @WireCodable
 public enum Outcome: Equatable, Sendable {
     /// Applied as the transaction with this sequence; `reply` is CBOR, if the reactor replied.
-    /// `ownerEnded` is true if the connection that sent the action has ended: its ownerships are
-    /// gone.
+    /// `ownerEnded` is true if the connection that sent the action has ended: the daemon has
+    /// released what it owned.
     case applied(sequence: UInt64, reply: WireEmbedded? = nil, ownerEnded: Bool = false)
     /// Applied as the transaction with this sequence, which passed the action to a stream of its
     /// reactor. The outputs of the stream are transactions of their own.
@@ -19,7 +19,7 @@ public enum Outcome: Equatable, Sendable {
 package struct Notice: Equatable, Sendable {
     /// `effectFailed`, `LOOP` or `EFFECTS_LOST`; later versions may add others.
     package var code: String
-    /// The event, for people.
+    /// The event, for people to read.
     package var message: String
 
     /// Makes a notice.

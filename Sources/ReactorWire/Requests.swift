@@ -134,7 +134,7 @@ package struct Subscribed: Equatable, Sendable {
 public struct Refusal: Equatable, Sendable, Error {
     /// The reason, for programs.
     public var code: FaultCode
-    /// The reason, for people.
+    /// The reason, for people to read.
     public var message: String
     /// For a path that does not exist: the nearest existing one.
     public var nearest: String?

@@ -1,7 +1,7 @@
 /// A point in the history of a root: an epoch, and a position in it.
 ///
-/// Within an epoch the sequence counts transactions without gaps. A new epoch begins only when
-/// history was or may have been cut.
+/// Within an epoch the sequence counts transactions without gaps. A new epoch begins only when the
+/// history lost a part, or may have.
 public struct Revision: Hashable, Sendable {
     /// Random 64-bit number.
     public var epoch: UInt64

@@ -1,4 +1,4 @@
-/// A point in time as text, for people and logs.
+/// A point in time as text, for output and logs.
 package enum TimestampText {
     /// The time `milliseconds` after 1970, as ISO 8601 in UTC with milliseconds:
     /// `2026-11-23T00:41:23.042Z`.

@@ -1,8 +1,8 @@
-/// A duration is a number of seconds: an integer if it is whole, else the array
-/// `[seconds, attoseconds]`, both with the sign of the duration. Both forms are exact.
+/// A duration is a number of seconds: an integer if it is whole, else the array `[seconds,
+/// attoseconds]`, both with the sign of the duration. Both forms are exact.
 ///
-/// *Throws*: a float is accepted and rounded to the nearest attosecond that it can represent; one
-/// that is not finite, or beyond 64-bit seconds, is refused.
+/// *Throws*: the decoder accepts a float and rounds it to the nearest attosecond that it can
+/// represent. It refuses a float that is not finite, or beyond 64-bit seconds.
 ///
 /// *Traps*: encoding a duration of more than 292 billion years, whose seconds exceed 64 bits.
 extension Duration: WireCodable {

@@ -19,7 +19,7 @@ extension Optional: WireCodable where Wrapped: WireCodable {
         return try Wrapped.decode(bytes, &cursor)
     }
 
-    /// Passes the path on; below `nil` every path is absent.
+    /// Follows the path in the wrapped value; every path below `nil` is absent.
     public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         switch self {
         case .some(let value): return value.encode(at: path, into: &writer)

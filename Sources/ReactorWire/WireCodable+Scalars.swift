@@ -30,9 +30,9 @@ extension Double: WireCodable {
     public static var wireSchema: WireSchema { .float }
 }
 
-/// Encoded in half or single width, whichever keeps the value. Decoding also accepts a double,
-/// rounded to the nearest single, since most languages send nothing else; a too large number is
-/// refused.
+/// Encoded in half or single width, whichever keeps the value. Decoding also accepts a double, as
+/// most languages send only doubles, and rounds it to the nearest single; it refuses a number
+/// beyond the type's range.
 extension Float: WireCodable {
     @inlinable
     public func encode(into writer: inout WireWriter) { writer.float(self) }

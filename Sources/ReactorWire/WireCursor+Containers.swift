@@ -1,10 +1,10 @@
 /// An array or a map that is being read.
 public struct WireContainer: Sendable {
-    /// Elements or pairs still to come; -1 if a break ends them.
+    /// Elements or pairs not read yet; -1 if a break ends them.
     @usableFromInline var left: Int
-    /// Levels of nesting that it takes: its own, and those of the tags in front of it.
+    /// Levels of nesting that it uses: its own, and those of its tags.
     @usableFromInline var levels: Int32
-    /// Names of a map that its type does not know, to detect duplicates among them.
+    /// Names in a map that its type does not know, to detect duplicates among them.
     @usableFromInline var strangers: [WireStranger] = []
 
     @usableFromInline
@@ -121,7 +121,7 @@ public struct WireChoice: Sendable {
     /// The case's name, as the peer wrote it.
     public var name: WireName
     @usableFromInline var form: Form
-    /// Levels of nesting that it takes.
+    /// Levels of nesting that it uses.
     @usableFromInline var levels: Int32
 
     @usableFromInline
@@ -137,7 +137,7 @@ public struct WireChoice: Sendable {
 
 // MARK: - Fields of a record
 extension WireCursor {
-    /// Decodes the value of the key `name` into `value`, which must not have one yet.
+    /// Decodes the value of the key `name` into `value`, which must still be `nil`.
     ///
     /// *Throws*: ``WireError/Condition/duplicateKey(_:)``, or the value's error inside `name`.
     @inlinable
@@ -155,11 +155,11 @@ extension WireCursor {
         }
     }
 
-    /// The value of a field without a declared default, after its map, which starts at `start`, was
-    /// read to the end.
+    /// The value of a field without a declared default, once its map, which starts at `start`, was
+    /// read completely.
     ///
-    /// *Throws*: ``WireError/Condition/missingField(_:)`` if there is neither a value nor an
-    /// absent value of the type.
+    /// *Throws*: ``WireError/Condition/missingField(_:)`` if there is neither a value nor an absent
+    /// value of the type.
     @inlinable
     public func required<Value: WireCodable>(
         _ value: Value?, _ name: StaticString, at start: Int
@@ -230,7 +230,7 @@ extension WireCursor {
         while let name = try nextName(in: bytes, &map) { try skipStranger(name, in: bytes, &map) }
     }
 
-    /// Refuses a bare name, where the case has a payload.
+    /// Throws if the choice is a bare name, as its case has a payload.
     @inlinable
     @inline(__always)
     public func expectPayload(of choice: WireChoice) throws(WireError) {

@@ -24,8 +24,8 @@ extension WireCursor {
         try skipRemoved(name, in: bytes, &map)
     }
 
-    /// Skips the value of a name that the type once had; refuses a second value under the same
-    /// name.
+    /// Skips the value of a name that an earlier version of the type had; refuses a second value
+    /// under the same name.
     public mutating func skipRemoved(
         _ name: WireName, in bytes: Span<UInt8>, _ map: inout WireContainer
     ) throws(WireError) {

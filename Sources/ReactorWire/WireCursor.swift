@@ -5,7 +5,7 @@
 public struct WireCursor: Sendable {
     /// Bytes from the start of the span to the next item.
     public var offset: Int
-    // Two halves of a word, since a cursor is made for every action.
+    // Two halves of a word: a cursor is made for every action.
     /// Levels of nesting still allowed.
     public var depthLeft: Int32
     /// Maximum unknown names in one map; 0 if each of them is an error.
@@ -42,7 +42,7 @@ public struct WireHead: Sendable {
     public var major: UInt8
     /// The low five bits of the first byte; 31 means an indefinite length, or a break.
     public var info: UInt8
-    /// Number of tags in front of the item; each is a level of nesting.
+    /// Number of tags before the item; each is a level of nesting.
     @usableFromInline var tagCount: UInt8 = 0
     /// The value, the length, the count, the tag or the bits of a float.
     public var argument: UInt64
@@ -55,7 +55,7 @@ public struct WireHead: Sendable {
         self.argument = argument
     }
 
-    /// Levels of nesting that an array or a map with this head takes: its own, and those of its
+    /// Levels of nesting that an array or a map with this head uses: its own, and those of its
     /// tags.
     @inlinable var levels: Int32 { 1 &+ Int32(tagCount) }
 

@@ -1,4 +1,4 @@
-/// A value whose type the carrier does not know: a copy of its CBOR bytes.
+/// A value whose carrier does not know its type: a copy of its CBOR bytes.
 ///
 /// *Shape*: the value itself, not a byte string around it.
 public struct WireEmbedded: Equatable, Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct WireEmbedded: Equatable, Hashable, Sendable {
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The same value in the deterministic form, for values of one peer that go to others. Bytes
-    /// that are no ``WireValue`` stay unchanged; a decoder accepts none.
+    /// that are no ``WireValue`` stay unchanged; every decoder refuses them.
     public var normalized: WireEmbedded {
         guard let value = try? WireValue(wireBytes: bytes) else { return self }
         return WireEmbedded(value)

@@ -1,7 +1,6 @@
 /// A fault in bytes that a peer sent, with its position.
 ///
-/// It is the peer's fault: the session that sent the bytes gets this error, and no other session is
-/// affected.
+/// Only the session that sent the bytes gets this error; other sessions are not affected.
 public struct WireError: Error, Equatable, Sendable {
     /// The fault.
     public var condition: Condition
@@ -52,7 +51,7 @@ public struct WireError: Error, Equatable, Sendable {
         case trailingBytes(Int)
         /// A tag whose meaning would change the value (bignums, RFC 8949 section 3.4.3).
         case unsupportedTag(UInt64)
-        /// A valid value that the type refuses for its own reason.
+        /// A valid value that the type refuses for a reason of its own.
         case refused(String)
     }
 }

@@ -131,7 +131,8 @@ extension WireMap {
             isFound: index < chunk.count && chunk[index].key == key)
     }
 
-    /// The first of `count` indices for which `isBehind` is true; it is true for all later ones.
+    /// The first of `count` indices for which `isBehind` is true; it must be true for all later
+    /// ones.
     private static func firstIndex(_ count: Int, _ isBehind: (Int) -> Bool) -> Int {
         var range = 0..<count
         while !range.isEmpty {

@@ -263,7 +263,7 @@ private struct PathWalk {
             schema = wrapped
             return nil
         case .reference(let name):
-            // A name without an enclosing type says nothing about the value.
+            // A name without an enclosing type does not describe the value.
             guard let outer = enclosing.last(where: { $0.name == name }) else { return true }
             schema = outer.schema
             return nil

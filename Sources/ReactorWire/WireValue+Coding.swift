@@ -64,8 +64,8 @@ extension WireValue: WireCodable {
         return elements
     }
 
-    /// A component that is no index or key, or is below a scalar, is absent: a value of any shape
-    /// may have it later.
+    /// A component that is no index or key, or that is below a scalar, is absent: a value of any
+    /// shape may gain such a part later.
     public func encode(at path: ArraySlice<WireKey>, into writer: inout WireWriter) -> WireReach {
         guard let component = path.first else {
             encode(into: &writer)
@@ -129,7 +129,7 @@ extension WireMap: WireCodable {
     private static func second(
         _ key: WireKey, mapAt start: Int, _ bytes: Span<UInt8>, _ cursor: WireCursor
     ) -> Int {
-        // Only an error needs the offset, so pairs do not store it: this reads the map again.
+        // Only an error needs the offset, so pairs do not store it: read the map again.
         var again = cursor
         again.offset = start
         var isSecond = false
@@ -195,8 +195,8 @@ extension WireValue {
         return (path, value)
     }
 
-    /// Sets or removes the value at `path`. Returns whether it changed, or `nil` if there is no
-    /// such place.
+    /// Sets or removes the value at `path`. Returns whether it changed, or `nil` if the value has
+    /// no map at the path.
     private mutating func set(_ value: WireValue?, at path: ArraySlice<WireKey>) -> Bool? {
         guard let key = path.first, case .map(var map) = self else { return nil }
         // A second reference to the map would make the change copy it.

@@ -55,7 +55,7 @@ extension WireWriter {
 
     /// Appends the `byteCount` low bytes of `word`, lowest first; `byteCount` is 0 to 8.
     ///
-    /// Names known at compile time are written this way: eight bytes a call, without a look-up.
+    /// The macro writes constant names this way: eight bytes a call, without a look-up.
     @inlinable
     public mutating func word(_ word: UInt64, byteCount: Int) {
         buffer.append(word, byteCount: byteCount)

@@ -189,7 +189,7 @@ extension Leases {
         let waiters = lease.waiters
         lease.waiters = []
         var orders = waiters.map { Order.call($0.then, .failure(error)) }
-        // A child that another client's lease keeps alive is none of this client's claims.
+        // The daemon may still have the child, for other clients; these claims do not hold it.
         if !lease.claims.isEmpty { orders.append(.unfollow(lease, error)) }
         return orders + [.follow(lease)]
     }

@@ -11,8 +11,8 @@
 ///         init(_ user: Mirror<User>) { _name = user.binding(\.name) { .rename(to: $0) } }
 ///     }
 ///
-/// Reading is local and never waits. What was written shows once the daemon has answered, or at
-/// once where the binding previews.
+/// Reading is local and never waits. A written value shows once the daemon has answered, or at once
+/// where the binding previews.
 @propertyWrapper
 public struct ActionBinding<Value>: Sendable {
     private let get: @Sendable () -> Value
@@ -24,7 +24,7 @@ public struct ActionBinding<Value>: Sendable {
         self.set = set
     }
 
-    /// What the mirror shows; setting it sends the action.
+    /// The value that the mirror shows; setting it sends the action.
     public var wrappedValue: Value {
         get { get() }
         nonmutating set { set(newValue) }
@@ -33,7 +33,7 @@ public struct ActionBinding<Value>: Sendable {
     /// The binding itself.
     public var projectedValue: ActionBinding { self }
 
-    /// The same place, seen as another value.
+    /// A binding to the same value, converted.
     public func map<Other>(
         get read: @escaping @Sendable (Value) -> Other,
         set write: @escaping @Sendable (Other) -> Value

@@ -13,7 +13,8 @@ extension ClientMachine {
         mirror(R.makeForMirror(), at: path, then: completion)
     }
 
-    /// Mirrors the node at `path`, by a reactor that needs arguments to be made.
+    /// Mirrors the node at `path`, by an instance of its type, for a type whose initialiser needs
+    /// arguments.
     public func mirror<R: Reactor>(
         _ reactor: R, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
@@ -21,8 +22,7 @@ extension ClientMachine {
         mirror(reactor, at: path, port: nil, nil, then: completion)
     }
 
-    /// Mirrors the node at `path`, numbered as `hold` says; with a `port`, the mirror sends actions
-    /// itself.
+    /// Mirrors the node at `path`, held by `hold`; with a `port`, the mirror sends actions itself.
     package func mirror<R: Reactor>(
         _ reactor: R, at path: String, port: ActionPort?, _ hold: NodeHold?,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
@@ -37,7 +37,7 @@ extension ClientMachine {
         follow(path, .replica, MirrorSink(replica, mirror, then: completion))
     }
 
-    /// Ends the watching that began under `id`.
+    /// Ends the watch that began under `id`.
     func leave(watch id: UInt64) {
         let sink = following.value.first { ($0 as? WatchSink).flatMap { $0.id == id ? $0 : nil } }
         guard let sink else { return }
@@ -48,7 +48,7 @@ extension ClientMachine {
 
 // MARK: - Comparing
 extension ClientMachine {
-    /// Has a mirror compared with the daemon: see ``Mirror/verify()``.
+    /// Compares a mirror with the daemon: see ``Mirror/verify()``.
     package func verify<R: Reactor>(
         _ mirror: Mirror<R>, then completion: @escaping (Result<Bool, ClientError>) -> Void
     ) {
@@ -65,7 +65,7 @@ extension ClientMachine {
                 subscription: known.subscription, sink: known.found, completion: completion))
     }
 
-    /// Asks what the slice's followers must hold.
+    /// Asks the daemon for the checksum of the slice.
     private func compare(_ subject: MirrorChecks.Subject) {
         guard subject.subscription.mode == .replica else {
             return subject.completion(.failure(.notComparable(path: subject.subscription.path)))

@@ -1,6 +1,6 @@
 public import ReactorCore
 
-/// Mirrors by the types of their reactors, for the code that runs below.
+/// Mirrors by the types of their reactors, for code in the scope of ``with(_:isolation:run:)``.
 ///
 ///     try await ReactorEnvironment.with(visits, settings) {
 ///         try await page()        // finds them with @EnvironmentReactor
@@ -12,11 +12,12 @@ public struct ReactorEnvironment: Sendable {
 
     private struct Key: Hashable {
         var type: ObjectIdentifier
-        /// `nil` for the last of its type that was added.
+        /// `nil` for the mirror of its type that was added last.
         var path: String?
     }
 
-    /// Runs `body`, and the tasks that it makes, with these mirrors added to those around it.
+    /// Runs `body` with these mirrors added to those of the enclosing scope; its tasks see them
+    /// too.
     public static func with<each R: Reactor, Result>(
         _ mirrors: repeat Mirror<each R>, isolation: isolated (any Actor)? = #isolation,
         run body: () async throws -> Result
@@ -41,12 +42,12 @@ public struct ReactorEnvironment: Sendable {
     }
 }
 
-/// A mirror that the code around provides: see ``ReactorEnvironment``.
+/// A mirror that the enclosing scope provides: see ``ReactorEnvironment``.
 ///
 ///     @EnvironmentReactor var visits: Mirror<Visits>
 ///     @EnvironmentReactor(ReactorPath(Shop.self).child(\.$visits)) var nested
 ///
-/// *Traps*: when it is read where no mirror is provided.
+/// *Traps*: if it is read in a scope that provides no such mirror.
 @propertyWrapper
 public struct EnvironmentReactor<R: Reactor>: Sendable {
     private let path: String?
@@ -57,10 +58,10 @@ public struct EnvironmentReactor<R: Reactor>: Sendable {
     /// The mirror at a path.
     public init(at path: String) { self.path = path }
 
-    /// The mirror of the nested reactor that properties lead to.
+    /// The mirror of the nested reactor at a path of properties.
     public init(_ path: ReactorPath<R>) { self.path = path.path.description }
 
-    /// The mirror that is provided where this is read.
+    /// The mirror that the scope of the reader provides.
     public var wrappedValue: Mirror<R> {
         guard let mirror = ReactorEnvironment.mirror(of: R.self, at: path) else {
             preconditionFailure(

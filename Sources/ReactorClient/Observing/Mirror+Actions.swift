@@ -3,19 +3,19 @@ import ReactorThreads
 
 // MARK: - Actions
 extension Mirror {
-    /// Sends an action and waits for nothing.
+    /// Sends an action without waiting.
     ///
-    /// Returns false, and drops the action, where the bytes that wait have reached
-    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread (``LoopClient``). The
-    /// client also drops an action that is larger than the daemon's frames, later and without a
-    /// report. The result says nothing about a rejection, nor about a saga over this mirror that
-    /// refuses the action because its channel is full. ``dispatch(_:if:isPreviewed:)`` reports all
-    /// of these.
+    /// Returns false, and drops the action, where the waiting bytes have reached
+    /// ``ClientOptions/queueBytesMax``, the client has ended, or it has no thread (``LoopClient``).
+    /// The client also drops an action that is larger than the daemon's frames, later and without a
+    /// report. The result does not tell of a rejection, nor of a saga over this mirror that refuses
+    /// the action because its channel is full. ``dispatch(_:if:isPreviewed:)`` reports all of
+    /// these.
     ///
-    /// `isPreviewed` shows at once what the reactor's `mutate` makes of it here, until the daemon
-    /// has answered; a rejection takes that back, and observers are woken. An action whose decision
-    /// needs the daemon is sent and not shown. With `cancel`, the effects that earlier actions of
-    /// that name started are cancelled first: see ``cancel(_:)``.
+    /// With `isPreviewed`, the mirror runs the reactor's `mutate` here and shows its result at
+    /// once, until the daemon has answered. A rejection takes that back and wakes observers. An
+    /// action whose decision needs the daemon is sent and not shown. With `cancel`, the effects
+    /// that earlier actions of that name started are cancelled first: see ``cancel(_:)``.
     @discardableResult
     public func send(
         _ action: R.Action, isPreviewed: Bool = false, cancel: String? = nil
@@ -29,10 +29,10 @@ extension Mirror {
 
     /// Sends an action and waits for its outcome; the mirror shows it when this returns.
     ///
-    /// Waits for room where ``ClientOptions/queueBytesMax`` is reached. `expected` makes it a
-    /// compare-and-set: it is rejected with `CONFLICT` if the node has changed since that revision.
-    /// A cancelled task gets ``DispatchOutcome/unknown``: the action may still be applied.
-    /// `isPreviewed` is as in ``send(_:isPreviewed:cancel:)``.
+    /// Waits for room while the bytes of actions exceed ``ClientOptions/queueBytesMax``. `expected`
+    /// makes it a compare-and-set: it is rejected with `CONFLICT` if the node has changed since
+    /// that revision. A cancelled task gets ``DispatchOutcome/unknown``: the action may still be
+    /// applied. `isPreviewed` is as in ``send(_:isPreviewed:cancel:)``.
     public func dispatch(
         _ action: R.Action, if expected: Revision? = nil, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {
@@ -62,8 +62,8 @@ extension Mirror {
         .failed(message: "never sent: submit the action to the LoopClient of this mirror")
     }
 
-    /// Submits an action, unless a saga has no room for it, and reports it to the sagas when its
-    /// outcome arrives.
+    /// Submits an action, unless a saga's channel has no room for it, and reports it to the sagas
+    /// when its outcome arrives.
     private func submission(of action: R.Action) -> ActionPort.Submission {
         { [sagas] (client, outgoing, then) throws(ClientError) in
             try sagas.pass(action, preview: outgoing.preview, orElse: then) {
@@ -74,13 +74,13 @@ extension Mirror {
     }
 
     /// Sends an action, and returns its outcome when the effects that it asked for have ended; the
-    /// mirror shows then what they changed.
+    /// mirror then shows what they changed.
     ///
     /// These are all effects of the action's transaction, without sources, streams and later
     /// transactions. If the action is rejected or starts no effect, or its effects are cancelled,
-    /// the call returns at once. An effect that fails has ended too; ``Client/notices`` reports
-    /// it. The call survives a lost connection. The effects end with the
-    /// daemon; an outcome that arrived before is returned then.
+    /// the call returns at once. An effect that fails has ended too; ``Client/notices`` reports it.
+    /// The call survives a lost connection. If the daemon ends, its effects end, and the call
+    /// returns the outcome that had arrived before.
     ///
     /// A cancelled task gets ``DispatchOutcome/unknown``, and the effects go on: cancel them with
     /// ``cancel(_:)``. `expected` and `isPreviewed` are as in ``dispatch(_:if:isPreviewed:)``.
@@ -98,8 +98,8 @@ extension Mirror {
         await submit(action, conditions, isPreviewed: isPreviewed, awaitsEffects: true)
     }
 
-    /// Cancels what earlier actions of this client to this node started under `name`, and waits for
-    /// the outcome. What a cancelled effect still emits is dropped.
+    /// Cancels the effects that earlier actions of this client to this node started under `name`,
+    /// and waits for the outcome. The daemon drops what a cancelled effect still emits.
     @discardableResult
     public func cancel(_ name: String) async -> DispatchOutcome<R.Reply> {
         guard let port, let hold else { return Self.withoutPort }
@@ -120,7 +120,7 @@ extension Mirror {
         await dispatch(ErasedAction(action), if: expected, isPreviewed: isPreviewed)
     }
 
-    /// Sends an action of any type to a root reactor and waits for nothing; see
+    /// Sends an action of any type to a root reactor without waiting; see
     /// ``send(_:isPreviewed:cancel:)``.
     @discardableResult
     public func send<State>(
@@ -132,11 +132,11 @@ extension Mirror {
 
 // MARK: - Previews
 extension Mirror {
-    /// Shows an action before it is answered; none where it cannot be previewed.
+    /// Starts the preview of an action; `nil` if it cannot be previewed.
     func preview(_ action: R.Action) -> PreviewTicket? {
         guard let (number, changes) = replica.withLock({ $0.tryOut(action) }) else { return nil }
         notices.publish(changes)
-        // The outcome may arrive after the last reference to the mirror is gone.
+        // The outcome may arrive after the last reference to the mirror was released.
         let replica = replica
         let notices = notices
         return PreviewTicket(
@@ -166,10 +166,11 @@ extension OutgoingAction {
 
 // MARK: - Bindings
 extension Mirror {
-    /// A binding that reads a field, and sends the action made of what is written.
+    /// A binding that reads a field, and sends the action that `action` makes of a written value.
     ///
     /// `isPreviewed` and `cancel` are as in ``send(_:isPreviewed:cancel:)``: a text field that
-    /// searches as one types says `cancel`, so that each stroke ends the search before it.
+    /// searches while the user types passes `cancel`, so that each keystroke ends the search before
+    /// it.
     public func binding<Value>(
         _ field: any KeyPath<R.State, Value> & Sendable, isPreviewed: Bool = false,
         cancel: String? = nil, action: @escaping @Sendable (Value) -> R.Action
@@ -177,7 +178,7 @@ extension Mirror {
         binding(field, map: { $0 }, isPreviewed: isPreviewed, cancel: cancel, action: action)
     }
 
-    /// A binding that reads a field, and sends one and the same action whatever is written.
+    /// A binding that reads a field, and sends the same action for every written value.
     public func binding<Value>(
         _ field: any KeyPath<R.State, Value> & Sendable, isPreviewed: Bool = false,
         cancel: String? = nil, sending action: R.Action
@@ -185,7 +186,7 @@ extension Mirror {
         binding(field, isPreviewed: isPreviewed, cancel: cancel) { _ in action }
     }
 
-    /// A binding that reads a field through `map`, and sends the action made of what is written.
+    /// A binding that reads a field through `map`, and sends the action made of a written value.
     public func binding<Value, Shown>(
         _ field: any KeyPath<R.State, Value> & Sendable,
         map: @escaping @Sendable (Value) -> Shown, isPreviewed: Bool = false,
@@ -196,7 +197,7 @@ extension Mirror {
             set: { self.send(action($0), isPreviewed: isPreviewed, cancel: cancel) })
     }
 
-    /// A binding that reads a field, and hands what is written to `set`.
+    /// A binding that reads a field, and passes a written value to `set`.
     public func binding<Value>(
         _ field: any KeyPath<R.State, Value> & Sendable,
         set: @escaping @Sendable (Value) -> Void
@@ -204,7 +205,7 @@ extension Mirror {
         ActionBinding(get: { self[dynamicMember: field] }, set: set)
     }
 
-    /// A binding that reads a field through `map`, and hands what is written to `set`.
+    /// A binding that reads a field through `map`, and passes a written value to `set`.
     public func binding<Value, Shown>(
         _ field: any KeyPath<R.State, Value> & Sendable,
         map: @escaping @Sendable (Value) -> Shown, set: @escaping @Sendable (Shown) -> Void
@@ -212,8 +213,8 @@ extension Mirror {
         ActionBinding(get: { map(self[dynamicMember: field]) }, set: set)
     }
 
-    /// A binding that reads and writes a field of a reactor whose actions take changes of fields;
-    /// what is written shows at once, and gives way to what the reactor makes of it.
+    /// A binding that reads and writes a field of a reactor whose actions include changes of
+    /// fields. The mirror shows a written value at once, until the reactor's result replaces it.
     public func binding<Value: WireCodable & Sendable>(
         _ field: any WritableKeyPath<R.State, Value> & Sendable, cancel: String? = nil
     ) -> ActionBinding<Value>
@@ -226,7 +227,7 @@ extension Mirror {
 
 // MARK: - Inputs
 extension Mirror {
-    /// Sends each action of a sequence as it comes. The sequence may end or fail: that ends the
+    /// Sends each action of a sequence as it arrives. The end or failure of the sequence ends the
     /// input, and nothing else.
     ///
     /// Dropping the input does not end it; the end of the client does.
@@ -243,7 +244,7 @@ extension Mirror {
                         _ = await dispatch(action)
                     }
                 } catch {
-                    // A source that fails is a source that has ended.
+                    // A failed sequence ends the input like one that ended.
                 }
             })
     }
@@ -255,7 +256,7 @@ public struct ActionInput: Sendable {
 
     init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// Sends no more of them.
+    /// Stops sending actions of the sequence.
     public func cancel() { task.cancel() }
 
     /// Waits until the sequence has ended.
@@ -266,19 +267,20 @@ public struct ActionInput: Sendable {
 extension Mirror {
     /// Runs a saga in this process, over the mirror: the same function that runs in the daemon.
     ///
-    /// There it sees what every client does. Here `select` reads the mirror, `put` dispatches and returns
-    /// when the mirror shows the result, `take` and its siblings see the actions that this process
-    /// dispatches to the node, once they are applied, and ``SagaContext/mutations`` is what the
-    /// mirror applies, of every client; what it caught up with by a snapshot is not among it.
-    /// Where a channel is full, this mirror's own actions are refused before they are sent.
+    /// In the daemon, a saga sees the actions of every client. Here, `select` reads the mirror, and
+    /// `put` dispatches and returns when the mirror shows the result. `take` and its siblings see
+    /// the actions that this process dispatches to the node, once they are applied.
+    /// ``SagaContext/mutations`` are those that the mirror applies, of every client, without those
+    /// that a snapshot replaces. While a saga's channel is full, this mirror's own actions are
+    /// refused before they are sent.
     ///
     /// It waits by ``ClientOptions/clock``, and runs by ``ClientOptions/spawn``.
     ///
-    /// The saga ends with an error when the mirror does, and is cancelled through its handle. The
-    /// handle throws an error that the saga does not catch. An error in a handler's run ends that run
-    /// alone; the client reports it as ``ClientNotice/sagaFailed(path:message:)``.
+    /// The saga ends with an error when the mirror ends, and is cancelled through its handle. The
+    /// handle throws an error that the saga does not catch. An error in a handler's run ends that
+    /// run alone; the client reports it as ``ClientNotice/sagaFailed(path:message:)``.
     ///
-    /// *Throws*: where the client, or the mirror, has ended.
+    /// *Throws*: if the client, or the mirror, has ended.
     public func runSaga<Value: Sendable>(
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws(ClientError) -> SagaHandle<Value> {

@@ -12,19 +12,19 @@ extension Mirror {
         MirrorStates(mirror: self, field: field)
     }
 
-    /// The states, as ``states(_:)`` of a field.
+    /// The values of the whole state; see ``states(_:)``.
     public func states() -> MirrorStates<R, R.State> where R.State: Equatable {
         states(\.self)
     }
 }
 
 extension Mirror {
-    /// The values of a ``Pulse`` (`\.$alert`) or a ``Stamped`` (`\.report`) each time that they are
-    /// assigned from now on, even if to the same.
+    /// The values of a ``Pulse`` (`\.$alert`) or a ``Stamped`` (`\.report`): one for each
+    /// assignment from now on, even of an equal value.
     ///
-    /// A reader that starts late, or comes back after a lost connection, does not get what was before;
-    /// a slow reader gets the latest. What a daemon with another history holds is where the reader
-    /// starts, and no pulse.
+    /// A reader that starts late, or reconnects, does not get earlier assignments; a slow reader
+    /// gets the latest. If the daemon has another history after a reconnect, the reader starts
+    /// again from the present value, without a pulse.
     public func pulse<Pulsing: Counted & Sendable>(
         _ field: any KeyPath<R.State, Pulsing> & Sendable
     ) -> MirrorPulses<R, Pulsing> {
@@ -33,7 +33,7 @@ extension Mirror {
 }
 
 extension Mirror {
-    /// A part of the state that tells of its changes only when its value differs.
+    /// A part of the state that notifies observers only when its value differs.
     public func slice<Value: Equatable & Sendable>(
         _ field: any KeyPath<R.State, Value> & Sendable
     ) -> MirrorSlice<R, Value> {
@@ -41,14 +41,14 @@ extension Mirror {
     }
 }
 
-/// Runs `body` now, and again whenever something observable that it read has changed, until the
-/// task is cancelled.
+/// Runs `body` now, and again whenever a value that it observed has changed, until the task is
+/// cancelled.
 ///
 ///     await rerunningOnChange { label.text = "\(visits.count) visits, \(settings.theme)" }
 ///
-/// What changes of a mirror while `body` runs, or faster than it, makes one run more, never none: the
-/// last run saw the last change. Of another `Observable` that holds where it changes on the isolation
-/// that this runs on: Swift's observation does not see what others change while `body` runs.
+/// Several changes of a mirror during one run of `body` cause one more run: the last run sees the
+/// last change. For any other `Observable`, this holds if it changes on the isolation of the
+/// caller: Swift's observation misses changes by other threads while `body` runs.
 public func rerunningOnChange(
     isolation: isolated (any Actor)? = #isolation, _ body: () -> Void
 ) async {
@@ -57,9 +57,9 @@ public func rerunningOnChange(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let reads = ReadLog()
         withObservationTracking({ reads.collect(body) }, onChange: { change.yield() })
-        // A change on the client's thread may be older than the observers of it.
+        // A change on the client's thread may precede the installation of the observers.
         if reads.haveMoved {
-            // A mirror that moves all the time must not keep other work off this isolation.
+            // A mirror that changes constantly must not keep other work off this isolation.
             await Task.yield()
             continue
         }

@@ -7,11 +7,12 @@ public import ReactorThreads
 ///     let visits = try await client.mirror(Visits.self, at: "/visits")
 ///     print(visits.state.count, visits.count)
 ///
-/// Reading is local: a lock and a copy, no I/O and no hop. All mirrors of a client move together,
-/// from one revision to the next. A mirror survives the loss of its connection: it shows the last
-/// state it knew, and ``phase`` says so, until it has caught up.
+/// Reading is local: a lock and a copy, no I/O and no change of thread. All mirrors of a client
+/// advance together, from one revision to the next. A mirror survives the loss of its connection:
+/// until it has caught up, it shows the last known state, and ``phase`` is not `live`.
 ///
-/// *Owner*: any thread. The client follows the node until the last reference to the mirror is gone.
+/// *Owner*: any thread. The client follows the node until the last reference to the mirror is
+/// released.
 @dynamicMemberLookup
 public final class Mirror<R: Reactor>: Observable, Sendable {
     /// Path of the mirrored node.
@@ -19,12 +20,12 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline let replica: Guarded<Replica<R>>
     let phaseNow: Guarded<ClientPhase>
     let idNow = Guarded<ReactorID?>(nil)
-    /// Tell that the state, a field of it, or how current it is, has changed.
+    /// Notify observers of the state, of each field, and of the phase.
     @usableFromInline let notices = MirrorNotices(R._trackedFields)
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let shared: SharedState
     let sagas: MirrorSagas<R>
-    /// Where actions go; absent in a client without a thread of its own.
+    /// The port that actions go to; absent in a client without a thread of its own.
     let port: ActionPort?
     let hold: NodeHold?
 
@@ -37,22 +38,23 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         sagas = MirrorSagas(shared.sagas)
         self.port = port
         self.hold = hold
-        // The client's thread changes it inside the lock, and every reader reads it there.
+        // The client's thread changes it inside the lock, and every reader reads it inside the
+        // lock.
         self.replica = Guarded(Confined(replica).open(), by: shared.lock)
         phaseNow = Guarded(.connecting, by: shared.lock)
     }
 
     deinit { shared.release() }
 
-    /// The state, as of ``revision``, with this client's own actions on top that it previews.
+    /// The state, as of ``revision``, with the previews of this client's own actions applied.
     @inlinable
     public var state: R.State {
         changed.access()
         return replica.withLock { $0.shown }
     }
 
-    /// A field of the state. Its observers are woken when this field changes, where the state is a
-    /// ``TrackedState``, and else at each change.
+    /// A field of the state. If the state is a ``TrackedState``, a change of this field wakes its
+    /// observers; otherwise every change of the state does.
     @inlinable
     public subscript<Value>(dynamicMember field: KeyPath<R.State, Value>) -> Value {
         notices.access(field)
@@ -61,11 +63,12 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
         }
     }
 
-    /// Which reactor is mirrored: equal for all mirrors of the same one, in any process. `nil` where
-    /// the mirror follows the value: the daemon's types differ, or it shows more than the state.
+    /// The identity of the mirrored reactor: equal for all mirrors of the same one, in any process.
+    /// `nil` where the mirror follows the value: the daemon's types differ, or its value has more
+    /// than the state.
     public var id: ReactorID? { idNow.withLock { $0 } }
 
-    /// The revision that the state is of; the same for all mirrors of a client.
+    /// The revision of the state; the same for all mirrors of a client.
     public var revision: Revision {
         shared.moved.access()
         return shared.revision.withLock { $0 }
@@ -74,13 +77,13 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     /// True while the state follows the daemon.
     public var isCurrent: Bool { phase == .live }
 
-    /// How far the mirror is.
+    /// The state of the mirror's connection, or the error that ended the mirror.
     public var phase: ClientPhase {
         changed.access()
         return phaseNow.withLock { $0 }
     }
 
-    /// Waits until the state includes `revision`, which this or another process was given.
+    /// Waits until the state includes `revision`, which the daemon gave to this or another process.
     ///
     /// *Throws*: ``ClientError/otherHistory(expected:actual:)`` if it never will.
     public func reached(_ revision: Revision) async throws(ClientError) {
@@ -100,8 +103,8 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
             if Task.isCancelled { throw .cancelled }
             if !isAsked {
                 isAsked = true
-                // An idle subscriber learns only now and then how far the daemon is, and is the last
-                // to notice that the daemon is another one.
+                // The daemon sends marks to an idle subscriber rarely, so this client may learn
+                // late of new revisions and of a restarted daemon. The ping asks now.
                 try await port?.ping()
             } else if phase == .live, actual.epoch != revision.epoch {
                 throw .otherHistory(expected: revision, actual: actual)
@@ -120,16 +123,16 @@ extension Mirror: Hashable {
 
 // MARK: - Proof
 extension Mirror {
-    /// Has the daemon say what this mirror must hold, and compares; true if it holds that.
+    /// Compares the mirror with the daemon's checksum of the same state; true if they are equal.
     ///
-    ///     if try await !visits.verify() { log("a mirror had gone wrong, and was mended") }
+    ///     if try await !visits.verify() { log("a mirror differed, and was replaced") }
     ///
-    /// One that does not holds a mistake: memory that failed, or a `reduce` that does not do here
-    /// what it does in the daemon. It starts again with a snapshot, and shows that when this returns
-    /// false; ``ClientStatistics/resynchronisations`` counts it and ``news`` tells of it.
+    /// A difference shows a mistake: memory that failed, or a `reduce` that does not do here what
+    /// it does in the daemon. The mirror then restarts with a snapshot, and shows it when this
+    /// returns false; ``ClientStatistics/resynchronisations`` counts it and ``news`` reports it.
     ///
-    /// *Throws*: ``ClientError/notComparable(path:)`` where the mirror follows the value: it runs no
-    /// `reduce` there. *Cost*: both sides encode all of the node's state, on their loops.
+    /// *Throws*: ``ClientError/notComparable(path:)`` if the mirror follows the value: it runs no
+    /// `reduce` then. *Cost*: both sides encode all of the node's state, on their loops.
     public func verify() async throws(ClientError) -> Bool {
         guard let port else { throw .notComparable(path: path) }
         return try await port.ask { [self] client, then in client.verify(self, then: then) }
@@ -138,6 +141,6 @@ extension Mirror {
 
 // MARK: - News
 extension Mirror {
-    /// What happens to this mirror's client, and answers no call: see ``Client/notices``.
+    /// The notices of this mirror's client: see ``Client/notices``.
     public var news: ClientNotices { ClientNotices(feed: shared.news) }
 }

@@ -1,25 +1,25 @@
 import ReactorCore
 import ReactorThreads
 
-/// Tells of a mirror's changes: as a whole, and field by field where the state is tracked.
+/// Notifies observers of a mirror's changes: as a whole, and by field if the state is tracked.
 ///
 /// *Place*: between a mirror, whose readers register here, and its sink, which publishes. Not
-/// generic: a reader goes through here at every field that it reads.
+/// generic: every read of a field goes through here.
 @usableFromInline
 final class MirrorNotices: Sendable {
-    /// Signals every change that observers receive, and changes of the phase.
+    /// Signals every change that observers receive, and every change of the phase.
     @usableFromInline let changed = ChangeSignal()
-    /// One signal for each field that is observed by itself, by its index.
+    /// One signal for each field with observers of its own, by its index.
     private let signals: [Int: ChangeSignal]
     /// Fields by the hashes of their key paths.
     private let fields: [Int: [Field]]
-    /// Slices that compare their values after each change.
+    /// Callbacks of the slices, which compare their values after each change.
     private let watchers = Guarded<[UInt64: @Sendable (StateChanges, Bool) -> Void]>([:])
     private let lastWatcher = Guarded<UInt64>(0)
 
     private struct Field: Sendable {
         var path: any AnyKeyPath & Sendable
-        /// What tells of it; nothing does where it is ignored.
+        /// The field's signal; none if the state ignores the field.
         var signal: ChangeSignal?
     }
 
@@ -36,12 +36,12 @@ final class MirrorNotices: Sendable {
         self.fields = fields
     }
 
-    /// Notes that the caller reads the field at `path`.
+    /// Records for observation that the caller reads the field at `path`.
     @usableFromInline
     func access(_ path: AnyKeyPath) { signal(for: path)?.access() }
 
-    /// What tells of the field at `path`: the signal of all changes where it is not known, none
-    /// where it is ignored.
+    /// The signal of the field at `path`: that of all changes if the field is not known, none if
+    /// the state ignores it.
     func signal(for path: AnyKeyPath) -> ChangeSignal? {
         if fields.isEmpty { return changed }
         guard let field = fields[path.hashValue]?.first(where: { $0.path == path }) else {
@@ -50,7 +50,7 @@ final class MirrorNotices: Sendable {
         return field.signal
     }
 
-    /// Tells of changes that have been made. *Owner*: called with no lock held.
+    /// Publishes changes that have been made. *Owner*: called with no lock held.
     func publish(_ changes: StateChanges) {
         if case .fields(let fields) = changes {
             guard fields.contains(where: { !$0.isIgnored }) else { return }
@@ -63,10 +63,10 @@ final class MirrorNotices: Sendable {
         tellWatchers(changes, isLast: false)
     }
 
-    /// Tells that the phase, and nothing of the state, has changed.
+    /// Publishes a change of the phase without a change of the state.
     func publishPhase() { changed.publish() }
 
-    /// Tells that there will be no more changes.
+    /// Publishes the end: no change follows.
     func publishEnd() {
         changed.publish(isLast: true)
         for signal in signals.values { signal.publish(isLast: true) }

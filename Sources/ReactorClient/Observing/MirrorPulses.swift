@@ -1,15 +1,15 @@
 public import ReactorCore
 import ReactorThreads
 
-/// The values of a counted field over time, one for each time that it was assigned.
+/// The values of a counted field over time, one for each assignment.
 public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequence, Sendable {
     let mirror: Mirror<R>
     let field: any KeyPath<R.State, Pulsing> & Sendable
 
-    /// Starts now: what was assigned before is left out.
+    /// Starts now: earlier assignments are left out.
     public func makeAsyncIterator() -> Iterator { Iterator(mirror: mirror, field: field) }
 
-    /// One reader's place.
+    /// One reader's position in the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let mirror: Mirror<R>
         let field: any KeyPath<R.State, Pulsing> & Sendable

@@ -21,7 +21,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         mirror.sagas.desk { makeDesk(client) }
     }
 
-    // The mirror keeps its desk: the desk does not keep the mirror.
+    // The mirror keeps the desk alive; the desk does not keep the mirror alive.
     func makeDesk(_ client: ClientMachine) -> SagaDesk<R> {
         let (replica, sagas, hold, path) = (mirror.replica, mirror.sagas, hold, path)
         let log = SagaLog<R>(room)
@@ -48,7 +48,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
             })
     }
 
-    /// Tells the client of what a handler of a saga began and what failed.
+    /// Reports to the client the failures of a saga's handlers.
     func watch(_ scope: SagaScope) {
         let (news, path) = (mirror.shared.news, path)
         scope.whenRunFails { error, _ in
@@ -114,7 +114,7 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
         }
     }
 
-    /// Sends an action for a saga; `then` is called on the client's thread.
+    /// Sends an action for a saga; calls `then` on the client's thread.
     private static func send(
         _ bytes: [UInt8], to hold: NodeHold, through client: ClientMachine,
         then: @escaping (ActionOutcome) -> Void

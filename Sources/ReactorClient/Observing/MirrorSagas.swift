@@ -3,11 +3,11 @@ import ReactorThreads
 
 /// The sagas of one mirror: the events that they receive, and which of them run.
 ///
-/// *Owner*: events arrive on the client's thread; any thread may ask.
+/// *Owner*: the client's thread delivers events; any thread may start a saga.
 final class MirrorSagas<R: Reactor>: Sendable {
-    /// What a saga of the client waits by and runs on.
+    /// The clock and the executor of the client's sagas.
     let room: SagaRoom
-    /// Raised once a saga was run here: a mirror without any looks at nothing else.
+    /// Raised with the first saga: a mirror without sagas checks only this flag.
     private let hasSagas = Flag()
     private let state = Guarded(State())
 
@@ -24,7 +24,8 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     var isHeard: Bool { hasSagas.isUp }
 
-    /// Where the sagas hear of the mirror; made by the first that asks, none once that has ended.
+    /// The desk through which sagas receive the mirror's events. The first call makes it; `nil`
+    /// once the mirror has ended.
     func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R>? {
         let desk = state.withLock { state in
             if state.isEnded { return Confined<SagaDesk<R>?>(nil) }
@@ -36,7 +37,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
         return desk.open()
     }
 
-    /// Lists a saga at the top, to be cancelled when the mirror ends.
+    /// Adds a top-level saga, to be cancelled when the mirror ends.
     func adopt(_ scope: SagaScope) {
         let id = ObjectIdentifier(scope)
         let isEnded = state.withLock { state in
@@ -51,13 +52,13 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     // MARK: On the client's thread
 
-    /// Remembers the mutations that the replica is about to apply.
+    /// Records the mutations that the replica is about to apply.
     func stage(_ replica: Replica<R>) {
         guard isHeard else { return }
         state.withLock { $0.staged += replica.stagedMutations }
     }
 
-    /// Reports to the sagas what the replica has applied.
+    /// Reports to the sagas the mutations that the replica has applied.
     func reportMutations() {
         guard isHeard else { return }
         let staged = state.withLock { state in
@@ -68,9 +69,9 @@ final class MirrorSagas<R: Reactor>: Sendable {
         for mutation in staged { desk.tell(.mutation(mutation)) }
     }
 
-    /// Has `submit` send an action of this process, unless a saga has no room for it. `submit` receives
-    /// the function that reports the outcome to the sagas. Where there is no room, `refused` receives
-    /// the rejection instead. `submit` ends the preview where it is called, this where it is not.
+    /// Sends an action of this process through `submit`, unless a saga's channel has no room for
+    /// it. `submit` receives the function that reports the outcome to the sagas, and ends the
+    /// preview. Without room, `refused` receives the rejection, and this function ends the preview.
     func pass(
         _ action: R.Action, preview ticket: PreviewTicket? = nil,
         orElse refused: (ActionOutcome) -> Void,
@@ -103,7 +104,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
         }
     }
 
-    /// The mirror shows nothing new any more.
+    /// Ends the sagas: the mirror gets no more updates.
     func end() {
         let top = state.withLock { state in
             state.isEnded = true

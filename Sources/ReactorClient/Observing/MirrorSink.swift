@@ -1,7 +1,7 @@
 import ReactorCore
 import ReactorThreads
 
-/// A mirror's end on the client's thread: reads updates, and runs the reactor's own `reduce`.
+/// The part of a mirror on the client's thread: reads updates, and runs the reactor's `reduce`.
 final class MirrorSink<R: Reactor>: SliceSink {
     let fingerprint = R.fingerprint
     /// The mirror, while a reference to it exists.
@@ -9,19 +9,19 @@ final class MirrorSink<R: Reactor>: SliceSink {
     private let replica: Replica<R>
     private let phase: Guarded<ClientPhase>
     private let notices: MirrorNotices
-    /// What took effect and was not announced yet.
+    /// Changes that took effect and were not announced yet.
     private var changes = StateChanges.fields([])
     private let shared: SharedState
     private let sagas: MirrorSagas<R>
     private var isLive = false
-    /// The daemon's name for the type of the node, where that is another type than the mirror's.
+    /// The daemon's name for the type of the node, if it differs from the mirror's.
     private var otherReactor: String?
     private var isValue = false
     /// Ordinal of the last of this client's actions that is staged.
     private var stagedOwn: UInt64 = 0
     private var starting: Starting?
 
-    /// Calls that wait for the first state, and the only reference to the mirror before.
+    /// Calls that wait for the first state; they hold the only reference to the mirror until then.
     private struct Starting {
         let mirror: Mirror<R>
         var completions: [(Result<Mirror<R>, ClientError>) -> Void]
@@ -42,21 +42,21 @@ final class MirrorSink<R: Reactor>: SliceSink {
 
     var isReleased: Bool { mirror == nil }
 
-    // A mirror that does not run `reduce` reads its state from the whole value.
+    // A mirror that does not run `reduce` decodes its state from the whole value.
     var takesPatches: Bool { false }
 
     func granted(_ slice: UInt32, of reactor: String, epoch: UInt64) {
         otherReactor = reactor == "\(R.self)" ? nil : reactor
-        // The slices of values have numbers of their own, from here on.
+        // From this number on, the daemon numbers the slices of values.
         guard slice < 1 << 31 else { return }
         mirror?.idNow.withLock { $0 = ReactorID(epoch: epoch, node: slice) }
     }
 
-    // A patch answers another sink of the slice: this one waits for a whole value.
+    // A patch is for another sink of the slice: this one waits for a whole value.
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {}
 
-    /// Calls `completion` as soon as the mirror shows the daemon's state; returns false where the last
-    /// reference to it is gone.
+    /// Calls `completion` as soon as the mirror shows the daemon's state; returns false if the last
+    /// reference to the mirror is gone.
     func whenReady(
         _ completion: @escaping (Result<Mirror<R>, ClientError>) -> Void
     ) -> Bool {
@@ -75,8 +75,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
         if isAbsent {
             throw WireError(.mismatch(expected: "a state", got: "nothing"), at: 0)
         }
-        // A type that the daemon names in the same way may have fields more or less: that is how
-        // types change over time. Under another name, defaults would hide that nothing fits.
+        // A daemon's type of the same name may have more or fewer fields, as types change over
+        // time. Under another name, defaults would hide that no field matches.
         if isValue, otherReactor != nil {
             try replica.stage(exactly: value)
         } else {
@@ -96,8 +96,8 @@ final class MirrorSink<R: Reactor>: SliceSink {
     func containsOwn(upTo ordinal: UInt64) { stagedOwn = max(stagedOwn, ordinal) }
 
     func setMode(_ mode: SubscriptionMode) {
-        // Where the types differ, so may what the reactor makes of an action; and a mirror that shows
-        // values for other reasons does not show what the reactor decides on.
+        // Where the types differ, the reactor's decisions may differ too. A mirror that follows the
+        // value for another reason lacks fields that the reactor decides on.
         isValue = mode == .value
         shared.lock.withLock { replica.setPreviewable(mode == .replica) }
         if mode == .value { mirror?.idNow.withLock { $0 = nil } }
@@ -126,7 +126,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         guard replica.hasState, !isLive else { return }
         isLive = true
         phase.whileLocked { $0 = .live }
-        // Readers of the phase are woken with those of every field.
+        // Readers of the phase observe every field's signal.
         changes = .all
     }
 
@@ -145,7 +145,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
         self.isLive = isLive
         phase.withLock { $0 = isLive ? .live : .connecting }
         notices.publishPhase()
-        // A task that waits for a revision waits for the connection as well.
+        // A task that waits for a revision also waits for the connection.
         shared.moved.publish()
     }
 

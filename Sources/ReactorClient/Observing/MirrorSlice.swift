@@ -2,7 +2,7 @@ public import Observation
 public import ReactorCore
 import ReactorThreads
 
-/// A part of a mirrored state that tells of its changes only when its value differs from before.
+/// A part of a mirrored state that notifies observers only when its value differs from before.
 ///
 ///     let total = mirror.slice(\.cart).slice(\.total)
 ///     for await value in total.values() { ... }
@@ -10,7 +10,7 @@ import ReactorThreads
 /// *Owner*: any thread. *Cost*: compares the part after each update of the mirror.
 @dynamicMemberLookup
 public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observable, Sendable {
-    /// The mirror that this is a part of.
+    /// The mirror of the whole state.
     public let mirror: Mirror<R>
     private let read: @Sendable (R.State) -> Value
     private let state: SliceState<Value>
@@ -24,7 +24,7 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
         watcher = mirror.notices.watch { [replica = mirror.replica] _, isLast in
             state.take(isLast: isLast) { replica.withLock { read($0.shown) } }
         }
-        // The mirror may have moved on, or ended, before it was watched.
+        // The mirror may have changed, or ended, before the slice began to watch it.
         state.take(isLast: mirror.changed.isEnded) {
             mirror.replica.withLock { read($0.shown) }
         }
@@ -43,7 +43,7 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
         value[keyPath: field]
     }
 
-    /// A part of this part, which is silent where this one moves and that does not.
+    /// A part of this part, which notifies only when its own value differs.
     public func slice<Part: Equatable & Sendable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> MirrorSlice<R, Part> {
@@ -60,14 +60,14 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
 
         public func makeAsyncIterator() -> Iterator { Iterator(slice: slice) }
 
-        /// One reader's place.
+        /// One reader's position in the sequence.
         public struct Iterator: AsyncIteratorProtocol {
             let slice: MirrorSlice
             private var last: Value?
 
             init(slice: MirrorSlice) { self.slice = slice }
 
-            /// The next value, once there is one; `nil` at the end, or if the task is cancelled.
+            /// The next value; `nil` at the end, or if the task is cancelled.
             public mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
             ) async -> Value? {
@@ -88,17 +88,17 @@ public final class MirrorSlice<R: Reactor, Value: Equatable & Sendable>: Observa
     }
 }
 
-/// What a slice showed last.
+/// The last value of a slice.
 private final class SliceState<Value: Equatable & Sendable>: Sendable {
     let value: Guarded<Value>
     let changed = ChangeSignal()
 
     init(_ value: Value) { self.value = Guarded(value) }
 
-    /// Takes the value that `read` gives, and tells of it where it differs.
+    /// Takes the value that `read` returns, and publishes it if it differs.
     func take(isLast: Bool, _ read: () -> Value) {
         let isNews = value.withLock { value in
-            // Read outside the lock, it might be older than what another thread has taken since.
+            // A value read outside the lock might be older than the one another thread has stored.
             let next = read()
             guard value != next else { return false }
             value = next

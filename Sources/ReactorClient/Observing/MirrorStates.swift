@@ -9,7 +9,7 @@ public struct MirrorStates<R: Reactor, Value: Equatable & Sendable>: AsyncSequen
     /// Starts again with the current value.
     public func makeAsyncIterator() -> Iterator { Iterator(mirror: mirror, field: field) }
 
-    /// One reader's place.
+    /// One reader's position in the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let mirror: Mirror<R>
         let field: any KeyPath<R.State, Value> & Sendable
@@ -20,7 +20,7 @@ public struct MirrorStates<R: Reactor, Value: Equatable & Sendable>: AsyncSequen
             self.field = field
         }
 
-        /// The next value, once there is one; `nil` at the end, or if the task is cancelled.
+        /// The next value; `nil` at the end, or if the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> Value? {

@@ -1,7 +1,7 @@
 public import ReactorCore
 import ReactorThreads
 
-/// Something that shows a reactor, one at a time: assigning another binds that instead.
+/// An object that shows one reactor at a time: assigning another replaces what the last one bound.
 ///
 ///     final class Page: ReactorConsumer {
 ///         let seat = ReactorSeat<Visits>()
@@ -18,15 +18,15 @@ import ReactorThreads
 public protocol ReactorConsumer: AnyObject {
     associatedtype R: Reactor
 
-    /// Holds the reactor that is shown, and what was bound to it.
+    /// Holds the mirror that is shown, and the work that was bound to it.
     var seat: ReactorSeat<R> { get }
 
-    /// Binds to a reactor; what is put into `bag` ends when another is assigned, or none.
+    /// Binds to a reactor; the work in `bag` ends when another reactor, or none, is assigned.
     func bind(reactor: Mirror<R>, into bag: BindingBag)
 }
 
 extension ReactorConsumer {
-    /// The reactor that is shown. Each assignment ends what the last one bound, and binds again.
+    /// The reactor that is shown. Each assignment ends the work of the last one, and binds again.
     public var reactor: Mirror<R>? {
         get { seat.reactor }
         set {
@@ -35,8 +35,8 @@ extension ReactorConsumer {
         }
     }
 
-    /// Assigns the reactor that `make` gives, once it is there: connected, with its first state.
-    /// Until then nothing is bound, and if another is assigned before, this one never is.
+    /// Assigns the mirror that `make` returns, once it is connected and has its first state. Until
+    /// then nothing is bound. If the program assigns another mirror before, this one is dropped.
     ///
     /// Returns true if it was bound.
     @discardableResult
@@ -52,7 +52,7 @@ extension ReactorConsumer {
     }
 }
 
-/// Where a consumer's reactor sits. *Owner*: the consumer's.
+/// Stores a consumer's reactor. *Owner*: the isolation of the consumer.
 public final class ReactorSeat<R: Reactor> {
     private(set) var reactor: Mirror<R>?
     private var bag: BindingBag?
@@ -61,16 +61,16 @@ public final class ReactorSeat<R: Reactor> {
     /// An empty seat.
     public init() {}
 
-    /// Counts an assignment that is yet to come.
+    /// Counts an assignment that will follow; returns its number.
     func reserve() -> UInt64 {
         assignments += 1
         return assignments
     }
 
-    /// True where nothing was assigned since.
+    /// True if no other assignment was made since.
     func isReserved(_ ticket: UInt64) -> Bool { assignments == ticket }
 
-    /// Seats a reactor, or none, and gives the bag to bind it into.
+    /// Stores a mirror, or none, and returns the bag for its bindings.
     func take(_ new: Mirror<R>?) -> BindingBag? {
         assignments += 1
         bag?.cancel()
@@ -80,7 +80,7 @@ public final class ReactorSeat<R: Reactor> {
     }
 }
 
-/// Work that ends together.
+/// Tasks that are cancelled together.
 public final class BindingBag: Sendable {
     private let state = Guarded(State())
 
@@ -94,7 +94,7 @@ public final class BindingBag: Sendable {
 
     deinit { cancel() }
 
-    /// Ends a task with the bag.
+    /// Cancels a task with the bag.
     public func add(_ task: Task<Void, Never>) {
         let isLate = state.withLock { state in
             if !state.isCancelled { state.tasks.append(task) }
@@ -116,12 +116,12 @@ public final class BindingBag: Sendable {
                         await body(value)
                     }
                 } catch {
-                    // A source that fails is a source that has ended.
+                    // A failed sequence ends like one that ended.
                 }
             })
     }
 
-    /// Ends everything in the bag, and what is put into it later.
+    /// Cancels everything in the bag, and everything that is added later.
     public func cancel() {
         let tasks = state.withLock { state in
             state.isCancelled = true

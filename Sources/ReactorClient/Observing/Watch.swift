@@ -3,25 +3,25 @@ import ReactorThreads
 
 /// The values of a slice over time, conflated to the latest: first the current one.
 ///
-/// Keeps going across lost connections. *Throws*: ``ClientError`` when there is no such path, the
-/// node was removed, or the client has ended.
+/// Continues across lost connections. *Throws*: ``ClientError`` if there is no such path, the node
+/// was removed, or the client has ended.
 public struct Watch: AsyncSequence, Sendable {
-    /// A value with the revision that it is of; `nil` if nothing stands at the path.
+    /// A value and its revision; `nil` if there is no node at the path.
     public typealias Element = (revision: Revision, value: WireValue?)
 
     let feed: WatchFeed
 
-    /// A reader's place; each starts with the current value.
+    /// Makes a reader, which starts with the current value.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed) }
 
-    /// One reader's place.
+    /// One reader's position in the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let feed: WatchFeed
         private var seen: UInt64 = 0
 
         init(feed: WatchFeed) { self.feed = feed }
 
-        /// The next value, once there is one; `nil` if the task is cancelled.
+        /// The next value; `nil` if the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ClientError) -> Element? {
@@ -40,10 +40,10 @@ public struct Watch: AsyncSequence, Sendable {
     }
 }
 
-/// The value of a slice, as it came or as patches made it.
+/// The value of a slice, as bytes from the daemon or as patches made it.
 enum HeldValue: Sendable {
     case absent
-    // A value that is replaced before it is read need not be decoded.
+    // A value that is replaced before it is read is never decoded.
     case bytes([UInt8])
     case value(WireValue)
 
@@ -63,7 +63,7 @@ enum HeldValue: Sendable {
         }
     }
 
-    /// True where both are the same; false where one of them cannot be decoded.
+    /// True if both are equal; false if one of them cannot be decoded.
     func isSame(as other: HeldValue) -> Bool {
         switch (self, other) {
         case (.absent, .absent): return true
@@ -76,14 +76,14 @@ enum HeldValue: Sendable {
     }
 }
 
-/// What a watched slice holds now; the watching ends with its last reader.
+/// The present value of a watched slice; the watch ends with its last reader.
 final class WatchFeed: Sendable {
     let state = Guarded(State())
     let changed = ChangeSignal()
     private let onEnd: @Sendable () -> Void
 
     struct State: Sendable {
-        /// Values so far.
+        /// Number of values so far.
         var count: UInt64 = 0
         var revision: Revision?
         var held = HeldValue.absent
@@ -95,19 +95,19 @@ final class WatchFeed: Sendable {
     deinit { onEnd() }
 }
 
-/// A watcher's end on the client's thread.
+/// The part of a watch on the client's thread.
 final class WatchSink: SliceSink {
     let id: UInt64
     let fingerprint: UInt64 = 0
     private weak var feed: WatchFeed?
-    /// What took effect last; `nil` before the first value.
+    /// The value that took effect last; `nil` before the first one.
     private var held: HeldValue?
     private var staged: Staged?
 
     private struct Staged {
         var held: HeldValue
         var sequence: UInt64
-        /// If it differs from what took effect last, where that is known.
+        /// Whether it differs from the value that took effect last, if that is known.
         var isDifferent: Bool?
     }
 
@@ -129,7 +129,8 @@ final class WatchSink: SliceSink {
     }
 
     func stage(patch: Span<UInt8>, sequence: UInt64) throws(WireError) {
-        // A sink that joins others gets a value of its own, after what is on its way.
+        // A sink that joins a followed slice gets a value of its own, after the patches on their
+        // way.
         guard let base = staged?.held ?? held else { return }
         guard var value = try base.decoded() else {
             throw WireError(.mismatch(expected: "a value to patch", got: "nothing"), at: 0)
@@ -148,7 +149,7 @@ final class WatchSink: SliceSink {
     func commit(epoch: UInt64) {
         guard let staged else { return }
         self.staged = nil
-        // A new connection repeats what the last one had sent.
+        // A new connection repeats the last value.
         let isNews = staged.isDifferent ?? !(held.map { $0.isSame(as: staged.held) } ?? false)
         held = staged.held
         feed?.state.withLock { state in

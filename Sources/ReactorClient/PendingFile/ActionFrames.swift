@@ -3,7 +3,8 @@ import ReactorWire
 
 /// Reads the frames of actions that this client has written.
 enum ActionFrames {
-    /// Calls `body` with the ordinal and the range of each action among the whole frames in `range`.
+    /// Calls `body` with the ordinal and the range of each action among the complete frames in
+    /// `range`.
     static func forEach(
         in bytes: Span<UInt8>, _ range: Range<Int>, _ body: (UInt64, Range<Int>) -> Void
     ) {
@@ -18,7 +19,7 @@ enum ActionFrames {
         }
     }
 
-    /// The numbers of nodes that a frame of an action speaks of.
+    /// The numbers of the nodes that an action's frame names.
     static func nodes(of frame: Span<UInt8>) -> [UInt32] {
         guard frame[4] == FrameKind.batch.rawValue else {
             return [UInt32(frame.word(at: 8, byteCount: 4))]

@@ -2,29 +2,30 @@ import ReactorBytes
 import ReactorCore
 import ReactorLoop
 
-/// Keeps a client's actions without an outcome where they outlive its process.
+/// Keeps a client's actions without an outcome in a store that outlives its process.
 ///
-/// *Place*: ``ClientMachine`` hands it what is about to leave, and what waits, once a turn; what was
-/// kept before is read when it is made. *Cost*: one write a turn in which there are new actions.
+/// *Place*: once a turn, ``ClientMachine`` passes the actions that are about to leave and those
+/// that wait. The initialiser reads what an earlier run kept. *Cost*: one write in each turn with
+/// new actions.
 final class ClientJournal {
-    /// What an earlier run left.
+    /// The contents that an earlier run left.
     private var recovered: PendingState
-    /// Actions up to this ordinal are in it.
+    /// The journal contains the actions up to this ordinal.
     private(set) var keptLast: UInt64
-    /// It says that every outcome up to this ordinal has arrived.
+    /// The journal records that every outcome up to this ordinal has arrived.
     private(set) var concluded: UInt64
-    /// True where all of it has to be rewritten before anything leaves.
+    /// True if the whole journal must be rewritten before any bytes leave.
     private(set) var needsRewrite = true
     private let store: any PendingStore
     private var session: KeptSession
     private var paths: [UInt32: String] = [:]
-    /// How long it may be before it is rewritten.
+    /// Length, in bytes, at which the journal is rewritten.
     private var rewriteByteCount = ClientJournal.byteCountMin
 
-    /// Length below which it is not worth while to leave out what has an outcome.
+    /// Length, in bytes, below which dropping actions with an outcome is not worth a rewrite.
     static let byteCountMin = 1 << 20
 
-    /// Reads what is in `store`, and cuts off an end that was torn.
+    /// Reads the contents of `store`, and cuts off a torn end.
     init(_ store: any PendingStore) throws(ClientError) {
         self.store = store
         let bytes = try Self.reading { () throws(LoopError) in try store.contents() }
@@ -40,7 +41,7 @@ final class ClientJournal {
 
     /// Opens the file at `path`.
     ///
-    /// *Throws*: ``FaultCode/sessionBusy`` where another has it.
+    /// *Throws*: ``FaultCode/sessionBusy`` if another process has it open.
     convenience init(at path: String) throws(ClientError) {
         let file: AppendFile
         do throws(LoopError) {
@@ -64,14 +65,14 @@ final class ClientJournal {
         }
     }
 
-    /// What an earlier run left, for the run that continues it.
+    /// Moves out the contents that an earlier run left, for the run that continues it.
     func takeRecovered() -> PendingState {
         defer { recovered.frames = [:] }
         return recovered
     }
 
-    /// The daemon speaks of the session with this secret, in this epoch; it did so first at the
-    /// sequence `since`.
+    /// Records the session: its secret, the daemon's epoch, and the sequence `since` of the
+    /// daemon's first message about it.
     func keep(session secret: [UInt8], epoch: UInt64, since: UInt64?) {
         guard session.secret != secret || session.epoch != epoch else { return }
         session.secret = secret
@@ -83,7 +84,7 @@ final class ClientJournal {
 
 // MARK: - Writing
 extension ClientJournal {
-    /// Frames of actions, and which paths they mean.
+    /// Frames of actions, and the paths of the nodes that they name.
     struct Portion: ~Copyable {
         var frames = WireWriter()
         var nodes: Set<UInt32> = []
@@ -98,8 +99,8 @@ extension ClientJournal {
         }
     }
 
-    /// Puts new actions behind what is there; `last` is the ordinal of the last of them, and every
-    /// outcome up to `concluded` has arrived.
+    /// Appends new actions; `last` is the ordinal of the last of them, and every outcome up to
+    /// `concluded` has arrived.
     func append(
         _ portion: borrowing Portion, last: UInt64, concluded: UInt64,
         path: (UInt32) -> String?
@@ -120,7 +121,7 @@ extension ClientJournal {
         needsRewrite = store.byteCount > rewriteByteCount
     }
 
-    /// Rewrites all of it: the session, and these actions.
+    /// Rewrites the whole journal: the session, and these actions.
     func rewrite(
         _ portion: borrowing Portion, last: UInt64, concluded: UInt64,
         path: (UInt32) -> String?
@@ -144,7 +145,7 @@ extension ClientJournal {
         rewriteByteCount = max(Self.byteCountMin, 2 * bytes.count)
     }
 
-    /// Forgets the session: there is nothing to go on with.
+    /// Empties the journal: there is no session to continue.
     func clear() throws(ClientError) {
         try Self.reading { () throws(LoopError) in try store.truncate(to: 0) }
     }

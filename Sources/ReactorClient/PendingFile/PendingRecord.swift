@@ -3,23 +3,23 @@ import ReactorWire
 
 /// One record of a client's journal.
 ///
-/// *Shape*: the length of the payload in 4 bytes, the kind in 1, a ``WireChecksum`` of kind and
-/// payload in 8, all the lowest byte first; then the payload. A file is ``magic`` and records behind
-/// it; the end may be torn.
+/// *Shape*: the length of the payload (4 bytes), the kind (1 byte), a ``WireChecksum`` of kind and
+/// payload (8 bytes), all little-endian; then the payload. A file is ``magic`` followed by records;
+/// the end may be torn.
 struct PendingRecord {
     var kind: Kind
-    /// Where its payload stands.
+    /// The range of its payload.
     var payload: Range<Int>
 
-    /// What a record says.
+    /// The content of a record's payload.
     enum Kind: UInt8 {
-        /// ``KeptSession``: whose ordinals follow; written once, in front.
+        /// ``KeptSession``: the session of the ordinals that follow; written once, first.
         case session = 1
-        /// ``KeptNode``: which path the frames behind it mean by a number.
+        /// ``KeptNode``: the path of a node's number in the frames that follow.
         case node = 2
-        /// Frames of actions, whole, back to back.
+        /// Complete frames of actions, without gaps.
         case actions = 3
-        /// An ordinal, 8 bytes: every outcome up to it has arrived.
+        /// An ordinal in 8 bytes: every outcome up to it has arrived.
         case concluded = 4
     }
 
@@ -35,7 +35,7 @@ struct PendingRecord {
         writer.raw(payload)
     }
 
-    /// Reads the record at `offset`; `nil` where none is whole there.
+    /// Reads the record at `offset`; `nil` if there is no complete record there.
     init?(_ bytes: Span<UInt8>, at offset: Int) {
         let start = offset + Self.headByteCount
         guard start <= bytes.count else { return nil }
@@ -49,10 +49,10 @@ struct PendingRecord {
         payload = start..<end
     }
 
-    /// Most bytes that are summed up in search of a record.
+    /// Limit of the bytes that are checksummed in search of a record.
     private static let searchBytesMax = 64 << 20
 
-    /// True where a whole record starts anywhere behind `offset`.
+    /// True if a complete record starts anywhere after `offset`.
     static func isAny(_ bytes: Span<UInt8>, behind offset: Int) -> Bool {
         var bytesLeft = searchBytesMax
         var offset = offset + 1
@@ -76,20 +76,20 @@ struct PendingRecord {
     }
 }
 
-/// The session that a journal's ordinals are of.
+/// The session of a journal's ordinals.
 @WireCodable
 struct KeptSession: Equatable {
     /// Its secret; absent before the first welcome.
     var secret: [UInt8]?
-    /// The daemon's epoch when it last spoke of the session.
+    /// The daemon's epoch in its last message about the session.
     var epoch: UInt64
-    /// The sequence that the daemon told when it first spoke of the session.
+    /// The daemon's sequence in its first message about the session.
     var since: UInt64?
-    /// Highest ordinal in use when this was written.
+    /// Highest ordinal in use when this record was written.
     var last: UInt64
 }
 
-/// What a journal's frames mean by the number of a node.
+/// The path of a node's number in a journal's frames.
 @WireCodable
 struct KeptNode: Equatable {
     var id: UInt32

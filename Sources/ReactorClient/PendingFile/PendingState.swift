@@ -2,27 +2,27 @@ import ReactorBytes
 import ReactorLoop
 import ReactorWire
 
-/// What a client's journal says: the session, and the actions whose outcomes had not arrived.
+/// The contents of a client's journal: the session, and the actions without an outcome.
 struct PendingState {
-    /// The session; its secret is absent where none was had.
+    /// The session; its secret is absent if there was no welcome.
     var session = KeptSession(secret: nil, epoch: 0, since: nil, last: 0)
     /// Every outcome up to this ordinal had arrived.
     var concluded: UInt64 = 0
     /// Highest ordinal in use.
     var last: UInt64 = 0
-    /// Paths of nodes by the numbers that the frames have.
+    /// Paths of nodes by their numbers in the frames.
     var paths: [UInt32: String] = [:]
     /// Frames of the actions above ``concluded``, by their ordinals.
     var frames: [UInt64: [UInt8]] = [:]
-    /// Bytes of the file up to the end of its last whole record.
+    /// Length of the file up to the end of its last complete record, in bytes.
     var byteCount = 0
 
-    /// Reads a journal; a torn end is left out.
+    /// Reads a journal, without a torn end.
     ///
-    /// *Throws*: where the bytes are something else, and where there is more behind what is damaged.
+    /// *Throws*: if the bytes are no journal, or if complete records follow a damaged one.
     init(_ bytes: [UInt8]) throws(ClientError) {
         let magic = PendingRecord.magic
-        // Its writer may have ended before it had written as much.
+        // The writer may have ended in the middle of the magic bytes.
         if bytes.count < magic.count, magic.starts(with: bytes) { return }
         guard bytes.starts(with: magic) else {
             throw .system("the journal begins with other bytes than a client's does")
@@ -37,7 +37,7 @@ struct PendingState {
             }
             byteCount = record.payload.upperBound
         }
-        // Actions that were promised would be lost without a word.
+        // The actions in those records were promised and would be lost silently.
         if PendingRecord.isAny(span, behind: byteCount) {
             throw .system(
                 "the journal is damaged at byte \(byteCount), and goes on behind that: look at it, "
@@ -71,7 +71,7 @@ struct PendingState {
         }
     }
 
-    /// Numbers of the nodes that the actions go to, where their paths are known.
+    /// Numbers of the nodes that the actions go to, if their paths are known.
     var nodesInUse: [UInt32] {
         let used = frames.values.reduce(into: Set<UInt32>()) { used, frame in
             used.formUnion(ActionFrames.nodes(of: frame.span))
@@ -80,19 +80,19 @@ struct PendingState {
     }
 }
 
-/// Where a client's journal is kept: see ``ClientOptions/journal``.
+/// The store of a client's journal: see ``ClientOptions/journal``.
 ///
 /// *Place*: beneath ``ClientJournal``; a file, or a test's array.
 protocol PendingStore: AnyObject {
-    /// How long it is.
+    /// Length of the contents, in bytes.
     var byteCount: Int { get }
-    /// Everything in it.
+    /// Returns the whole contents.
     func contents() throws(LoopError) -> [UInt8]
-    /// Puts bytes behind what is there.
+    /// Appends bytes.
     func append(_ bytes: [UInt8]) throws(LoopError)
-    /// Cuts it to its first bytes.
+    /// Truncates the contents to the first `byteCount` bytes.
     func truncate(to byteCount: Int) throws(LoopError)
-    /// Puts other contents in place of all that is there, as a whole.
+    /// Replaces the whole contents atomically.
     func replace(with bytes: [UInt8]) throws(LoopError)
 }
 

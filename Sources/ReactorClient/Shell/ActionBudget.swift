@@ -1,8 +1,8 @@
 import ReactorThreads
 
-/// Bounds the bytes of actions that a client's callers have handed over and that have no outcome.
+/// Bounds the bytes of actions that callers have passed to a client and that have no outcome.
 final class ActionBudget: Sendable {
-    /// Most bytes of actions without an outcome; a caller that wants to add more waits.
+    /// Limit of the bytes of actions without an outcome; callers beyond it wait.
     let bytesMax: Int
     private let state = Guarded(State())
 
@@ -10,7 +10,7 @@ final class ActionBudget: Sendable {
         var usedBytes = 0
         var waiting: [(byteCount: Int, answer: OneAnswer<Bool>)] = []
 
-        // An action that is larger than the whole budget must pass some time.
+        // An action larger than the whole budget is admitted while no other bytes are reserved.
         func fits(_ byteCount: Int, _ bytesMax: Int) -> Bool {
             usedBytes == 0 || usedBytes + byteCount <= bytesMax
         }
@@ -18,10 +18,10 @@ final class ActionBudget: Sendable {
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    /// How many callers wait.
+    /// Number of callers that wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Reserves bytes if they fit, and no caller waits.
+    /// Reserves bytes if they fit and no caller waits.
     func tryReserve(_ byteCount: Int) -> Bool {
         state.withLock { state in
             guard state.waiting.isEmpty, state.fits(byteCount, bytesMax) else { return false }
@@ -30,7 +30,7 @@ final class ActionBudget: Sendable {
         }
     }
 
-    /// Reserves bytes, first come first served; returns false if the task is cancelled before.
+    /// Reserves bytes, first come first served; returns false if the task is cancelled first.
     func reserve(_ byteCount: Int) async -> Bool {
         let answer = state.withLock { state -> OneAnswer<Bool>? in
             if state.waiting.isEmpty, state.fits(byteCount, bytesMax) {
@@ -47,7 +47,7 @@ final class ActionBudget: Sendable {
         return false
     }
 
-    /// Returns reserved bytes, and admits callers that wait.
+    /// Returns reserved bytes, and admits waiting callers.
     func release(_ byteCount: Int) {
         let admitted = state.withLock { state in
             state.usedBytes -= byteCount
@@ -56,13 +56,13 @@ final class ActionBudget: Sendable {
         for answer in admitted { answer.give(true) }
     }
 
-    /// Takes a cancelled caller out of the queue, and admits those behind it.
+    /// Removes a cancelled caller from the queue, and admits those behind it.
     private func giveUp(_ answer: OneAnswer<Bool>, _ byteCount: Int) {
         let admitted = state.withLock { state in
             if let index = state.waiting.firstIndex(where: { $0.answer === answer }) {
                 state.waiting.remove(at: index)
             } else {
-                // The caller was admitted in the moment of the cancellation.
+                // The cancellation came after the caller was admitted.
                 state.usedBytes -= byteCount
             }
             return admit(&state)

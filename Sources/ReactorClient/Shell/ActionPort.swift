@@ -2,7 +2,8 @@ import Glibc
 import ReactorCore
 import ReactorThreads
 
-/// Reaches a client's isolation from any thread; the client ends with the last reference to it.
+/// Reaches a client's isolation from any thread; the client ends with the last reference to the
+/// port.
 package final class ActionPort: Sendable {
     private let shell: PortShell
     private let budget: ActionBudget
@@ -10,8 +11,8 @@ package final class ActionPort: Sendable {
     private let pid = getpid()
     private let isForked: @Sendable () -> Bool
 
-    /// Makes a port to the client in `shell`, for as many bytes of actions as its `options` say;
-    /// `isForked` is true in a process that was forked, without the client's thread.
+    /// Makes a port to the client in `shell`, with the byte budget of `options`. `isForked` is true
+    /// in a forked process, which lacks the client's thread.
     package init(
         _ shell: PortShell, _ options: ClientOptions, isForked: @escaping @Sendable () -> Bool
     ) {
@@ -20,40 +21,40 @@ package final class ActionPort: Sendable {
         self.isForked = isForked
     }
 
-    /// Where inputs of the client's mirrors run; where any task runs, if there is none.
+    /// The executor of mirrors' action inputs; `nil` for the default executor.
     var executor: (any TaskExecutor)? { shell.executor }
 
     deinit { end() }
 
-    /// Runs `job` on the client's isolation, and has its shell send what comes of it; returns false
-    /// if the client has ended or belongs to another process.
+    /// Runs `job` on the client's isolation, and has the shell send the resulting bytes; returns
+    /// false if the client has ended or belongs to another process.
     func post(_ job: @escaping @Sendable (ClientMachine) -> Void) -> Bool {
         // In a forked process the queue and its lock are copies, and no thread serves them.
         if isForked() || hasEnded.isUp { return false }
         return shell.post(job)
     }
 
-    /// Why nothing can be posted, where that is so.
+    /// The error for a job that could not be posted.
     var refusal: ClientError { isForked() ? .forked(pid: pid) : .ended }
 
-    /// Throws where the client has ended or belongs to another process.
+    /// Throws if the client has ended or belongs to another process.
     func check() throws(ClientError) {
         if isForked() || hasEnded.isUp { throw refusal }
     }
 
-    /// Ends the client, after what was posted before; what is posted later is refused.
+    /// Ends the client, after the jobs posted before; later jobs are refused.
     package func end() {
         guard !isForked(), !hasEnded.isUp else { return }
         shell.end()
         hasEnded.raise()
     }
 
-    /// Has the daemon say how far it is.
+    /// Pings the daemon, whose answer brings the client up to date.
     func ping() async throws(ClientError) {
         try await ask { client, then in client.ping(then: then) }
     }
 
-    /// Asks something of the client on its isolation, and waits for the answer.
+    /// Runs a question on the client's isolation, and waits for the answer.
     func ask<Value: Sendable>(
         _ body:
             @escaping @Sendable (
@@ -69,14 +70,14 @@ package final class ActionPort: Sendable {
     }
 }
 
-/// Where a client runs, as its ``ActionPort`` sees it.
+/// The shell of a client, as its ``ActionPort`` uses it.
 package struct PortShell: Sendable {
-    /// Runs a job on the client's isolation, in the order of the calls, and sends what comes of it;
-    /// returns false where the client has ended.
+    /// Runs a job on the client's isolation, in the order of the calls, and sends the resulting
+    /// bytes; returns false if the client has ended.
     let post: @Sendable (@escaping @Sendable (ClientMachine) -> Void) -> Bool
-    /// Ends the client, after what was posted before.
+    /// Ends the client, after the jobs posted before.
     let end: @Sendable () -> Void
-    /// Where tasks of the client's run; where any task runs, if there is none.
+    /// The executor of the client's tasks; `nil` for the default executor.
     let executor: (any TaskExecutor)?
 
     /// Makes a shell of the functions that reach the client.
@@ -93,25 +94,25 @@ package struct PortShell: Sendable {
 
 // MARK: - Actions
 extension ActionPort {
-    /// Submits an action on the client's isolation, with a completion; it ends the action's preview.
+    /// Submits an action with a completion on the client's isolation; it ends the action's preview.
     typealias Submission =
         @Sendable (
             ClientMachine, OutgoingAction, @escaping (ActionOutcome) -> Void
         ) throws(ClientError) -> Void
 
-    /// Submits an action and nothing else.
+    /// Submits an action without further steps.
     static let plainly: Submission = { (client, action, then) throws(ClientError) in
         try client.submit(action, then: then)
     }
 
-    /// Sends an action and waits for nothing; returns false if the budget has no room for it, or the
+    /// Sends an action without waiting; returns false if the budget has no room for it, or the
     /// client has ended. `held` is kept until the outcome arrives.
     func send(
         _ action: OutgoingAction, holding held: any Sendable,
         by submission: @escaping Submission = plainly
     ) -> Bool {
         let byteCount = action.byteCount
-        // In a forked process the lock of the budget is a copy, possibly locked, that no thread unlocks.
+        // In a forked process the budget's lock is a copy that may stay locked for ever.
         guard !isForked(), budget.tryReserve(byteCount) else {
             action.preview?.settle()
             return false
@@ -173,7 +174,7 @@ extension ActionPort {
         return await answer.wait(cancelled: .unknown(.cancelled))
     }
 
-    /// How many of `actions` are sent at once, so that other callers get room as well: at least one.
+    /// How many of `actions` are sent at once, leaving room for other callers: at least one.
     func portion(of actions: ArraySlice<[UInt8]>) -> Int {
         var total = 0
         let end = actions.firstIndex { action in
@@ -183,9 +184,10 @@ extension ActionPort {
         return max(1, (end ?? actions.endIndex) - actions.startIndex)
     }
 
-    /// Sends actions in order once the budget has room for all of them, and waits for no outcome.
+    /// Sends actions in order once the budget has room for all of them, and does not wait for
+    /// outcomes.
     ///
-    /// *Throws*: if the client has ended or the task is cancelled before; then none was sent.
+    /// *Throws*: if the client has ended, or the task is cancelled first; no action is sent then.
     func send(
         _ actions: [OutgoingAction],
         then report: @escaping @Sendable (_ index: Int, ActionOutcome) -> Void

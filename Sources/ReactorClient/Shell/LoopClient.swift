@@ -7,40 +7,39 @@ import ReactorThreads
 /// A client on a loop of the caller's, in callback style.
 ///
 /// *Place*: the thin shell of ``ClientMachine``: it opens the socket, keeps the timer, and at the
-/// end of each turn writes what the turn caused with one call. ``Client`` is the same behind a
-/// thread of its own.
+/// end of each turn writes the turn's bytes with one call. ``Client`` is the same on a thread of
+/// its own.
 ///
-/// *Owner*: the loop's thread. Several clients may live on one loop. ``close()`` it before the
-/// loop.
+/// *Owner*: the loop's thread. Several clients may share one loop. ``close()`` it before the loop.
 public final class LoopClient: TurnEnding {
-    /// The conversation itself: everything that is asked, is asked of it.
+    /// The client without its I/O: programs call its functions.
     public let machine: ClientMachine
-    /// The loop that it lives on.
+    /// The loop of this client.
     public let loop: EventLoop
-    /// The socket that is in use, or was last.
+    /// Path of the socket in use, or of the last one.
     public private(set) var socketPath: String?
     private let candidates: [Candidate]
     private let timer: LoopTimer
     private var connection: Connection?
     private var lastConnection = 0
-    /// True once the loop calls ``endTurn()`` at the end of this turn. A cell, since every action asks
-    /// for it, from code that is inlined elsewhere.
+    /// True once the loop will call ``endTurn()`` at the end of this turn. A cell: every action
+    /// reads it, from code that is inlined elsewhere.
     @usableFromInline let isTurnEndExpected = Place(false)
 
-    /// A place where the daemon's socket may be.
+    /// A path where the daemon's socket may be.
     private struct Candidate {
         var path: String
         /// Why no socket can be there.
         var refusal: String?
-        /// Whose processes may listen there.
+        /// The users whose processes may listen there.
         var trust: SocketTrust
     }
 
-    /// Makes a client of the daemon at `path`, or, where that is `nil`, of the first that accepts
-    /// at one of the usual places. It does nothing before ``start(_:)``. Once a daemon has
-    /// welcomed it, it comes back to that socket alone.
+    /// Makes a client of the daemon at `path`. Where that is `nil`, tries the usual paths in order
+    /// and takes the first that accepts. It does nothing before ``start(_:)``. Once a daemon has
+    /// welcomed it, it reconnects to that socket only.
     ///
-    /// *Throws*: where the loop is closed, or the journal cannot be had.
+    /// *Throws*: if the loop is closed, or the journal cannot be opened.
     public init(
         on loop: EventLoop, to path: String? = nil, options: ClientOptions = ClientOptions()
     ) throws(ClientError) {
@@ -58,7 +57,7 @@ public final class LoopClient: TurnEnding {
                     trust: Self.trust(in: place.path, options))
             }
         }
-        // What fails must leave nothing on the loop.
+        // Opened first: a failure leaves no object on the loop.
         let journal = try options.journal.map(Self.journal)
         do throws(LoopError) {
             timer = try LoopTimer(on: loop)
@@ -73,7 +72,7 @@ public final class LoopClient: TurnEnding {
             wake: { if mark.isCurrent { handle.post { name.open().client?.expectTurnEnd() } } },
             random: { random.next() })
         name.open().client = self
-        // A completion may release the client, which must last until the call ends.
+        // A completion may release the client, which must live until the call ends.
         timer.onFire = { [unowned self] in
             let client = self
             client.machine.timerFired()
@@ -81,7 +80,7 @@ public final class LoopClient: TurnEnding {
         }
     }
 
-    /// The users trusted at a path, however the client came to it.
+    /// The users trusted at a path, given or found.
     private static func trust(in path: String, _ options: ClientOptions) -> SocketTrust {
         SocketTrust(
             named: options.daemonUID,
@@ -93,7 +92,7 @@ public final class LoopClient: TurnEnding {
     }
 
     deinit {
-        // These call this client, and a loop closes its connections later.
+        // The loop closes its connections later; their callbacks must not reach this client.
         timer.onFire = nil
         timer.close()
         connection?.onBytes = nil
@@ -101,7 +100,7 @@ public final class LoopClient: TurnEnding {
         connection?.close()
     }
 
-    /// Connects; `completion` receives once if that succeeded.
+    /// Connects; `completion` is called once, when that succeeded or failed.
     public func start(_ completion: @escaping (Result<Welcome, ClientError>) -> Void) {
         machine.start(completion)
         expectTurnEnd()
@@ -114,7 +113,7 @@ public final class LoopClient: TurnEnding {
         timer.close()
     }
 
-    /// Has what was asked of ``machine`` leave at the end of the turn, or of the next.
+    /// Schedules the write of new bytes for the end of this turn, or of the next.
     @inlinable
     public func expectTurnEnd() {
         if !isTurnEndExpected.value { wake() }
@@ -132,7 +131,7 @@ public final class LoopClient: TurnEnding {
         loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
     }
 
-    /// Writes and does what the machine wants.
+    /// Writes the machine's bytes and carries out its orders.
     private func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let connection {
@@ -148,7 +147,7 @@ public final class LoopClient: TurnEnding {
         case .close:
             let old = connection
             connection = nil
-            // The client, which may be gone by then, has no use for what still arrives.
+            // The client, which may be released by then, ignores bytes that still arrive.
             old?.onBytes = nil
             old?.onClosed = nil
             old?.finish()
@@ -162,7 +161,7 @@ public final class LoopClient: TurnEnding {
         var tried: [ClientError.Attempt] = []
         for candidate in candidates {
             let path = candidate.path
-            // Another daemon knows nothing of this client's session.
+            // The daemon at another path does not know this client's session.
             if machine.welcome != nil, path != socketPath { continue }
             if let refusal = candidate.refusal {
                 tried.append(ClientError.Attempt(path: path, reason: refusal))
@@ -194,7 +193,7 @@ public final class LoopClient: TurnEnding {
         }
         new.onClosed = { [unowned self] _ in
             let client = self
-            // A connection that was given up does not speak for the one after it.
+            // The event may belong to an earlier connection.
             guard client.connection != nil, number == client.lastConnection else { return }
             client.connection = nil
             client.machine.disconnected()
@@ -206,7 +205,7 @@ public final class LoopClient: TurnEnding {
 
 // MARK: - Asking
 extension LoopClient {
-    /// Asks something of ``machine``, and has what comes of it leave at the end of the turn:
+    /// Runs `body` with ``machine``, and schedules the write of the resulting bytes:
     ///
     ///     try client.act { try $0.dispatch(Counter.Action.reset, to: node) }
     @inlinable
@@ -218,13 +217,13 @@ extension LoopClient {
     }
 }
 
-/// A reference to a client that other threads pass to the client's own.
+/// A reference to a client that other threads pass to the client's own thread.
 private final class ClientName {
     weak var client: LoopClient?
 }
 
 extension ClientError.Attempt {
-    /// What `error` says about the place `path`.
+    /// The refusal at the path `path` that `error` stands for.
     fileprivate init(path: String, _ error: LoopError) {
         self.init(path: path, reason: error.failure.map { $0.message } ?? "\(error)")
         switch error {

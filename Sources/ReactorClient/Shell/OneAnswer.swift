@@ -1,6 +1,6 @@
 import ReactorThreads
 
-/// Carries one answer from the client's thread to a task, which may give up before.
+/// Carries one answer from the client's thread to a task, which may stop waiting first.
 final class OneAnswer<Value: Sendable>: Sendable {
     private let state = Guarded(State.empty)
 
@@ -11,7 +11,7 @@ final class OneAnswer<Value: Sendable>: Sendable {
         case taken
     }
 
-    /// Gives the answer; a second one is dropped.
+    /// Stores the answer; a second one is dropped.
     func give(_ value: Value) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, Never>? in
             switch state {

@@ -1,14 +1,14 @@
 public import Observation
 import ReactorThreads
 
-/// Tells observers and waiting tasks that something changed; what, they read for themselves.
+/// Notifies observers and waiting tasks of a change; they read the new value themselves.
 ///
-/// *Place*: one per mirror. Observing through a generic type costs forty times as much, so that this
+/// *Place*: one per mirror. Observation through a generic type costs forty times as much, so this
 /// one is not generic.
 public final class ChangeSignal: Observable, Sendable {
     private let registrar = ObservationRegistrar()
     private let waiters = Guarded(Waiters())
-    // A key path that is made for each access costs more than all the rest.
+    // Making a key path at each access costs more than the rest of the access.
     private static let keyPath: any KeyPath<ChangeSignal, UInt64> & Sendable = \.version
 
     private struct Waiters {
@@ -20,20 +20,20 @@ public final class ChangeSignal: Observable, Sendable {
 
     init() {}
 
-    /// Counts the changes.
+    /// Number of changes.
     var version: UInt64 { waiters.withLock { $0.version } }
 
-    /// True once there will be no more changes.
+    /// True once no change can follow.
     var isEnded: Bool { waiters.withLock { $0.isEnded } }
 
-    /// Notes that the caller reads what this signal is about.
+    /// Records for observation that the caller reads the signal's value.
     @usableFromInline
     func access() {
         if ReadLog.isKept { ReadLog.current?.record(self) }
         registrar.access(self, keyPath: Self.keyPath)
     }
 
-    /// Wakes observers and waiting tasks: the change has been made. *Owner*: called with no lock held.
+    /// Wakes observers and waiting tasks after a change. *Owner*: called with no lock held.
     func publish(isLast: Bool = false) {
         let waiting = waiters.withLock { waiters in
             waiters.version &+= 1
@@ -43,12 +43,13 @@ public final class ChangeSignal: Observable, Sendable {
             return all
         }
         for continuation in waiting.values { continuation.resume() }
-        // The new value is in place already: a change made inside would reach observers too early.
+        // The new value is in place already: a change inside this call would reach observers too
+        // early.
         registrar.withMutation(of: self, keyPath: Self.keyPath) {}
     }
 
-    /// Waits for a change after `version`; returns at once if there was one, if there will be none,
-    /// or if the task is cancelled.
+    /// Waits for a change after `version`; returns at once if there was one, if none can follow, or
+    /// if the task is cancelled.
     func change(after version: UInt64) async {
         let id = waiters.withLock { waiters in
             waiters.lastID += 1

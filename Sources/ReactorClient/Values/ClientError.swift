@@ -1,38 +1,37 @@
 public import ReactorCore
 public import ReactorWire
 
-/// Why a client cannot do what it was asked for.
+/// Why a client cannot do what its caller asked for.
 public enum ClientError: Error, Sendable, Equatable {
-    /// No daemon accepted: every place that was tried, and why it did not serve.
+    /// No daemon accepted a connection: each path that was tried, with the reason.
     case unreachable(tried: [Attempt])
     /// The daemon closed the connection for good.
     case closed(FaultCode, String)
     /// Something accepted the connection and did not answer: the daemon is stopped, overloaded, or
     /// was killed at that moment.
     case unanswered(String)
-    /// The daemon said no to a request.
+    /// The daemon refused a request.
     case refused(Refusal)
-    /// The daemon sent what no daemon may send.
+    /// The daemon sent bytes against the protocol.
     case daemonFault(String)
-    /// The state that the daemon holds cannot be read as the mirror's type.
+    /// The daemon's state cannot be read as the mirror's type.
     case incompatible(path: String, WireError)
     /// The child cannot be leased.
     case leaseRefused(path: String, Rejection)
-    /// A path in text does not lead where the properties do.
+    /// A path in text and a path of properties differ.
     case otherPath(ReactorPathMismatch)
     /// The daemon has another reactor at the path than the client expects: the properties lead to
-    /// another type, or the mirror's state does not show every field of the daemon's.
+    /// another type, or the mirror's state lacks fields of the daemon's.
     case otherReactor(path: String, expected: String, actual: String)
     /// The node at the path was removed.
     case gone(path: String)
-    /// The mirror follows the value, and runs nothing that could go wrong: there is nothing to
-    /// compare.
+    /// The mirror follows the value and runs no `reduce`: there is nothing to compare.
     case notComparable(path: String)
-    /// The revision belongs to another history than the one the daemon now has.
+    /// The revision belongs to another history than the daemon's present one.
     case otherHistory(expected: Revision, actual: Revision)
-    /// More bytes of actions wait than ``ClientOptions/queueBytesMax``.
+    /// The bytes of waiting actions exceed ``ClientOptions/queueBytesMax``.
     case queueFull(bytesMax: Int)
-    /// The action's encoded form exceeds what the daemon takes in one frame.
+    /// The encoded action exceeds the daemon's limit of a frame.
     case tooLarge(byteCount: Int, bytesMax: Int)
     /// The client was closed by its owner.
     case ended
@@ -43,42 +42,42 @@ public enum ClientError: Error, Sendable, Equatable {
     /// The system refused a thread or a loop.
     case system(String)
 
-    /// A place where a daemon was looked for.
+    /// An attempt to connect at one path.
     public struct Attempt: Sendable, Equatable {
-        /// The place.
+        /// The path of the socket.
         public var path: String
         /// Why no daemon answers there.
         public var reason: String
-        /// What kind of reason that is; only behind ``Obstacle/absent`` the next place is tried.
+        /// The kind of the reason; the client tries the next path only after ``Obstacle/absent``.
         public var obstacle: Obstacle
 
-        /// Says what came of a place.
+        /// Makes a record of an attempt.
         public init(path: String, reason: String, _ obstacle: Obstacle = .absent) {
             self.path = path
             self.reason = reason
             self.obstacle = obstacle
         }
 
-        /// What keeps a client from a daemon.
+        /// The kind of reason why a client cannot connect.
         public enum Obstacle: Sendable, Equatable {
             /// Nothing listens there.
             case absent
-            /// A daemon listens there, and more clients wait for it than the system lets.
+            /// A daemon listens there, and its queue of waiting clients is full.
             case busy
-            /// The system lets this user not connect.
+            /// The system does not allow this user to connect.
             case forbidden
-            /// The listener, or the owner of its directory, is a user that may not be the daemon's:
-            /// nothing was sent.
+            /// The listener, or the owner of its directory, is a user that must not be the
+            /// daemon's: nothing was sent.
             case untrusted
-            /// The system refused in another way.
+            /// The system refused for another reason.
             case broken
         }
     }
 }
 
 extension ClientError: CustomStringConvertible {
-    /// What failed, on what, and what helps; what a peer said is shown without letting it write to
-    /// the terminal.
+    /// The failure, its subject and a remedy; text from the peer is shown without control
+    /// characters.
     public var description: String { text.terminalSafe }
 
     private var text: String {

@@ -1,23 +1,23 @@
 public import ReactorCore
 
-/// News that answers no call.
+/// News that belong to no call.
 public enum ClientNotice: Sendable, Equatable {
     /// An effect of one of this client's actions failed after the action's outcome had arrived.
     case effectFailed(Origin, message: String)
-    /// The daemon was restarted while this client waited for the effects of one of its actions: those
-    /// that had not ended are gone, but for promised ones.
+    /// The daemon was restarted while this client waited for the effects of one of its actions: the
+    /// effects that had not ended are lost, except promised ones.
     case effectsLost(Origin)
-    /// What one of this client's actions set off ran in a circle, and was cut.
+    /// One of this client's actions caused transactions in a circle, which the daemon cut.
     case loop(Origin, message: String)
-    /// Something that a newer daemon says of one of this client's actions.
+    /// A notice of a newer daemon about one of this client's actions.
     case other(code: String, Origin, message: String)
-    /// The daemon lost a part of its past: what mirrors showed up to `from` may never have been so,
-    /// and they show `to` now. Told after they do.
+    /// The daemon lost a part of its history: mirrors may have shown states up to `from` that the
+    /// history no longer contains, and show `to` now. Sent after they show it.
     case rolledBack(from: Revision, to: Revision)
-    /// A mirror held something else than the daemon when it was compared, and has started again: see
-    /// ``Mirror/verify()``.
+    /// A mirror differed from the daemon when it was compared, and has restarted with a snapshot:
+    /// see ``Mirror/verify()``.
     case resynchronised(path: String, at: Revision)
-    /// What a handler of a saga over the mirror of `path` began has failed; the handler goes on.
+    /// A run of a saga's handler, over the mirror of `path`, has failed; the handler goes on.
     case sagaFailed(path: String, message: String)
     /// An action that an earlier run of the program left in ``ClientOptions/journal`` has this
     /// outcome. That run may have received it already.
@@ -36,7 +36,8 @@ extension ClientNotice {
 }
 
 extension ClientNotices {
-    /// The rollbacks among the notices: what mirrors showed, and what they show now.
+    /// The rollbacks among the notices: the revision that mirrors showed, and the one they show
+    /// now.
     public var rollbacks: some AsyncSequence<Rollback, Never> & Sendable {
         compactMap { notice in
             if case .rolledBack(let from, let to) = notice {
@@ -48,9 +49,9 @@ extension ClientNotices {
     }
 }
 
-/// The loss of a part of the daemon's past.
+/// The loss of a part of the daemon's history.
 public struct Rollback: Sendable, Equatable {
-    /// The last revision of the lost past that was known.
+    /// The last known revision of the lost history.
     public var from: Revision
     /// The revision that mirrors show now.
     public var to: Revision
@@ -58,17 +59,17 @@ public struct Rollback: Sendable, Equatable {
 
 /// The notices of a client, from the moment that a reader begins.
 ///
-/// Ends with the client. A reader that falls ``keptMax`` behind misses the oldest.
+/// Ends with the client. A reader that falls ``keptMax`` notices behind misses the oldest.
 public struct ClientNotices: AsyncSequence, Sendable {
-    /// Most notices that wait for a slow reader.
+    /// Limit of the notices that wait for a slow reader.
     public static let keptMax = 256
 
     let feed: NoticeFeed
 
-    /// A reader's place; each gets what comes after it was made.
+    /// Makes a reader, which gets the notices from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, next: feed.end) }
 
-    /// One reader's place.
+    /// One reader's position in the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let feed: NoticeFeed
         private var next: UInt64
@@ -78,7 +79,7 @@ public struct ClientNotices: AsyncSequence, Sendable {
             self.next = next
         }
 
-        /// The next notice, once there is one; `nil` at the end, or if the task is cancelled.
+        /// The next notice; `nil` at the end, or if the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> ClientNotice? {

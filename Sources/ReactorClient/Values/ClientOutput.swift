@@ -1,29 +1,29 @@
 /// An order from the client's machine to its shell.
 package enum ClientOutput: Equatable, Sendable {
-    /// Open a socket to the daemon; then say ``ClientMachine/connected()`` or
+    /// Open a socket to the daemon; then call ``ClientMachine/connected()`` or
     /// ``ClientMachine/connectFailed(_:)``.
     case connect
-    /// Close the socket, after what ``ClientMachine/takeOutgoing()`` still has; say nothing.
+    /// Close the socket, after writing the rest of ``ClientMachine/takeOutgoing()``; call nothing.
     case close
-    /// Say ``ClientMachine/timerFired()`` after so many nanoseconds; replaces what was set.
+    /// Call ``ClientMachine/timerFired()`` after this many nanoseconds; replaces the last timer.
     case setTimer(UInt64)
     case stopTimer
 }
 
-/// Bytes for the socket: a range of an array, which the machine keeps to send again if need be.
+/// Bytes for the socket: a range of an array, which the machine keeps in order to send them again.
 package struct OutgoingBytes: Sendable {
     /// The array that holds them.
     package let bytes: [UInt8]
-    /// Where in it they stand.
+    /// The range of the bytes in the array.
     package let range: Range<Int>
 }
 
-/// How far a client's conversation with the daemon is.
+/// The state of a client's connection to the daemon.
 public enum ClientPhase: Equatable, Sendable {
-    /// There is no connection now; the client sees to it.
+    /// There is no connection now; the client connects, or waits to try again.
     case connecting
-    /// What mirrors show follows the daemon.
+    /// Mirrors follow the daemon.
     case live
-    /// It will not be live again.
+    /// The client or mirror has ended, with this error.
     case failed(ClientError)
 }

@@ -1,14 +1,14 @@
-/// What happened to a client since it was made.
+/// Counters of a client's life.
 public struct ClientStatistics: Equatable, Sendable {
-    /// How often a mirror was compared with the daemon.
+    /// Number of comparisons of a mirror with the daemon.
     public var verifications: UInt64 = 0
-    /// How often a mirror held something else than the daemon, and started again.
+    /// Number of comparisons in which a mirror differed and restarted.
     public var resynchronisations: UInt64 = 0
-    /// How often the daemon turned out to have lost a part of its past.
+    /// Number of times that the daemon had lost a part of its history.
     public var rollbacks: UInt64 = 0
-    /// Actions that an earlier run had left in the journal.
+    /// Number of actions that an earlier run had left in the journal.
     public var recoveredActions: UInt64 = 0
 
-    /// Nothing has happened.
+    /// All counters are 0.
     public init() {}
 }

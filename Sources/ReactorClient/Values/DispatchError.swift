@@ -2,9 +2,9 @@ public import ReactorCore
 
 /// Why an action was not applied, as ``DispatchOutcome/get()`` throws it.
 public enum DispatchError: Error, Equatable, Sendable {
-    /// Refused before anything was changed, by the reactor or by the system.
+    /// Refused by the reactor or by the system before any change.
     case rejected(Rejection)
-    /// The daemon could not say yes or no in an orderly way, or the action was never sent.
+    /// The daemon failed while it handled the action, or the action was never sent.
     case failed(message: String)
     /// The client cannot know what became of the action: it may have been applied, or may yet be.
     case unknown(UnknownReason)

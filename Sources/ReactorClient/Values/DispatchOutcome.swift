@@ -1,20 +1,20 @@
 public import ReactorCore
 
-/// What became of an action.
+/// The outcome of an action.
 ///
-/// Cancelling the task that awaits it gives up waiting, not the action: it may still be applied.
+/// Cancelling the task that awaits it ends the wait, not the action: it may still be applied.
 public enum DispatchOutcome<Reply: Sendable>: Sendable {
     /// Applied as the transaction with this revision; the client's mirrors already show it.
     case applied(Revision, reply: Reply?)
-    /// Applied, but the connection it was sent on ended since: what it owned there is gone, join
-    /// or acquire again.
+    /// Applied, but the connection that sent it has ended since, and what it owned there is
+    /// released: join or acquire again.
     case ownerEnded(Revision, reply: Reply?)
-    /// Applied as the transaction with this revision, and in a stream of its reactor: what that lets
-    /// through comes later, as transactions of its own.
+    /// Applied as the transaction with this revision, and passed to a stream of its reactor; the
+    /// stream's results come later, as transactions of their own.
     case accepted(Revision)
-    /// Refused before anything was changed, by the reactor or by the system.
+    /// Refused by the reactor or by the system before any change.
     case rejected(Rejection)
-    /// The daemon could not say yes or no in an orderly way, or the action was never sent.
+    /// The daemon failed while it handled the action, or the action was never sent.
     case failed(message: String)
     /// The client cannot know what became of the action: it may have been applied, or may yet be.
     case unknown(UnknownReason)
@@ -26,17 +26,17 @@ public enum UnknownReason: Sendable, Equatable {
     case cancelled
     /// The client ended before the outcome came.
     case ended
-    /// The client ended; the action is in its ``ClientOptions/journal``, and the next run with
-    /// that file has it carried out, once.
+    /// The client ended; the action is in its ``ClientOptions/journal``, and the next run with that
+    /// file sends it again; it is carried out once.
     case kept
-    /// The daemon has forgotten the client's session, since too many came after it: an action
-    /// that was sent may have been applied, and is not sent again.
+    /// The daemon has forgotten the client's session, as too many newer sessions followed: an
+    /// action that was sent may have been applied, and is not sent again.
     case sessionExpired
-    /// The daemon had the action before, and no longer remembers what became of it: so many were sent
-    /// after it.
+    /// The daemon had the action before, and has forgotten its outcome, as too many actions
+    /// followed it.
     case forgotten
-    /// The daemon goes on without a part of its past, and the session was in it: what the action did
-    /// may be lost as well.
+    /// The daemon's history lost a part that contained the session: the changes of the action may
+    /// be lost as well.
     case historyLost
 }
 
@@ -89,7 +89,7 @@ extension DispatchOutcome {
 }
 
 extension ActionOutcome {
-    /// The outcome as the daemon tells it, in the history with this epoch.
+    /// The outcome that the daemon sent, in the history with this epoch.
     init(_ outcome: Outcome, epoch: UInt64) {
         switch outcome {
         case .applied(let sequence, let reply, let ownerEnded):
@@ -100,14 +100,15 @@ extension ActionOutcome {
                 : .applied(revision, reply: reply)
         case .accepted(let sequence):
             self = .accepted(Revision(epoch: epoch, sequence: sequence))
-        // It is no refusal: the action was carried out, or refused, long ago.
+        // The daemon concluded the action long ago: it is not refused now.
         case .rejected(FaultCode.ordinal.rawValue, _): self = .unknown(.forgotten)
         case .rejected(let code, let message): self = .rejected(Rejection(code, message))
         case .failed(let message): self = .failed(message: message)
         }
     }
 
-    /// The same outcome with its reply read as `type`; a reply that cannot be read is a failure.
+    /// The same outcome with its reply decoded as `type`; a reply that cannot be decoded is a
+    /// failure.
     func typed<Value: WireCodable & Sendable>(as type: Value.Type) -> DispatchOutcome<Value> {
         do throws(WireError) {
             switch self {

@@ -1,12 +1,12 @@
 import ReactorThreads
 
-/// The last notices of a client, for all readers.
+/// The last notices of a client, shared by all readers.
 final class NoticeFeed: Sendable {
     let changed = ChangeSignal()
     private let kept = Guarded(Kept())
 
     private struct Kept {
-        /// Number of the oldest.
+        /// Number of the oldest notice.
         var first: UInt64 = 0
         var notices: [ClientNotice] = []
     }
@@ -24,10 +24,10 @@ final class NoticeFeed: Sendable {
         changed.publish()
     }
 
-    /// There will be no more.
+    /// Ends the feed: no notice follows.
     func finish() { changed.publish(isLast: true) }
 
-    /// The first notice that is kept with at least this number, and its number.
+    /// The first kept notice with at least this number, and its number.
     func notice(from number: UInt64) -> (ClientNotice, UInt64)? {
         kept.withLock { kept in
             let number = max(number, kept.first)

@@ -1,12 +1,12 @@
 import ReactorThreads
 
-/// Which signals were read, each with the version that it had before.
+/// The signals that were read, each with its version before the read.
 ///
-/// *Place*: under ``rerunningOnChange(isolation:_:)``, whose observers are installed only after all
-/// was read: what moved in between is found here. *Owner*: the task that reads.
+/// *Place*: under ``rerunningOnChange(isolation:_:)``, which installs observers only after all
+/// reads: this log finds the changes in between. *Owner*: the task that reads.
 final class ReadLog: Sendable {
     @TaskLocal static var current: ReadLog?
-    // Every read of a mirror asks, and there is hardly ever a log.
+    // Every read of a mirror checks this counter, and a log is rare.
     private static let kept = Gauge()
     private let reads = Guarded<[ObjectIdentifier: Read]>([:])
 
@@ -15,17 +15,17 @@ final class ReadLog: Sendable {
         var version: UInt64
     }
 
-    /// True while some task keeps a log.
+    /// True while a task keeps a log.
     static var isKept: Bool { kept.isAboveZero }
 
-    /// Runs `body`, and keeps what it reads.
+    /// Runs `body`, and records the signals that it reads.
     func collect(_ body: () -> Void) {
         Self.kept.enter()
         defer { Self.kept.leave() }
         Self.$current.withValue(self, operation: body)
     }
 
-    /// Notes that `signal` is about to be read.
+    /// Records that `signal` is about to be read.
     func record(_ signal: ChangeSignal) {
         let version = signal.version
         reads.withLock { reads in
@@ -34,7 +34,7 @@ final class ReadLog: Sendable {
         }
     }
 
-    /// True where something that was read has changed since.
+    /// True if a recorded signal has changed since.
     var haveMoved: Bool {
         let reads = reads.withLock { Array($0.values) }
         return reads.contains { $0.signal.version != $0.version }

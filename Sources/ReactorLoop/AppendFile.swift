@@ -1,13 +1,13 @@
 import Glibc
 
-/// A locked file of one process that grows at its end, and is replaced as a whole now and then.
+/// A locked file of one process that grows at its end, and is rewritten as a whole now and then.
 ///
 /// *Place*: for data that must survive the process but not the machine. Nothing is synchronised, so
 /// an append costs one call. *Owner*: one thread. The system frees the lock when the process ends
 /// in any way.
 ///
 /// *Shape*: mode 0600, owned by the user of the process, no symbolic link. A file of the same name
-/// with `.new` appended belongs to a writer that ended before it could rename it.
+/// with `.new` appended is left by a writer that ended before it could rename it.
 @safe
 package final class AppendFile {
     /// Path of the file.
@@ -19,9 +19,8 @@ package final class AppendFile {
     /// Opens or creates the file at `path`, and locks it.
     ///
     /// *Throws*: ``LoopError/fileInUse(path:)`` while another instance, in this process or another,
-    /// has it. ``LoopError/unsafeFile(path:)`` for a file that others may read, which is left
-    /// unchanged.
-    /// *C*: `open(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fchmod`.
+    /// has it open. ``LoopError/unsafeFile(path:)`` for a file that others may read, which is left
+    /// unchanged. *C*: `open(O_NOFOLLOW)`, `flock(LOCK_EX | LOCK_NB)`, `fchmod`.
     package init(at path: String) throws(LoopError) {
         self.path = path
         while true {
@@ -38,7 +37,7 @@ package final class AppendFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw .unsafeFile(path: path)
         }
-        // A file that others may read is hardly ours, so its mode is not changed.
+        // A file that others may read was hardly made by this type, so its mode is not changed.
         guard status.st_mode & 0o077 == 0 || status.st_size == 0 else {
             throw .unsafeFile(path: path)
         }
@@ -72,13 +71,13 @@ package final class AppendFile {
 
     /// Appends bytes. *C*: `write`.
     ///
-    /// *Throws*: if the system refuses; a part of the bytes may have been written then.
+    /// *Throws*: if the system refuses; it may have written a part of the bytes then.
     package func append(_ bytes: [UInt8]) throws(LoopError) {
         try Self.write(bytes, to: descriptor, path)
         byteCount += bytes.count
     }
 
-    /// Cuts the file to its first bytes. *C*: `ftruncate`.
+    /// Truncates the file to its first `byteCount` bytes. *C*: `ftruncate`.
     package func truncate(to byteCount: Int) throws(LoopError) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
             throw .call(.system("ftruncate", path))

@@ -17,7 +17,8 @@ public struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
         self.subject = subject
     }
 
-    /// Describes the failure of a system call, from `errno`; nothing may be called in between.
+    /// Describes the failure of a system call, from `errno`; call it directly after that call,
+    /// since any other call may change `errno`.
     static func system(_ call: String, _ subject: String) -> CallFailure {
         CallFailure(call: call, code: -errno, subject: subject)
     }

@@ -3,9 +3,10 @@ import Glibc
 package import ReactorBytes
 
 extension Connection {
-    /// Bytes passed to write that the kernel has not taken yet.
+    /// Number of bytes passed to write that the kernel has not taken yet.
     ///
-    /// The caller bounds it: stop producing for, and reading from, a peer that lets it grow.
+    /// The caller bounds it: if a peer lets it grow, stop producing for that peer and reading from
+    /// it.
     package var pendingByteCount: Int {
         isClosed ? 0 : unsafe uv_stream_get_write_queue_size(stream) + outbox.waitingByteCount
     }
@@ -68,7 +69,7 @@ extension Connection {
     /// Stops reading, and closes after the kernel has taken all pending bytes.
     ///
     /// The peer reads all of them, then the end of the stream; or `ECONNRESET`, if it sent bytes
-    /// that we did not read.
+    /// that this side did not read.
     package func finish() {
         guard !isClosed else { return }
         pauseReading()
@@ -152,8 +153,8 @@ extension Connection {
         case .nothing: break
         case .close: close()
         case .shutDown:
-            // Not `uv_shutdown`: our own queue knows when the last byte was written, and this call
-            // never blocks.
+            // Not `uv_shutdown`: the connection's own queue knows when the last byte was written,
+            // and this call never blocks.
             var descriptor: uv_os_fd_t = -1
             unsafe uv_fileno(handle, &descriptor)
             Glibc.shutdown(descriptor, Int32(SHUT_WR))

@@ -34,13 +34,13 @@ public final class Connection: LoopResource {
 
     /// The process at the other end.
     package let peer: PeerCredentials
-    /// Maximum bytes read from it in one turn; the rest waits for the next, so that a busy peer
-    /// does not delay the others. At least 1.
+    /// Maximum bytes read from the peer in one turn, at least 1; the rest waits for the next turn,
+    /// so that a busy peer does not delay the others.
     package var readBudget: Int {
         get { budget }
         set { budget = newValue }
     }
-    /// Whether it reads from the peer.
+    /// Whether the connection reads from the peer.
     public var isReading: Bool { reading }
     /// Whether the peer has ended its writing side.
     public private(set) var isEnded = false
@@ -183,7 +183,7 @@ public final class Connection: LoopResource {
         unsafe uv_read_stop(stream)
     }
 
-    /// Closes after the failure of `call`.
+    /// Closes the connection with the error of a failed `call`.
     func fail(_ call: String, _ code: Int32) {
         guard !isClosed else { return }
         failure = .call(CallFailure(call: call, code: code, subject: "connection"))

@@ -183,7 +183,7 @@ public final class EventLoop {
 extension EventLoop {
     /// Runs turns until ``stop()`` or ``LoopHandle/stop()``.
     ///
-    /// A stop before the call ends it before the first turn; each stop ends one run.
+    /// A stop before this call makes it return before the first turn; each stop ends one run.
     public func run() {
         while !doorbell.stopRequest.take() {
             turn(.wait)
@@ -271,8 +271,8 @@ extension EventLoop {
 
     /// Runs the jobs posted so far, and those that these post, in at most ``jobRoundsMax`` rounds.
     ///
-    /// A task posts a job wherever it enters a function of its executor, and all of them belong to one
-    /// turn. The limit keeps jobs that post others without end from holding up the sockets.
+    /// A task posts a job wherever it enters a function of its executor, and all of them belong to
+    /// one turn. The limit bounds how long jobs that always post others can delay the sockets.
     private func runJobs() {
         let executor = handle.executor
         var rounds = 0
@@ -354,7 +354,7 @@ extension EventLoop {
         var turnCount = 0
     }
 
-    /// What happened in the current pass, and what the next turn must do.
+    /// The events of the current pass, and a request for the next turn.
     private struct Activity {
         /// Whether a callback ran, so that the turn has an end.
         var isActive = false
@@ -363,7 +363,7 @@ extension EventLoop {
         var isTurnAsked = false
     }
 
-    /// What decides about polling between two messages.
+    /// The state that decides about polling between two messages.
     private struct Polling {
         var spin: SpinGovernor
         var processors: ProcessorCount

@@ -2,10 +2,10 @@ import Glibc
 
 /// Files and directories by their paths, in a few calls.
 ///
-/// *Place*: what a daemon reads or makes besides its socket and its journal, before it serves.
-/// *Owner*: any thread.
+/// *Place*: a daemon reads or makes files with it, besides its socket and its journal, before it
+/// serves clients. *Owner*: any thread.
 package enum FileSystem {
-    /// Most bytes that one call reads.
+    /// Maximum bytes that one call reads.
     private static let partBytesMax = 1 << 20
 
     /// The bytes of a file or a pipe up to its end, or the first `byteCountMax`.
@@ -27,20 +27,20 @@ package enum FileSystem {
         try bytes(of: STDIN_FILENO, "standard input", .max)
     }
 
-    /// Whether a directory is at `path`, links followed. *C*: `stat`.
+    /// Whether `path` is a directory, or a link to one. *C*: `stat`.
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether what is at `path`, a link not followed, belongs to the user `uid`. *C*: `lstat`.
+    /// Whether the file at `path`, or the link itself, belongs to the user `uid`. *C*: `lstat`.
     package static func isOwned(_ path: String, by uid: UInt32) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0 && status.st_uid == uid
     }
 
-    /// Makes the directory `path` from the root, and those above it that are missing, for their
-    /// owner alone; what cannot be made is left out. *C*: `mkdir`.
+    /// Makes the absolute directory `path` and its missing parents, for their owner alone; ignores
+    /// those that it cannot make. *C*: `mkdir`.
     package static func makeDirectories(_ path: String) {
         var place = ""
         for part in path.split(separator: "/") {
@@ -49,7 +49,7 @@ package enum FileSystem {
         }
     }
 
-    /// The names in a directory, in no order; none where it cannot be read. *C*: `readdir`.
+    /// The names in a directory, in no order; none if it cannot be read. *C*: `readdir`.
     package static func names(in path: String) -> [String] {
         guard let directory = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(directory) }

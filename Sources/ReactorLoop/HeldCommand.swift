@@ -7,7 +7,7 @@ import ReactorThreads
 ///     let command = try HeldCommand(["make", "deploy"], environment: environment) { ending in … }
 ///     command.end(.politely)
 ///
-/// *Place*: `reactorctl hold`. Signals that ask this process to end are passed to the group; the
+/// *Place*: `reactorctl hold`. This process passes signals that ask it to end to the group; the
 /// command gets the terminal while this process has it in the foreground. If this process dies in
 /// any way, the kernel kills the command (`PR_SET_PDEATHSIG`). A guard, a second process that
 /// detects the end of a pipe, kills the rest of the group.

@@ -3,8 +3,8 @@ import Glibc
 /// Blocks signals, so that they wait for a ``SignalSource`` instead of ending the process.
 ///
 /// *Place*: a daemon blocks the signals that end it from before it binds its socket until its loop
-/// runs, and checks in between whether one waits. *Owner*: one thread, before it starts others,
-/// which inherit the mask.
+/// runs, and checks in between whether one is pending. *Owner*: one thread, before it starts
+/// others, which inherit the mask.
 package final class HeldSignals {
     private var held: [Signal] = []
 
@@ -45,7 +45,7 @@ package final class HeldSignals {
 }
 
 extension Signal {
-    /// Whether the process ignores it, as after `nohup`. *C*: `sigaction`.
+    /// Whether the process ignores the signal, as after `nohup`. *C*: `sigaction`.
     package var isIgnored: Bool {
         var current = sigaction()
         guard unsafe sigaction(rawValue, nil, &current) == 0 else { return false }

@@ -6,16 +6,16 @@ import Glibc
 /// *Place*: the daemon opens one per address, while it holds the address's ``LockFile``, and gets a
 /// ``Connection`` per client.
 ///
-/// It polls and accepts itself instead of using `uv_listen`: when descriptors run out, libuv's
-/// accept loop takes and drops every waiting client, or spins if its spare descriptor is gone.
-/// Here, clients wait in the backlog.
+/// It polls and accepts itself instead of using `uv_listen`: when the process has no free
+/// descriptor, libuv's accept loop takes and drops every waiting client, or spins if its spare
+/// descriptor is gone. Here, clients wait in the backlog.
 ///
 /// *Owner*: the loop's thread.
 package final class Listener: LoopResource {
     /// Maximum clients accepted in one turn; the rest waits for the next.
     package static let acceptsPerTurnMax = 64
-    /// Maximum clients taken from the backlog in one turn, including those that are gone by then: a
-    /// storm of connects must not keep the backlog full.
+    /// Maximum clients taken from the backlog in one turn, including those that have disconnected
+    /// by then: a burst of connects must not keep the backlog full.
     package static let looksPerTurnMax = 1_024
     /// Pause of accepting after the process ran out of descriptors.
     package static let parkDuration = Duration.milliseconds(100)
@@ -24,8 +24,8 @@ package final class Listener: LoopResource {
 
     /// Receives each new connection, paused.
     package var onAccept: ((Connection) -> Void)?
-    /// Called when it is closed, with the error that closed it, if there is one. Always the last
-    /// callback.
+    /// Called when the listener is closed, with the error that closed it, if there is one. Always
+    /// the last callback.
     package var onClosed: ((LoopError?) -> Void)?
 
     /// The address; `nil` for an inherited socket without a path.
@@ -34,7 +34,7 @@ package final class Listener: LoopResource {
     package let identity: FileIdentity?
     /// Number of pauses for lack of descriptors.
     package private(set) var parkCount = 0
-    /// Whether it accepts, except during such a pause.
+    /// Whether the listener accepts clients, except during such a pause.
     package private(set) var isAccepting = false
 
     private let descriptor: Int32
@@ -89,7 +89,7 @@ package final class Listener: LoopResource {
         unsafe memory.assumingMemoryBound(to: uv_poll_t.self)
     }
 
-    /// Whether it pauses until descriptors become free.
+    /// Whether the listener pauses until descriptors become free.
     package var isParked: Bool { parking.isStarted }
 
     /// Starts accepting clients.
@@ -107,7 +107,7 @@ package final class Listener: LoopResource {
         unsafe uv_poll_stop(poll)
     }
 
-    /// Whether the path still leads to the socket it created, and not to that of a successor.
+    /// Whether the path still leads to the socket of this listener, and not to that of a successor.
     package var isPathOurs: Bool {
         guard let address, let identity else { return false }
         return FileIdentity(at: address.path) == identity

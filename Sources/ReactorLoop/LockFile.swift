@@ -4,7 +4,7 @@ import Glibc
 ///
 /// *Place*: the daemon takes it before it checks, removes or binds the path, and holds it until the
 /// process ends. The system frees it when the process ends in any way, so it is never stale. The
-/// file itself stays: removing it would let two processes hold a lock each.
+/// file itself stays: if it were removed, two processes could each hold a lock.
 ///
 /// *Shape*: the file contains the holder's process id in decimal and a line feed.
 @safe

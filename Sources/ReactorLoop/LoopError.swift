@@ -15,13 +15,14 @@ public enum LoopError: Error, Equatable, Sendable {
     case pathIsTooLong(path: String, byteCount: Int)
     /// The directory for the socket is not safe to use.
     case unsafeDirectory(path: String, DirectoryFault)
-    /// The file at the socket's path is not a stale socket of ours.
+    /// The file at the socket's path is not a stale socket of this user.
     case unsafeSocketFile(path: String, SocketFileFault)
     /// Users other than the daemon's may have created the socket at the path.
     case untrustedSocket(path: String, SocketTrustFault)
-    /// Another process holds the lock file. `pid` is `nil` if it has not written its own yet.
+    /// Another process holds the lock file. `pid` is `nil` if it has not written its process id
+    /// yet.
     case alreadyRunning(lockPath: String, pid: Int32?)
-    /// Another instance, in this process or another, has the file.
+    /// Another instance, in this process or another, has the file open.
     case fileInUse(path: String)
     /// The file is not a regular file of this user.
     case unsafeFile(path: String)

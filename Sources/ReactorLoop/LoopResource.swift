@@ -10,7 +10,8 @@ import CLibUV
 public class LoopResource {
     /// The loop of the resource.
     public let loop: EventLoop
-    /// Whether ``close()`` was called or happened by itself. No callback but the last one follows.
+    /// Whether ``close()`` was called, or an error has closed the resource. After that, only the
+    /// last callback follows.
     public final var isClosed: Bool { closed }
     // Not public, so that the accesses of each read and write need no check at run time.
     private final var closed = false
@@ -32,12 +33,13 @@ public class LoopResource {
         unsafe memory.deallocate()
     }
 
-    /// Makes the loop retain it, once libuv knows the handle.
+    /// Makes the loop retain the resource, once libuv knows the handle.
     func adopt() {
         unsafe handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// Closes it. May be called at any time, also inside its own callbacks, and repeatedly.
+    /// Closes the resource. May be called at any time, also inside its own callbacks, and
+    /// repeatedly.
     ///
     /// *C*: `uv_close`. The memory is freed after the close callback, in the loop's next pass.
     public func close() {

@@ -3,10 +3,10 @@ import Glibc
 
 /// The number of processors of the process and of the machine, refreshed periodically.
 struct ProcessorCount {
-    /// Asks the system for those that the process may use. *C*: `uv_available_parallelism`, which
-    /// reads the affinity mask.
+    /// Asks the system for the number that the process may use. *C*: `uv_available_parallelism`,
+    /// which reads the affinity mask.
     var look: () -> UInt32
-    /// Asks the system for those of the machine. *C*: `sysconf(_SC_NPROCESSORS_ONLN)`.
+    /// Asks the system for the number in the machine. *C*: `sysconf(_SC_NPROCESSORS_ONLN)`.
     var lookAtMachine: () -> Int
     private var own: UInt32 = 0
     private var all = 0

@@ -54,8 +54,8 @@ package struct StandardStream: Sendable {
         }
     }
 
-    /// Whether a failed call may succeed when repeated. Waits if the stream is non-blocking, which
-    /// any process that shares it may have caused.
+    /// Whether repeating a failed call may succeed. Waits first if the stream is non-blocking, a
+    /// mode that any process sharing it may have set.
     private func isWorthAnother(for event: Int16) -> Bool {
         if errno == EINTR { return true }
         guard errno == EAGAIN else { return false }

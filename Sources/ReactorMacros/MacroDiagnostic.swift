@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A mistake of the author, with the remedy.
+/// A mistake in an author's source, with the remedy.
 struct MacroDiagnostic: DiagnosticMessage {
     let message: String
     let id: String

@@ -8,7 +8,8 @@ struct ReactorPropertyRule {
     var element: String?
     /// The type of a static property, which is not a list.
     var type = ""
-    /// Whether the name is a common word, which an author may use for another purpose.
+    /// Whether the name is a common word, which an author may use for a property of another
+    /// purpose.
     var isCommonWord = false
 
     var isStatic: Bool { element == nil }

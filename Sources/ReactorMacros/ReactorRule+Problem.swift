@@ -167,7 +167,7 @@ extension ReactorChecks {
         return nil
     }
 
-    /// A result type that makes the function another one than the protocol's.
+    /// A result type with which the function is not the protocol's.
     private func resultProblem(
         _ function: FunctionDeclSyntax, _ rule: ReactorRule
     ) -> RuleProblem? {

@@ -17,8 +17,8 @@ struct ReactorRule {
     var wrapper: String?
     /// The result type, if it is fixed.
     var result: String?
-    /// Whether the name is a common word, which an author may use for another function: a private
-    /// or static function of that name is taken for one.
+    /// Whether the name is a common word: a private or static function of that name is assumed to
+    /// be one of the author's own.
     var isCommonWord = false
 
     static let all =

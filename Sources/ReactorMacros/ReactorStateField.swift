@@ -118,7 +118,7 @@ func attributeNames(_ variable: VariableDeclSyntax) -> [String] {
     }
 }
 
-/// Whether an attribute is a marker of ours, which adds no storage.
+/// Whether an attribute is one of this library's markers, which add no storage.
 func isMarker(_ name: String) -> Bool {
     ["WireAlias", "Ignored", "NotTransmitted", "ReactorStateField"].contains(name)
 }

@@ -128,7 +128,7 @@ extension EnumExpansion {
         return decodeMember(type, body)
     }
 
-    /// Statements that return a case if the next bytes have the form that our encoder writes for
+    /// Statements that return a case if the next bytes have the form that the encoder writes for
     /// it.
     private var expected: Lines {
         var byHead: [UInt8: Lines] = [:]

@@ -71,7 +71,7 @@ extension RecordExpansion {
         return lines + block("while let name = try cursor.nextName(in: bytes, &map)", cases)
     }
 
-    /// Statements that read the fields as long as they are in the order in which we write them.
+    /// Statements that read the fields as long as they are in the order of the encoder.
     private var expected: Lines {
         wireOrder.flatMap { index -> Lines in
             let name = fields[index].name

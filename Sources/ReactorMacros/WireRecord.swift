@@ -126,7 +126,7 @@ func isComputed(_ binding: PatternBindingSyntax) -> Bool {
     }
 }
 
-/// An attribute that is neither the compiler's nor ours: a property wrapper, or another macro.
+/// An attribute that is neither the compiler's nor this library's: a property wrapper, or a macro.
 private func wrapper(of variable: VariableDeclSyntax) -> AttributeSyntax? {
     for case .attribute(let attribute) in variable.attributes {
         let name = attributeName(attribute)

@@ -3,8 +3,8 @@ public import ReactorCore
 /// A lock that one connection holds at a time, with a fencing token for the protected resource.
 ///
 /// Every grant has a higher token than all before: the guard of a resource refuses a token lower
-/// than one it has seen. Its token releases the lock, and so does the end of the holder's
-/// connection; then the waiter that has waited longest gets it.
+/// than one it has seen. The holder releases the lock with its token; the end of the holder's
+/// connection releases it too. Then the longest waiting connection gets the lock.
 ///
 /// Rejections: `held` for `acquire` without waiting, `too_many_waiters` beyond 4,096 of them,
 /// `not_held` and `wrong_token` for `release`, `connection_ended` for an `acquire` whose connection
@@ -147,7 +147,7 @@ extension Lock {
         return Mutations(.queued(waiter: Waiter(ticket: context.deferReply(), client: client)))
     }
 
-    /// Passes the lock to `next`, and answers it; without a waiter, frees the lock.
+    /// Grants the lock to `next` and answers its `acquire`; without a waiter, frees the lock.
     private func passOn(
         _ next: Waiter?, _ state: State, _ context: Context<Self>
     ) -> Mutation {
@@ -157,7 +157,8 @@ extension Lock {
         return .passed(token: token)
     }
 
-    /// Removes the ownership of a connection that releases the lock, unless it waits for it again.
+    /// Ends a connection's ownership after a release, unless the connection waits for the lock
+    /// again.
     private func disown(_ connection: UInt64, _ state: State, _ context: Context<Self>) {
         guard !state.waiters.contains(where: { $0.client.connection == connection }) else { return }
         context.disown(Self.ownedKey, connection: connection)

@@ -87,7 +87,7 @@ extension MemberSet.State {
         var range = members.indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            // People expect "apple" before "fig", unlike in the order of encoded keys.
+            // Users expect "apple" before "fig", unlike in the order of encoded keys.
             if members[middle].text.utf8.lexicographicallyPrecedes(member.text.utf8) {
                 range = middle + 1..<range.upperBound
             } else {

@@ -256,7 +256,7 @@ extension Queue.State {
 
     /// Moves claimed jobs back to the front of the waiting ones.
     ///
-    /// This is no failure of the job: only its worker's connection ended.
+    /// It does not count as a failure: only the worker's connection ended.
     mutating func takeBack(_ ids: [UInt64]) {
         var returning: [Queue.Job] = []
         for id in ids {

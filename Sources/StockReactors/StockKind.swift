@@ -2,8 +2,8 @@ public import ReactorCore
 
 /// The ready-made reactors, by their names in a configuration.
 ///
-/// *Place*: `reactord` registers every kind with its catalog, and reads `capacity` for the kinds
-/// that have one.
+/// *Place*: `reactord` registers every kind with its catalog, and reads the option `capacity` of
+/// the kinds that have it.
 public enum StockKind: String, CaseIterable, Sendable {
     case counter
     case value

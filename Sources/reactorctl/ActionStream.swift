@@ -14,10 +14,10 @@ struct ActionStream {
     /// How long to wait for outcomes.
     let patience: Patience
 
-    /// Bytes per read. All actions of one read share a hop to the client's thread.
+    /// Bytes per read. All actions of one read go to the client's thread in one job.
     private static let chunkBytes = 64 << 10
-    /// Bytes of JSON per byte of an action: a letter may be written as `\u0061`, with white space
-    /// around it.
+    /// Maximum bytes of JSON per byte of an encoded action: a letter may be written as `\u0061`,
+    /// with white space around it.
     private static let spaciousness = 8
 
     /// Sends all actions and prints their outcomes.

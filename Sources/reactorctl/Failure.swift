@@ -32,7 +32,8 @@ struct Failure: Error {
         case .unreachable(let tried): self.init(tried)
         case .refused(let refusal):
             let remedy = refusal.nearest.map { "; did you mean \($0)?" } ?? ""
-            // CONFLICT is also the code of a rejected action, for which `code(of:)` has none.
+            // An action rejected with CONFLICT has the same fault code, so `code(of:)` has no entry
+            // for it.
             let code = refusal.code == .conflict ? Self.existsCode : Self.code(of: refusal.code)
             self.init(code ?? Self.usageCode, refusal.message + remedy)
         case .closed(let code, _):

@@ -81,8 +81,8 @@ struct Reactorctl: AsyncParsableCommand {
     }
 
     private static func finish(_ closed: Output.Closed) -> Never {
-        // A reader that closes its pipe has seen enough. Commands that change something report it
-        // as a failure themselves.
+        // A reader that closes its pipe needs no more output. Commands that change something report
+        // it as a failure themselves.
         guard let reason = closed.reason else { Glibc.exit(0) }
         Output.complain("standard output cannot be written: \(reason)")
         Glibc.exit(Failure.outputCode)

@@ -4,8 +4,9 @@ import ReactorThreads
 
 // MARK: - Mirrors
 extension ClientMachine {
-    /// Mirrors the node at `path`, which is of type `type`; `completion` is called once it shows the
-    /// daemon's state. The same path and type give the same mirror while a reference to it exists.
+    /// Mirrors the node at `path`, which is of type `type`; `completion` is called once it shows
+    /// the daemon's state. The same path and type give the same mirror while a reference to it
+    /// exists.
     public func mirror<R: MirrorableReactor>(
         _ type: R.Type, at path: String,
         then completion: @escaping (Result<Mirror<R>, ClientError>) -> Void

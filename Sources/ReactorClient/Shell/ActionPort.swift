@@ -134,8 +134,8 @@ extension ActionPort {
         return isPosted
     }
 
-    /// Sends an action once the budget has room, and waits for its outcome. `held` is kept until the
-    /// outcome arrives.
+    /// Sends an action once the budget has room, and waits for its outcome. `held` is kept until
+    /// the outcome arrives.
     func dispatch(
         _ action: OutgoingAction, holding held: any Sendable,
         by submission: @escaping Submission = plainly

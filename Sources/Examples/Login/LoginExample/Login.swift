@@ -2,8 +2,8 @@ public import ReactorCore
 
 /// A login form that validates its fields while a person types.
 ///
-/// Passwords occur only in actions. The state, which every process may mirror, has the password's
-/// length and its shortcomings.
+/// Passwords occur only in actions. The state, which every process may mirror, has only the
+/// password's length and the message about it.
 @Reactor
 public struct Login {
     /// Creates an empty form.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ActionBudget", .timeLimit(.minutes(10)))
 struct ActionBudgetTests {
-    /// Reserves in a task, and returns once the task waits.
+    /// Starts a task that reserves bytes, and returns once the task waits.
     private func waiter(
         _ budget: ActionBudget, _ byteCount: Int, _ entered: Notes<Int>
     ) async -> Task<Bool, Never> {
@@ -26,7 +26,7 @@ struct ActionBudgetTests {
         #expect(budget.tryReserve(6))
         let large = await waiter(budget, 8, entered)
         let small = await waiter(budget, 2, entered)
-        // The small one would fit, and has come later.
+        // The small reservation would fit, and came later.
         #expect(entered.all == [])
         budget.release(6)
         #expect(await large.value)

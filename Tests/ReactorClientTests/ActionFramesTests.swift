@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What is read from the frames of actions.
+/// Reading nodes and ordinals from the frames of actions.
 struct ActionFramesTests {
     private static func bytes(_ actions: [OutgoingAction]) throws -> [UInt8] {
         var writer = WireWriter()

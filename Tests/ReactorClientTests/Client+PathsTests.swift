@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What another version of the program has in the house.
+/// The same reactor in another version of the program.
 @Reactor
 struct OtherHouse {
     @Child var visits = OtherCounter()
@@ -68,7 +68,7 @@ struct ClientPathsTests {
     }
 }
 
-/// A parent that hears of its guests, and sends them away.
+/// A parent that receives its guests' mutations, and removes guests.
 @Reactor
 struct Inn {
     @Child var guests = StockReactors.Counter()

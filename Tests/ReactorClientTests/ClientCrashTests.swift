@@ -19,7 +19,7 @@ struct ClientCrashTests {
         for run in 0..<6 {
             let before = try state(journal)
             let writer = try start(server, journal, 1_000_000, directory, "run\(run)")
-            // because each is to be killed somewhere else
+            // Each program must be killed at another point of its work.
             let count = 50 * (1 + random.next() % 40)
             #expect(await writer.says("\n\(count)\n"), "\(writer.errors)")
             writer.signal(SIGKILL)

@@ -30,7 +30,7 @@ struct ClientJournalTests {
         let node = try first.open("/visits", rig)
         try first.machine.dispatch(Action.increment(by: 1), to: node)
         rig.run()
-        // because these are applied, and nobody is told
+        // The daemon applies these actions, and the client receives no outcome.
         rig.journal = .isSilent
         for amount in [2, 4] as [Int64] {
             try first.machine.dispatch(Action.increment(by: amount), to: node)
@@ -81,7 +81,7 @@ struct ClientJournalTests {
     func neverConnected() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
-        // because a node has its number from the moment that it is asked for
+        // A node has its number from the request to open it on.
         let first = try client(store, rig)
         first.machine.open("/visits") { _ in }
         let node = NodeID(rawValue: 0)
@@ -109,7 +109,7 @@ struct ClientJournalTests {
             rig.run()
         }
         rig.crash(first)
-        // because a power cut takes the end, and leaves something torn
+        // A power cut removes the end of the file and leaves a torn record.
         store.bytes = Array(store.bytes.prefix(whole.count + 7))
         let second = try client(store, rig)
         #expect(store.bytes.count >= PendingRecord.magic.count)
@@ -141,7 +141,7 @@ struct ClientJournalTests {
         }
         #expect(outcomes == [.unknown(.historyLost)])
         #expect(try rig.count(at: "/visits") == 0)
-        // because it has a session again, of which the journal knows
+        // The client has a session again, and the journal contains it.
         #expect(try PendingState(store.bytes).session.secret == second.machine.figures.session)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What a machine makes of `done`.
+/// The machine's handling of the frame `done`.
 struct ClientMachinePerformTests {
     private typealias Action = StockReactors.Counter.Action
     private static let actionCount = 20
@@ -17,7 +17,7 @@ struct ClientMachinePerformTests {
         return action
     }
 
-    /// Performs and dispatches in turn, over a connection that is cut where `cut` says.
+    /// Performs and dispatches in turn, over a connection that is cut at the bytes in `cut`.
     private func converse(
         _ cut: (Rig.Joined) -> Void
     ) throws -> (count: Int64?, outcomes: [UInt64], awaited: Int, connects: Int) {
@@ -71,7 +71,7 @@ struct ClientMachinePerformTests {
         #expect(offset > 500)
     }
 
-    /// A client that performed an action, as the daemon's frames `fromDaemon` have it.
+    /// Returns a client that performed an action and received the daemon's frames `fromDaemon`.
     private func performed(
         _ change: @escaping ([Frame]) -> [Frame]
     ) throws -> (rig: Rig, client: Rig.Joined, outcomes: () -> [ActionOutcome]) {
@@ -94,7 +94,7 @@ struct ClientMachinePerformTests {
         rig.forge(Frame(.done, number: 1).bytes, to: client)
         #expect(outcomes().compactMap { $0.revision?.sequence } == [1])
         #expect(client.machine.pendingCount == 0)
-        // because it may be told again, to nobody
+        // The daemon may repeat a `done` that the client has forgotten.
         rig.forge(Frame(.done, number: 1).bytes, to: client)
         #expect(outcomes().count == 1 && client.machine.phase == .live)
     }

@@ -132,7 +132,8 @@ struct ClientMachineTests {
                 Frame(.subscribed, id: 5, number: 1, granted.wireBytes()),
                 Frame(.subscribed, id: 6, number: 2, granted.wireBytes()),
                 Frame(.snapshot, id: 5, number: 3, state),
-                // because this one cannot be read, the connection is lost and with it the other
+                // The first of these frames cannot be read: the connection is lost, and with it the
+                // second.
                 Frame(.snapshot, id: 6, number: 3, [0x61]), Frame(.mark, number: 3),
             ].bytes.span)
         #expect(shown.isEmpty)
@@ -232,7 +233,7 @@ struct ClientMachineTests {
         try client.machine.dispatch(StockReactors.Lock.Action.release(token: 99), to: node)
         client.machine.drain { isDrained = true }
         #expect(!isDrained)
-        // because its outcome comes only when the holder is gone
+        // The outcome comes only after the holder's connection has ended.
         try client.machine.dispatch(StockReactors.Lock.Action.acquire(wait: true), to: node)
         rig.run()
         #expect(isDrained && client.machine.pendingCount == 1)

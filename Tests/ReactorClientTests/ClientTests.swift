@@ -174,7 +174,7 @@ struct ClientTests {
         await server.hold()
         let waiting = Task { await visits.dispatch(.increment(by: 1)) }
         await server.until { $0.actionCount == 1 }
-        // because the one action takes all the room, the next one waits for it
+        // The first action takes all the room, so the next one waits.
         let unsent = Task { await visits.dispatch(.increment(by: 10)) }
         unsent.cancel()
         #expect(await unsent.value == .failed(message: "never sent: cancelled while waiting"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Code that finds its reactors around it.
+/// Code that finds its reactors in the enclosing scope.
 private struct Screen {
     @EnvironmentReactor var house: Mirror<House>
     @EnvironmentReactor(ReactorPath(House.self).child(\.$visits)) var visits

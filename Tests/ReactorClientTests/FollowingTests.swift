@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// The slices that a client follows, by themselves: no connection, no daemon.
+/// The slices that a client follows, tested alone: no connection, no daemon.
 struct FollowingTests {
     private static let now = Revision(epoch: 7, sequence: 3)
 
@@ -25,7 +25,7 @@ struct FollowingTests {
         try following.stage(bytes.span, 0..<bytes.count, upTo: mark, nil)
     }
 
-    /// A slice that has its number and waits for its snapshot.
+    /// Follows a slice that has its number and waits for its snapshot.
     private func follow(
         _ sink: StagedSink, at path: String = "/a", _ id: UInt32 = 5,
         _ mode: SubscriptionMode = .replica, in following: inout Following
@@ -171,12 +171,12 @@ struct FollowingTests {
     }
 }
 
-/// A sink that notes what it gets.
+/// A sink that records its calls.
 private final class StagedSink: SliceSink {
     var fingerprint: UInt64 = 1
     var isReleased = false
     var takesPatches: Bool { false }
-    /// What is staged from now on cannot be read.
+    /// Whether staging fails from now on.
     var isBroken = false
     private(set) var staged: [String] = []
     private(set) var commits = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// A daemon that is not one, or has gone mad.
+/// A peer that is no daemon, or a daemon that sends nonsense.
 @Suite("Hostile daemon", .timeLimit(.minutes(10)))
 struct HostileDaemonTests {
     private typealias Counter = StockReactors.Counter
@@ -20,7 +20,7 @@ struct HostileDaemonTests {
         return Frame(.welcome, welcome.wireBytes())
     }
 
-    /// Why a client cannot connect to whoever sends `bytes`.
+    /// The error of a client that connects to a peer which sends `bytes`.
     private func error(
         from bytes: [UInt8], _ options: ClientOptions = ClientOptions()
     ) async throws -> ClientError? {
@@ -121,7 +121,7 @@ struct HostileDaemonTests {
 
 // MARK: - After the handshake
 extension HostileDaemonTests {
-    /// A client that has everything under way that a daemon could answer.
+    /// A client that waits for every kind of answer of a daemon.
     private func busyClient(_ rig: Rig) throws -> Rig.Joined {
         var options = ClientOptions()
         options.keepsTrying = true
@@ -142,13 +142,13 @@ extension HostileDaemonTests {
         return client
     }
 
-    /// Sees that a client which was told nonsense is of use again.
+    /// Checks that a client works again after it received nonsense.
     private func check(_ client: Rig.Joined, _ rig: Rig, _ seed: UInt64) throws {
         client.onDown = nil
         rig.cut(client)
         rig.run()
         guard client.machine.phase == .live else {
-            // because nonsense may happen to say that the daemon closes for good
+            // The nonsense may happen to be a frame that closes the connection for good.
             guard case .failed(.closed) = client.machine.phase else {
                 Issue.record("seed \(seed): \(client.machine.phase)")
                 return

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What has arrived and has not taken effect, by itself.
+/// The frames that have arrived and have not taken effect, tested alone.
 struct InboundTests {
     @Test("updates of several spans are kept until a mark takes them")
     func staging() throws {

@@ -10,7 +10,7 @@ import Testing
 struct LeaseClaimTests {
     private let rig = Rig(tree: Tree(Guesthouse(), epoch: 7))
 
-    /// What claims were told, in order.
+    /// The results that claims received, in order.
     private final class Answers {
         var all: [Result<Void, ClientError>] = []
         var granted: Int { all.filter { if case .success = $0 { true } else { false } }.count }
@@ -110,7 +110,7 @@ struct LeaseClaimTests {
         client.machine.release(second)
         rig.run()
         #expect(answers.granted == 2 && rig.roomCount == 0)
-        // because the second may come while the first is under way
+        // The second claim may come while the first request is under way.
         let third = claim(client, answers, defines: false)
         let fourth = claim(client, answers)
         rig.run()

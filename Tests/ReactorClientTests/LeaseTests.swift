@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Counters that live while somebody holds them.
+/// Counters that live while a client leases them.
 @Reactor
 struct Hostel {
     @Children(.leased) var rooms = { (_: WireKey) in StockReactors.Counter() }

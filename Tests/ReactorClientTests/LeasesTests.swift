@@ -3,11 +3,11 @@ import Testing
 
 @testable import ReactorClient
 
-/// The leases of a client by themselves: no connection, no daemon.
+/// The leases of a client, tested alone: no connection, no daemon.
 struct LeasesTests {
     private let applied = ActionOutcome.applied(Revision(epoch: 7, sequence: 1), reply: nil)
 
-    /// What is left to do, in words; `ask` is carried out.
+    /// The orders as text; `ask` is carried out.
     private static func steps(_ orders: [Leases.Order]?) -> [String] {
         (orders ?? []).map { order in
             switch order {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// The link by itself: no socket, no daemon.
+/// The link, tested alone: no socket, no daemon.
 struct LinkTests {
     private static func link(
         hasJournal: Bool = false, _ change: (inout ClientOptions) -> Void = { _ in }

@@ -94,7 +94,7 @@ struct MirrorBindingsTests {
         let (server, client, finder) = try await start(gates)
         let text = finder.binding(\.text, cancel: "typing") { .search($0) }
         text.wrappedValue = "s"
-        // because an effect that is cancelled before its commit never begins
+        // An effect that is cancelled before its commit never begins.
         try await client.drain()
         text.wrappedValue = "sw"
         try await client.drain()

@@ -41,7 +41,7 @@ struct Buzzer {
         }
     }
 
-    /// How often a press presses.
+    /// The number of a press.
     static let number: @Sendable (Action) -> Int? = {
         if case .press(let number) = $0 { number } else { nil }
     }
@@ -202,7 +202,7 @@ struct MirrorSagasTests {
             return sum
         }
         for await _ in opened {}
-        // because the saga's reactor runs no saga in the daemon, only this process can say BUSY
+        // The daemon runs no saga of this reactor, so only this process can reject with BUSY.
         #expect(await buzzer.dispatch(.press(1)).revision != nil)
         #expect(await buzzer.dispatch(.press(2)).revision != nil)
         let refused = await buzzer.dispatch(.press(4), isPreviewed: true)
@@ -213,7 +213,7 @@ struct MirrorSagasTests {
         #expect(buzzer.state.presses == 3)
         #expect(try await other.dispatch("/", Buzzer.Action.press(8)).revision != nil)
         #expect(await buzzer.dispatch(.answer("go")).revision != nil)
-        // because the channel has room again once the saga has taken from it
+        // The channel has room again once the saga has taken an action from it.
         var outcome = await buzzer.dispatch(.press(16))
         while case .rejected = outcome { outcome = await buzzer.dispatch(.press(16)) }
         #expect(try await handle.value == 1 + 2 + 16)
@@ -288,7 +288,7 @@ struct MirrorSagasTests {
             let _: Int = try await saga.call { _ in }
         }
         for await _ in done {}
-        // because the daemon is told when nobody holds the mirror any more, the house's alone is left
+        // The client unsubscribes the released mirror, so the house's slice is the only one left.
         await server.until { $0.subscriptionCounts == [1] }
         handle.cancel()
         client.close()

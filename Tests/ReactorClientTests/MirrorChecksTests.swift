@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Mirrors that prove themselves.
+/// Mirrors that compare themselves with the daemon.
 struct MirrorChecksTests {
     private typealias Action = StockReactors.Counter.Action
 
@@ -35,7 +35,7 @@ struct MirrorChecksTests {
         var answers: [Bool?] = []
         for round in 0..<20 {
             pair.reader.machine.verify(pair.mirror) { answers.append(try? $0.get()) }
-            // because these are in the turn of the question, some before it and some behind
+            // These writes are in the turn of the question, some before it and some after it.
             for _ in 0..<round { try pair.write() }
             pair.rig.run()
         }

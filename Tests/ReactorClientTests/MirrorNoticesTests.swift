@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReactorClient
 
-/// Counts how often something was told, from any thread.
+/// Counts notifications by name, from any thread.
 private final class Bells: Sendable {
     private let rung = Notes<String>()
 
     var all: [String] { rung.all }
 
-    /// Rings once when what `read` reads changes next.
+    /// Counts the next change of the values that `read` reads.
     func hang(_ name: String, _ read: () -> Void) {
         withObservationTracking(read) { [rung] in rung.add(name) }
     }
@@ -61,8 +61,8 @@ struct MirrorNoticesTests {
         bells.hang("count") { _ = album.count }
         rig.run()
         #expect(bells.all == ["count", "count"] && album.count == 5)
-        // What another client changes wakes the readers of that field, and of those which are
-        // decided on top of it.
+        // Another client's change wakes the readers of that field, and of the fields that previews
+        // decide on top of it.
         try other.machine.dispatch(Album.Action.title("new"), to: otherNode)
         try client.machine.submit(OutgoingAction(.count(6), previewedOn: album, to: node))
         rig.run()

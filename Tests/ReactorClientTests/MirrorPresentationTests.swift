@@ -4,10 +4,10 @@ import Testing
 
 @testable import ReactorClient
 
-/// A mirror shows what the daemon shows, whatever stands between a state and who looks at it.
+/// A mirror shows what the daemon shows, through every kind of presentation of a state.
 @Suite("what a mirror shows", .timeLimit(.minutes(10)))
 struct MirrorPresentationTests {
-    /// A daemon, which lives as long as this, a client of it, and what that mirrors.
+    /// A daemon, kept alive by this value, with a client and its mirror.
     private struct Served {
         let server: LiveServer
         let client: Client
@@ -24,7 +24,7 @@ struct MirrorPresentationTests {
             mirror: try await client.mirror(Gauge(states: gauge.states), at: "/"))
     }
 
-    /// What `reactorctl get` shows of the root's number.
+    /// The root's number as `reactorctl get` shows it.
     private func got(_ client: Client) async throws -> WireValue? {
         try await client.get("/value").value
     }

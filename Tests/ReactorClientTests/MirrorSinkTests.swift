@@ -5,12 +5,12 @@ import Testing
 
 @testable import ReactorClient
 
-/// Mirrors of a machine that has no thread of its own: their holder is on the same one.
+/// Mirrors of a machine without a thread of its own: their holder runs on the same thread.
 @Suite("MirrorSink")
 struct MirrorSinkTests {
     private typealias Counter = StockReactors.Counter
 
-    /// The nodes whose deltas somebody wants from the daemon.
+    /// Whether a client has subscribed to the node's deltas.
     private func isFollowed(_ path: String, _ rig: Rig) throws -> Bool {
         try #require(rig.server.tree.node(at: try SlicePath(path))).isReplicated
     }
@@ -88,7 +88,7 @@ struct MirrorSinkTests {
         let client = rig.client()
         let node = try client.open("/other", rig)
         var visits: ReactorClient.Mirror<Counter>? = try client.mirror("/visits", rig)
-        // because what was dropped for a slow reader keeps outcomes back until its snapshot comes
+        // The updates dropped for a slow reader keep outcomes back until its snapshot comes.
         rig.forge(Frame(.lag).bytes, to: client)
         var outcomes: [ActionOutcome] = []
         try client.machine.dispatch(Counter.Action.increment(by: 1), to: node) {
@@ -141,7 +141,7 @@ struct MirrorSinkTests {
     }
 }
 
-/// A collection of counters that come and go.
+/// A collection of counters that are created and removed.
 @Reactor
 private struct Hotel {
     @Children var rooms = { (_: WireKey) in StockReactors.Counter() }

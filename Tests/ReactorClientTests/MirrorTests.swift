@@ -186,7 +186,7 @@ extension MirrorTests {
         let visits = try client.mirror("/visits", rig)
         rig.cut(client)
         #expect(visits.phase == .connecting)
-        // because the one who waits looks again only when the revision is said to have moved
+        // The waiting task checks again only when the signal of the revision has moved.
         let versions = Notes<UInt64>()
         withObservationTracking {
             _ = visits.phase
@@ -268,7 +268,7 @@ extension MirrorTests {
             #expect(await quick.dispatch(.increment(by: 1)).revision != nil)
             #expect(quick.count == Int64(count))
         }
-        // because reading is local, it does not wait for the client's thread either
+        // Reading is local, so it does not wait for the client's thread either.
         #expect(slow.count == 1)
         door.signal()
         await slow.until { $0.count == 20 }
@@ -278,7 +278,7 @@ extension MirrorTests {
 }
 
 extension ClientOptions {
-    /// Options of a client that does not wait long before it connects again.
+    /// Options of a client that reconnects quickly.
     static var brisk: ClientOptions {
         var options = ClientOptions()
         options.pauseMin = 1_000_000

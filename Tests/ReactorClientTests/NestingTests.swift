@@ -28,17 +28,17 @@ private struct Cabinet {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
-/// What is made of an action stands deeper than it stood in the action.
+/// Values that are nested deeper in a state or mutation than in the action.
 @Suite("Deep values")
 struct NestingTests {
-    /// A value of so many arrays, one in the other.
+    /// A value of this many nested arrays.
     private static func nested(_ levels: Int) -> WireValue {
         var value = WireValue.array([])
         for _ in 1..<levels { value = [value] }
         return value
     }
 
-    /// Actions whose deepest value stands at level 2, to every reactor that takes one.
+    /// Actions whose deepest value is at level 2, for every reactor that takes a value.
     private static func actions(_ value: WireValue) -> [(String, WireEmbedded)] {
         [
             ("/value", WireEmbedded(StockReactors.Value.Action.set(value: value))),
@@ -51,7 +51,7 @@ struct NestingTests {
         ]
     }
 
-    /// Sends actions and gives their outcomes.
+    /// Sends actions and returns their outcomes.
     private func send(
         _ actions: [(String, WireEmbedded)], by client: Rig.Joined, _ rig: Rig
     ) throws -> [ActionOutcome] {
@@ -96,7 +96,7 @@ struct NestingTests {
         let presence = try mirror(StockReactors.Presence(), "/presence", by: follower, rig)
         #expect(early.state.waiting.first?.job == deepest && late.state == early.state)
         #expect(presence.state.members.values.map(\.info) == [deepest])
-        // because the outcome with the job in it is not confirmed, and rests with its session
+        // The outcome that contains the job is not confirmed, so its session keeps it.
         let recovery = Recovery(of: Tree(Cabinet(), epoch: 7), limits: ServerLimits())
         for row in rig.rows { try recovery.replay(row) }
         let whole = try recovery.finish(epoch: 7, sequence: rig.rows.last?.sequence ?? 0)

@@ -18,7 +18,7 @@ struct NodeNumberTests {
         return Rig(limits: limits, tree: Tree(reactor, epoch: 7))
     }
 
-    /// What becomes of an action to the node at `path`.
+    /// Sends an action to the node at `path` and returns its outcome.
     private func count(
         _ path: String, _ client: Rig.Joined, _ rig: Rig
     ) throws -> ActionOutcome? {
@@ -51,7 +51,7 @@ struct NodeNumberTests {
         #expect(try count("/halls/a", client, rig)?.revision != nil)
         try decide(.close("a"), client, rig)
         try decide(.open("a"), client, rig)
-        // because nobody followed it, the first action learns of the end
+        // No client followed the node, so the first action learns of its end.
         guard case .rejected(let rejection) = try count("/halls/a", client, rig) else {
             Issue.record("the first action was not rejected")
             return

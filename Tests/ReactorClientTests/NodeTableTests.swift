@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NodeTable")
 struct NodeTableTests {
-    /// A path that is open and that nobody holds.
+    /// Opens a path and releases it, so that it has no holder.
     private func visit(_ path: String, _ table: inout NodeTable, countMax: Int) -> UInt32 {
         let index = table.index(of: path) ?? table.add(path, countMax: countMax)
         table.hold(index)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// The outbox by itself: no connection, no daemon.
+/// The outbox, tested alone: no connection, no daemon.
 ///
 /// Drives ``PendingActions``.
 struct OutboxTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// How an action is encoded.
+/// The encoding of an action's frame.
 struct OutgoingActionTests {
     private let node = NodeID(rawValue: 3)
 

@@ -5,7 +5,7 @@ import Testing
 
 struct PendingStateTests {
     /// A journal with a session, a node and three actions, the first of which has an outcome; and
-    /// where each record ends.
+    /// the end of each record.
     private static let sample: (bytes: [UInt8], ends: [Int]) = {
         var writer = WireWriter()
         writer.raw(PendingRecord.magic)

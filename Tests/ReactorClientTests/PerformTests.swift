@@ -5,12 +5,12 @@ import Testing
 
 @testable import ReactorClient
 
-/// Who performs an action goes on when its effects have ended, over real sockets.
+/// A call of `perform` returns when the action's effects have ended, over real sockets.
 @Suite("perform", .timeLimit(.minutes(10)))
 struct PerformTests {
     private let gates = Finder.Gates()
 
-    /// A daemon, which lives as long as this, a client of it, and what that mirrors.
+    /// A daemon, kept alive by this value, with a client and its mirror.
     private struct Served {
         let server: LiveServer
         let client: Client
@@ -33,7 +33,7 @@ struct PerformTests {
         let mirror = served.mirror
         let outcome = Task { await mirror.perform(.bake("rye")) }
         await mirror.until { $0.started == ["rye"] }
-        // because what comes later is answered before
+        // A later action is answered before the performed one.
         #expect(await mirror.dispatch(.nothing).revision?.sequence == 2)
         #expect(mirror.baked == [])
         gates.open("rye")

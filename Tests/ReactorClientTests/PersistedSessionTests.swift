@@ -25,7 +25,7 @@ struct PersistedSessionTests {
         rig.crash(crashed)
         let back = rig.client(options(session))
         var outcomes: [ActionOutcome] = []
-        // because what is sent before the welcome must get its number behind the last as well
+        // An action sent before the welcome must also get an ordinal after the last one.
         back.machine.open("/visits") { result in
             guard let node = try? result.get() else { return }
             try? back.machine.dispatch(Counter.Action.increment(by: 10), to: node) {

@@ -96,7 +96,7 @@ struct ClientPipelineTests {
         let client = try await Client.connect(to: server.path)
         let pipeline = try await client.pipeline("/visits") { _, _ in }
         client.close()
-        // because closing takes effect on the client's own thread
+        // Closing takes effect on the client's own thread.
         await #expect(throws: ClientError.ended) { try await client.ping() }
         await #expect(throws: ClientError.ended) { try await pipeline.send([[0xf6]]) }
         #expect(pipeline.count == 0)

@@ -32,7 +32,7 @@ struct PreviewTicketTests {
         ) { outcomes.append($0) }
         #expect(mirror.entries == [5] && outcomes.isEmpty)
         #expect(try tab(rig).entries == [])
-        // because a state that is double for a moment is wrong for that moment
+        // A state that is wrong for a moment only would be an error too.
         var seen: [[Int]] = []
         for _ in 0..<50 {
             rig.run(rounds: 1)
@@ -51,7 +51,7 @@ struct PreviewTicketTests {
         try client.machine.submit(
             OutgoingAction(.add(11), previewedOn: mirror, to: node)
         ) { outcome in
-            // because whoever is told of the rejection must not see what was rejected
+            // The completion of a rejected action must not see its preview.
             #expect(!mirror.entries.contains(11))
             guard case .rejected(let rejection) = outcome else {
                 Issue.record("11 were not too much: \(outcome)")

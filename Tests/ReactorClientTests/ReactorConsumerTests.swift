@@ -53,7 +53,7 @@ struct ReactorConsumerTests {
         let label = Label()
         let isFirstBound = try await label.show { () async throws(ClientError) in
             let mirror = try await client.mirror(Counter.self, at: "/visits")
-            // because another is assigned while this one is on its way
+            // The program assigns another mirror while this one is on its way.
             label.reactor = try await client.mirror(Counter.self, at: "/other")
             return mirror
         }

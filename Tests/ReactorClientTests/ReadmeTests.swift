@@ -4,7 +4,7 @@ import ReactorDaemon
 import ReactorDaemonCommand
 import Testing
 
-// What the README shows, line for line: another test holds the two together.
+// The code of the README, line for line; another test compares the two.
 
 @Reactor
 struct Tally {
@@ -35,7 +35,7 @@ struct TallyDaemon: DaemonCommand {
     }
 }
 
-/// What the README does with it, where a daemon is.
+/// The README's use of the reactor, with a running daemon.
 private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
     let client = try await Client.connect()
     let tally = try await client.mirror(Tally.self, at: "/tally")

@@ -6,15 +6,15 @@ import Testing
 
 @testable import ReactorClient
 
-/// More than a hundred real clients whose daemon goes, and comes back.
+/// More than a hundred real clients whose daemon ends and comes back.
 @Suite("A storm of real clients", .timeLimit(.minutes(10)))
 struct ReconnectStormTests {
     private typealias Action = StockReactors.Counter.Action
-    // because Foundation's `Process`, by which other tests start programs, reads past the end of a
-    // directory's entries where its own process has some 1,350 files open
+    // Foundation's `Process`, by which other tests start programs, reads past the end of a
+    // directory's entries if its own process has some 1,350 files open.
     private static let count = 120
 
-    /// A pause that a client drew, before the attempt of that number.
+    /// A pause that a client drew, and the number of the attempt after it.
     private struct Pause: Hashable {
         var client: Int
         var attempt: Int
@@ -35,7 +35,7 @@ struct ReconnectStormTests {
         return limits
     }
 
-    /// Connects all at once, and opens the same node for each.
+    /// Connects all clients at once, and opens the same node for each.
     private func crowd(
         of server: LiveServer, on loop: EventLoop
     ) throws -> (clients: [LoopClient], nodes: [NodeID]) {
@@ -98,7 +98,7 @@ struct ReconnectStormTests {
         loop.close()
     }
 
-    /// Whether pauses are where the options allow, and not in one place.
+    /// Checks that pauses are within the options' range, and spread over it.
     private func check(_ pauses: Set<Pause>) {
         let options = Self.options
         for pause in pauses {
@@ -107,13 +107,13 @@ struct ReconnectStormTests {
         }
         #expect(Set(pauses.map(\.client)).count == Self.count)
         let drawn = pauses.filter { $0.attempt == 1 }.map(\.nanoseconds)
-        // because a machine that stood still for long may have had no look at some of them
+        // On a machine that stood still for long, the test may have missed some pauses.
         #expect(drawn.count > Self.count / 2)
         #expect(Set(drawn).count > drawn.count * 9 / 10)
         let perTenth = drawn.reduce(into: [UInt64: Int]()) { counts, pause in
             counts[(pause - options.pauseMin) / (options.pauseMin / 10), default: 0] += 1
         }
-        // because a tenth of them are expected in each, and chance gives some more
+        // A tenth of the pauses is expected in each part, and chance adds some.
         #expect((perTenth.values.max() ?? 0) < drawn.count / 3, "\(perTenth)")
         #expect(perTenth.count >= 9, "\(perTenth)")
     }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReactorClient
 
-/// What a client makes of connections that break.
+/// A client whose connections break.
 struct ReconnectTests {
     private typealias Action = StockReactors.Counter.Action
     private static let actionCount = 40
 
-    /// Runs a conversation whose connection is cut where `cut` says; answers what the daemon and
-    /// the client have in the end.
+    /// Runs a conversation whose connection is cut at the bytes in `cut`; returns the final states
+    /// of the daemon and the client.
     private func converse(
         _ cut: (Rig.Joined) -> Void
     ) throws -> (count: Int64?, outcomes: [UInt64], shown: Int64, connects: Int) {
@@ -102,7 +102,7 @@ struct ReconnectTests {
         options.inFlightMax = 2
         let client = rig.client(options)
         let node = try client.open("/visits", rig)
-        // because a session without actions is nothing to lose
+        // A session without actions would lose nothing.
         try client.machine.dispatch(Action.increment(by: 1), to: node)
         rig.run()
         var outcomes: [ActionOutcome] = []
@@ -113,7 +113,7 @@ struct ReconnectTests {
         }
         _ = client.machine.takeOutgoing()
         rig.cut(client)
-        // because the daemon keeps one session, the newcomer's takes the other's place
+        // The daemon keeps one session, so the newcomer's replaces the other.
         _ = rig.newcomer()
         rig.run()
         #expect(outcomes.prefix(2) == [.unknown(.sessionExpired), .unknown(.sessionExpired)])
@@ -138,7 +138,7 @@ struct ReconnectTests {
         #expect(try rig.count(at: "/visits") == 1)
     }
 
-    /// The pauses before the first attempts to connect, where nobody ever accepts.
+    /// The pauses before the first attempts to connect, when no daemon ever accepts.
     private func pauses(
         _ options: ClientOptions, attempts: Int, _ random: @escaping () -> UInt64
     ) -> [UInt64] {
@@ -163,7 +163,7 @@ struct ReconnectTests {
         #expect(pauses.count == 100)
         #expect(pauses.allSatisfy { options.pauseMin...options.pauseMax ~= $0 })
         #expect(Set(pauses).count > 90)
-        // because full jitter fills the whole range once that is reached
+        // Full jitter fills the whole range once the longest pause is reached.
         let late = pauses.dropFirst(10)
         #expect(late.contains { $0 < options.pauseMax / 4 })
         #expect(late.contains { $0 > options.pauseMax / 4 * 3 })
@@ -178,7 +178,7 @@ struct ReconnectTests {
         var attempt = 0
         let longest = pauses(options, attempts: 12) {
             attempt += 1
-            // because a draw of one less than the number of choices gives the longest
+            // A draw of one less than the number of choices gives the longest pause.
             return min(50 << UInt64(attempt), 5_000) - 50
         }
         #expect(
@@ -194,7 +194,7 @@ struct ReconnectTests {
             let pause = pauses(options, attempts: 1) { random.next() }[0]
             $0[pause / 1_000_000, default: 0] += 1
         }
-        // because 1,000 over 50 milliseconds are 20 in each, and chance gives some more
+        // 1,000 pauses over 50 milliseconds are 20 in each, and chance adds some.
         #expect(perMillisecond.count == 50 && (perMillisecond.values.max() ?? 0) < 45)
     }
 
@@ -235,7 +235,8 @@ struct ReconnectTests {
         #expect(error == .unreachable(tried: tried))
     }
 
-    /// Runs a client whose every attempt ends in `failure`: the pauses before it gave up, and why.
+    /// Runs a client whose every attempt ends in `failure`; returns the pauses before it gave up,
+    /// and the error.
     private func pauses(
         _ options: ClientOptions = ClientOptions(), _ failure: (ClientMachine) -> Void
     ) -> (pauses: [UInt64], error: ClientError?) {
@@ -310,7 +311,7 @@ struct ReconnectTests {
         daemon.reconnect()
         daemon.welcome(epoch: 1, isResumed: true)
         daemon.answer()
-        // because a snapshot is whole with its mark only, this outcome has to wait
+        // A snapshot is complete only with its mark, so this outcome has to wait.
         daemon.say(
             .outcome, number: 1, Outcome.applied(sequence: 3, reply: nil, ownerEnded: false))
         #expect(outcome == nil)
@@ -321,7 +322,7 @@ struct ReconnectTests {
     }
 }
 
-/// A daemon that says what a test has it say, to one client.
+/// A daemon for one client that sends the frames of a test.
 private final class Puppet {
     let machine: ClientMachine
 
@@ -355,7 +356,7 @@ private final class Puppet {
                     frameBytesMax: 1 << 20, inFlightMax: 8, nodesMax: 8, subscriptionsMax: 8)))
     }
 
-    /// Grants what was asked for: nodes, and slices that start with a snapshot.
+    /// Grants the client's requests: nodes, and slices that start with a snapshot.
     func answer() {
         guard let out = machine.takeOutgoing() else { return }
         let bytes = Array(out.bytes[out.range])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What a client makes of a daemon that died and goes on with its journal.
+/// A client whose daemon crashed and continues with its journal.
 @Suite("A daemon that goes on")
 struct RecoveryTests {
     private typealias Action = StockReactors.Counter.Action
@@ -86,7 +86,7 @@ struct RecoveryTests {
             }
             switch random.next() % 8 {
             case 0: rig.journal = .holds
-            // because a journal has no gaps
+            // A journal has no gaps.
             case 1: if rig.journal == .tells { rig.journal = .isSilent }
             case 2: rig.cut(clients[index])
             case 3, 4: try rig.restart(epoch: 7)
@@ -124,7 +124,7 @@ struct RecoveryTests {
         rig.run()
         #expect(
             told == [[Revision(epoch: 7, sequence: 3), Revision(epoch: 8, sequence: 3)]])
-        // because two were kept, one was lost though it was acknowledged, and one is new
+        // Two actions were kept, one was lost although it was acknowledged, and one is new.
         #expect(try rig.count(at: "/visits") == 21 && mirror.state.count == 21)
         #expect(outcome?.revision == Revision(epoch: 8, sequence: 3))
         #expect(hasChanged.isUp && mirror.phase == .live)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Requests and nodes by themselves: no connection, no daemon.
+/// Requests and nodes, tested alone: no connection, no daemon.
 struct RequestsTests {
     private static func opened(_ number: UInt64) -> Frame {
         Frame(
@@ -24,7 +24,7 @@ struct RequestsTests {
             try #require(frame.kind), frame.header, frame.body.span)
     }
 
-    /// Opens a node as the daemon allows; returns its number.
+    /// Opens a node with the daemon's answer; returns its number.
     private func open(_ path: String, _ requests: inout Requests) throws -> NodeID {
         guard case .needsRequest(let index) = requests.open(path, countMax: 8, then: { _ in })
         else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// What a client makes of a stream that is not what a daemon sends.
+/// A client that receives a stream which no daemon sends.
 @Suite("Subscription")
 struct SubscriptionTests {
     private typealias Counter = StockReactors.Counter
@@ -31,7 +31,7 @@ struct SubscriptionTests {
             rig.run()
         }
 
-        /// The subscriptions that the reader has asked for, by whether a snapshot must come.
+        /// The reader's subscriptions so far: for each, whether it requested a snapshot.
         var asked: [Bool] {
             get throws {
                 try reader.sent.filter { $0.kind == .subscribe }
@@ -143,7 +143,7 @@ struct SubscriptionTests {
         pair.reader.onDown = { frames in
             frames.map { frame in
                 guard frame.kind == .delta else { return frame }
-                // because 0x82 0 0 is the origin, and the mutation behind it is no case of a counter
+                // 0x82 0 0 is the origin, and the mutation after it is no case of a counter.
                 return Frame(frame.header, [0x82, 0, 0, 0x61, 0x78])
             }.bytes
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// Frames that wait, by themselves.
+/// Waiting frames, tested alone.
 struct WaitingActionsTests {
     private static func append(_ number: UInt64, to waiting: inout WaitingActions) throws {
         try waiting.append { writer throws(ClientError) in

@@ -10,7 +10,7 @@ import Testing
 struct WatchTests {
     private typealias Counter = StockReactors.Counter
 
-    /// The values that `watch` gives, one after the other.
+    /// An iterator over the values of `watch`.
     private func values(_ watch: Watch) -> Watch.Iterator { watch.makeAsyncIterator() }
 
     @Test("it gives the value at a path and then each change, with its revision")

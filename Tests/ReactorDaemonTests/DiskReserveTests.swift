@@ -106,7 +106,7 @@ struct DiskReserveTests {
         }
         #expect((50..<2_000).contains(count), "\(process.errors)")
         // Growing actions are refused until there is room; shrinking ones are accepted once the
-        // released the reserve.
+        // daemon has released the reserve.
         var outcome = await settings.dispatch(.remove(key: "k0"))
         while isFull(outcome) { outcome = await settings.dispatch(.remove(key: "k0")) }
         #expect(outcome.revision != nil, "\(outcome)\n\(process.errors)")

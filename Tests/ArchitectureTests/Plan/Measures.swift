@@ -6,9 +6,9 @@ enum Measure: String, Sendable {
     case storedProperties
     /// Stored properties of such a type that other types of the target can set.
     case openProperties
-    /// Files of a target that name each other's types in a circle.
+    /// Files of a target that name each other's types in a cycle.
     case filesInCycles
-    /// Folders of a target whose files name each other's types in a circle.
+    /// Folders of a target whose files name each other's types in a cycle.
     case foldersInCycles
     /// Groups of types that give a function name different labels.
     case meanings
@@ -45,7 +45,7 @@ enum Measure: String, Sendable {
 
     /// Lines below which a file is too short to stand alone.
     static let standingLinesMin = 30
-    /// Choices in a type's code (`if`, `guard`, `switch`, loops and so on) from which on it has
-    /// behaviour to test.
+    /// Number of choices in a type's code (`if`, `guard`, `switch`, loops and so on) from which on
+    /// the type has behaviour to test.
     static let behaviourBranchesMin = 10
 }

@@ -1,7 +1,7 @@
-/// A measured value that is still above its limit, as the ceiling that must only sink.
+/// A measured value that is still above its limit, as a ceiling that must only sink.
 ///
-/// The tests fail where a figure grows, and where it sinks below its entry, so that the table is
-/// corrected. `REACTORD_SURVEY=1 swift test --filter SurveyTests` prints the entries as they are.
+/// The tests fail if a value is above its entry, and if it is below its entry, so that the table
+/// stays exact. `REACTORD_SURVEY=1 swift test --filter SurveyTests` prints the entries as they are.
 struct NotYet: Sendable {
     let measure: Measure
     let room: String
@@ -18,7 +18,7 @@ struct NotYet: Sendable {
 
     var key: String { Self.key(measure, room, subject) }
 
-    /// What an entry has in common with the figure it is for.
+    /// The key of an entry, which a measured figure of the same subject has too.
     static func key(_ measure: Measure, _ room: String, _ subject: String) -> String {
         [measure.rawValue, room, subject].filter { !$0.isEmpty }.joined(separator: " ")
     }

@@ -34,9 +34,9 @@ enum Plan {
     }
 
     static let rooms: [Room] = [
-        // Headers of libuv; every other target is above it.
+        // Headers of libuv; must not know any other target.
         Room("CLibUV", floor: 0, tests: ["ReactorLoopTests"]),
-        // Headers of xxHash; every other target is above it.
+        // Headers of xxHash; must not know any other target.
         Room("CXXHash", floor: 0, tests: ["ReactorJournalTests"]),
         // LZ4 blocks.
         Room("CLZ4", floor: 0, tests: ["ReactorJournalTests"]),
@@ -57,7 +57,7 @@ enum Plan {
         Room("ReactorThreads", floor: 0, system: ["Glibc", "Darwin", "Synchronization"]),
         // Bytes of the wire format; must not know sockets, reactors, Foundation.
         Room("ReactorWire", floor: 1, rooms: ["ReactorBytes", "ReactorMacros"]),
-        // libyaml in Swift: a text as a tree; must not know what the tree is for.
+        // libyaml in Swift: a text as a tree; must not know the meaning of the tree.
         Room("ReactorYAML", floor: 1, rooms: ["CLibYAML"]),
         // libuv in Swift; must not know frames, reactors.
         Room(
@@ -97,7 +97,7 @@ enum Plan {
                 "ReactorWire", "ReactorThreads", "ReactorYAML",
             ],
             products: ["Logging"], system: ["Glibc", "Darwin"]),
-        // A daemon as a program: its command line; must not know what an author's serves.
+        // A daemon as a program: its command line; must not know an author's reactors.
         Room(
             "ReactorDaemonCommand", floor: 5,
             rooms: [

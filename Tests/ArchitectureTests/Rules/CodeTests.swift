@@ -1,6 +1,6 @@
 import Testing
 
-/// The codes in test titles (`F35: …`) and the pages that say what each of them promises.
+/// The codes in test titles (`F35: …`) and the pages that state the promise of each code.
 struct CodeTests {
     /// The pages, which together list every code once.
     static let pages = [
@@ -8,7 +8,7 @@ struct CodeTests {
         "Sources/ReactorDaemon/ReactorDaemon.docc/Faults" + Document.suffix,
     ]
 
-    /// A code with the line it stands on, counted from 0.
+    /// A code with its line, counted from 0.
     struct Place {
         let code: String
         let line: Int
@@ -22,14 +22,14 @@ struct CodeTests {
         let line: Int
     }
 
-    /// The codes that the titles of `file` begin with.
+    /// The codes at the beginnings of the titles of `file`.
     static func titles(in file: SourceFile) -> [Place] {
         var places: [Place] = []
         for (line, text) in file.lines.enumerated() {
             let pieces = text.split(
                 separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
             guard pieces.count > 1, let colon = pieces[1].firstIndex(of: ":") else { continue }
-            // The title of a long attribute stands on the line below it.
+            // The title of a long attribute is on the line below it.
             let isBelow = line > 0 && pieces[0].allSatisfy { $0 == " " }
             let opening = isBelow ? file.lines[line - 1][...] : pieces[0]
             let codes = pieces[1][..<colon].split(separator: ", ")
@@ -55,7 +55,7 @@ struct CodeTests {
         }
     }
 
-    /// Codes without a promise, promises without a test, and suites that do not carry their code.
+    /// Codes without a promise, promises without a test, and suites whose titles lack their code.
     static func findings(pages: [Document], tests: [SourceFile]) -> [Finding] {
         var findings: [Finding] = []
         var carriers: [String: Set<String>] = [:]

@@ -1,11 +1,11 @@
 import Testing
 
-/// A target can be read from one end: folders lead one way, and few files name each other.
+/// A target's folders have an order, and few files name each other's types.
 ///
 /// A file leads to another if it names a type that the other declares. In a target of fewer than
-/// ten files every file may be in a circle of two.
+/// ten files every file may be in a cycle of two.
 struct CycleTests {
-    /// The number of files in circles, and the numbers of folders in each circle.
+    /// The number of files in cycles, and the number of folders in each cycle.
     static func figures(in files: [ParsedFile]) -> [Figure] {
         guard let first = files.first?.file else { return [] }
         let graph = MentionGraph(files)

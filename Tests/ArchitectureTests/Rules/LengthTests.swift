@@ -24,8 +24,8 @@ struct LengthTests {
         }
     }
 
-    /// The number of files that are too short to stand alone: no type that other targets see, no program and no
-    /// command of one is declared in them.
+    /// The number of files that are too short to stand alone: they declare no type that other
+    /// targets see, no program and no command of a program.
     static func shortFileFigures(in files: [ParsedFile]) -> [Figure] {
         let short = files.filter { parsed in
             parsed.lineCount < Measure.standingLinesMin

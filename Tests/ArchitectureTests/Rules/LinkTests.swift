@@ -38,7 +38,7 @@ struct LinkTests {
         }
     }
 
-    /// The path from the top of what `target` names in the document at `path`.
+    /// The path from the top for a `target` in the document at `path`.
     private static func resolve(_ target: String, from path: String) -> String {
         var components = path.split(separator: "/").dropLast()
         for component in target.split(separator: "/") where component != "." {
@@ -47,7 +47,7 @@ struct LinkTests {
         return components.joined(separator: "/")
     }
 
-    /// Articles of other catalogs that a document links to as if they were of its own.
+    /// Articles of other catalogs that a document links to as if they were in its own catalog.
     static func foreignArticles(in document: Document, all paths: [String]) -> [Finding] {
         let catalog = document.path.split(separator: ".docc/").first ?? ""
         return document.prose.flatMap { line in

@@ -1,11 +1,11 @@
 import Testing
 
-/// A function name has one meaning in a target, as far as that can be counted.
+/// A function name has one meaning in a target, as far as a test can count meanings.
 ///
-/// Two declarations of a name are taken to mean the same if they are members of one type, as
-/// overloads are, or have the same argument labels, as forwarders and conformances have. A name
-/// whose declarations fall into more than four groups means too much. The verbs that have one
-/// meaning in all targets stand in the glossary.
+/// Two declarations of a name count as one meaning if they are members of one type, as overloads
+/// are, or have the same argument labels, as forwarders and conformances have. A name whose
+/// declarations form more than four groups has too many meanings. The glossary lists the verbs that
+/// have one meaning in all targets.
 struct MeaningTests {
     /// The number of meanings of each function name that has more than one.
     static func figures(in files: [ParsedFile]) -> [Figure] {

@@ -4,7 +4,7 @@ import Testing
 struct SpreadTests {
     /// For each type that the files of a target declare or extend, the number of those files.
     ///
-    /// An extension of a foreign type counts too: what a target adds to `String` is one place.
+    /// An extension of a type of another module counts too: a target extends `String` in one file.
     static func figures(in files: [ParsedFile]) -> [Figure] {
         var places: [String: [(file: SourceFile, line: Int)]] = [:]
         for parsed in files {

@@ -1,11 +1,11 @@
 import Testing
 
-/// A type with identity has few stored properties and is the only one to set them.
+/// A type with identity has few stored properties, and only the type itself sets them.
 ///
-/// The rule is for classes, actors and noncopyable structs. A copyable struct is a value: what
-/// has one cannot change another's. A property counts as closed if it is `private`,
+/// The rule is for classes, actors and noncopyable structs. A copyable struct is a value: a change
+/// of one copy does not change another. A property counts as closed if it is `private`,
 /// `private(set)` or the same with `fileprivate`, a constant, a callback that an owner sets, or
-/// `@usableFromInline`, since an inlined function cannot use what is private.
+/// `@usableFromInline`, since an inlined function cannot use private declarations.
 struct StateTests {
     /// The numbers of stored properties, and of open ones, of each such type.
     static func figures(in files: [ParsedFile]) -> [Figure] {

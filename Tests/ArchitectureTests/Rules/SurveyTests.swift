@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Prints what the rules measure: `REACTORD_SURVEY=1 swift test --filter SurveyTests`.
+/// Prints the figures of the rules: `REACTORD_SURVEY=1 swift test --filter SurveyTests`.
 struct SurveyTests {
     @Test("the survey holds every file of Sources, and its report the lines of each type")
     func report() {

@@ -1,6 +1,6 @@
 import Testing
 
-/// The files and types that the page on the architecture names.
+/// The files and types in the tables of the page on the architecture.
 struct WalkTests {
     /// The page.
     static let page =
@@ -28,7 +28,7 @@ struct WalkTests {
         }
     }
 
-    /// Rows that name a file which is not there, or a type that it neither declares nor extends.
+    /// Rows that name a missing file, or a type that the file neither declares nor extends.
     static func findings(in page: Document, sources: [SourceFile]) -> [Finding] {
         steps(of: page).compactMap { step in
             let files = sources.filter {

@@ -1,4 +1,4 @@
-/// A measured value, with the place it was measured at.
+/// A measured value, with its place in the sources.
 struct Figure: Sendable {
     let measure: Measure
     let room: String
@@ -6,15 +6,15 @@ struct Figure: Sendable {
     let subject: String
     let value: Int
     let limit: Int
-    /// Where a reader finds it.
+    /// The path of the file.
     let path: String
     /// Line, counted from 0.
     let line: Int
-    /// What makes up the value.
+    /// The items that the value counts.
     let detail: String
 
-    /// Findings for the values above their limits that `table` does not hold, or holds with
-    /// another value, and for entries of the table that are not needed.
+    /// Findings for values above their limits without an entry in `table`, or with an entry of
+    /// another value, and for entries that are not needed.
     static func findings(
         _ figures: [Figure], _ measures: Set<Measure>, notYet table: [NotYet]
     ) -> [Finding] {
@@ -45,7 +45,7 @@ struct Figure: Sendable {
         return findings
     }
 
-    /// What an entry of the table has in common with the figure it is for.
+    /// The key of a figure, which its entry in the table has too.
     var key: String { NotYet.key(measure, room, subject) }
 
     private func finding(_ what: String, remedy: String) -> Finding {

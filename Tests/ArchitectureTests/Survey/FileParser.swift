@@ -1,11 +1,11 @@
 import SwiftParser
 import SwiftSyntax
 
-/// Reads what `ParsedFile` holds from a syntax tree.
+/// Reads the contents of a `ParsedFile` from a syntax tree.
 final class FileParser: SyntaxVisitor {
     private let lines: SourceLocationConverter
     private var pieces: [ParsedFile.Piece] = []
-    /// The open pieces, innermost last, by their place in `pieces`.
+    /// The open pieces, innermost last, by their indices in `pieces`.
     private var open: [Int] = []
     /// Depth of function and accessor bodies, in which declarations are local.
     private var bodyDepth = 0
@@ -305,7 +305,7 @@ final class FileParser: SyntaxVisitor {
         lines.location(for: position).line - 1
     }
 
-    /// The names of a declaration's modifiers, without what is in their parentheses.
+    /// The names of a declaration's modifiers, without the text in their parentheses.
     private static func modifiers(_ node: some DeclSyntaxProtocol) -> Set<String> {
         Set(node.asProtocol((any WithModifiersSyntax).self)?.modifiers.map(\.name.text) ?? [])
     }

@@ -1,8 +1,8 @@
-/// Which files of a target name a type that another file of it declares.
+/// The files of a target, and which of them name types that others declare.
 struct MentionGraph {
     /// The names of the files, or folders, in the order of their paths.
     let nodes: [String]
-    /// For each node the places in `nodes` that it leads to, with a name that leads there.
+    /// For each node, the indices in `nodes` that it leads to, with a name that leads there.
     let edges: [[Int: String]]
     /// The folder of each node.
     private let folderNames: [String]
@@ -70,7 +70,7 @@ struct MentionGraph {
         }
     }
 
-    /// The groups of nodes that lead to each other in a circle, largest first.
+    /// The groups of nodes that lead to each other in a cycle, largest first.
     var cycles: [[Int]] { Cycles.find(in: edges.map { $0.keys.sorted() }) }
 
     /// The edges within a cycle, with the name that leads along each.
@@ -84,7 +84,7 @@ struct MentionGraph {
 
     /// The folders of the target, which lead to each other as their files do.
     ///
-    /// The files that lie in no folder are one node, if there are folders.
+    /// The files outside of all folders are one node, if there are folders.
     var folders: MentionGraph {
         let names = Set(folderNames).sorted()
         let places = folderNames.map { name in names.firstIndex(of: name) ?? 0 }

@@ -1,4 +1,4 @@
-/// What the rules know of a Swift file from the compiler's own parse.
+/// The facts about a Swift file that the rules take from the compiler's own parser.
 struct ParsedFile: Sendable {
     /// A declaration or an extension of a type in one file.
     struct Piece: Sendable {
@@ -20,8 +20,8 @@ struct ParsedFile: Sendable {
         let isNoncopyable: Bool
         var stored: [Stored] = []
         var functions: [Function] = []
-        /// Places where the code of its functions and accessors chooses: `if`, `guard`, `switch`,
-        /// loops, `catch`, the conditional operator.
+        /// Number of choices in its functions and accessors: `if`, `guard`, `switch`, loops,
+        /// `catch`, the conditional operator.
         var branchCount = 0
 
         var isExtension: Bool { keyword == "extension" }
@@ -30,11 +30,11 @@ struct ParsedFile: Sendable {
     /// A stored property of an instance.
     struct Stored: Equatable, Sendable {
         let name: String
-        /// Whether another type of the room can set it and no owner is meant to.
+        /// Whether other types of the target can set it although no owner has to.
         ///
-        /// False for what is `private`, `private(set)` or the same with `fileprivate`, for
-        /// constants, for callbacks, which an owner sets, and for `@usableFromInline`, since
-        /// inlined functions cannot use what is private.
+        /// False for `private`, `private(set)` or the same with `fileprivate`, for constants, for
+        /// callbacks, which an owner sets, and for `@usableFromInline`, since inlined functions
+        /// cannot use private declarations.
         let isOpen: Bool
         /// Line, counted from 0.
         let line: Int
@@ -54,7 +54,7 @@ struct ParsedFile: Sendable {
         var isSpecial: Bool { isOverride || name == "init" || name == "subscript" }
     }
 
-    /// Names with a capital initial that belong together, such as `Outer.Inner`.
+    /// Names with a capital initial, joined by dots, such as `Outer.Inner`.
     struct Mention: Hashable, Sendable {
         let names: [String]
         /// The type whose declaration or extension contains the names; empty at the top.

@@ -19,12 +19,12 @@ struct Survey: Sendable {
         rooms = Dictionary(grouping: all, by: \.file.room)
     }
 
-    /// The figures that `measure` takes of each target, in the order of their names.
+    /// The figures that `measure` returns for each target, in the order of the targets' names.
     func figures(_ measure: ([ParsedFile]) -> [Figure]) -> [Figure] {
         rooms.sorted { $0.key < $1.key }.flatMap { measure($0.value) }
     }
 
-    /// What each of the measures finds, in the order of the rules.
+    /// The figures of all measures, in the order of the rules.
     var allFigures: [Figure] {
         let measures: [([ParsedFile]) -> [Figure]] = [
             SpreadTests.figures, StateTests.figures, CycleTests.figures, MeaningTests.figures,

@@ -29,7 +29,7 @@ struct SurveyReport {
         return Self.table("Types of \(rowLinesMin) lines or more", head, rows.map(\.cells))
     }
 
-    /// The files and folders of each target that are in a circle.
+    /// The files and folders of each target that are in a cycle.
     var cycles: String {
         let rows = survey.rooms.sorted { $0.key < $1.key }.map { room, files -> [String] in
             let graph = MentionGraph(files)
@@ -48,8 +48,8 @@ struct SurveyReport {
             "Circles", ["room", "files in one", "files", "share", "largest", "folders"], rows)
     }
 
-    /// The public declarations of each library; in brackets with those of the modules that it
-    /// shows to its importers.
+    /// The public declarations of each library; in brackets, the same with those of the modules
+    /// that it re-exports.
     var products: String {
         let counts = survey.rooms.mapValues { $0.map(\.publicCount).reduce(0, +) }
         let programs = Set(manifest.targets.filter { $0.kind != "target" }.map(\.name))

@@ -3,11 +3,11 @@ import ReactorCore
 import StockReactors
 import Testing
 
-// What the guides on the client show, line for line.
+// The code of the guides on the client, line for line.
 
 private typealias Counter = StockReactors.Counter
 
-/// The guides' programs; they look for a daemon at the usual places.
+/// The guides' programs; they look for a daemon at the usual paths.
 private enum Programs {
     static func log(_ text: String) {}
     static func show(_ count: Int64) {}

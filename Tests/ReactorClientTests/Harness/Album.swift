@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A reactor whose state records its changes, with a field of each kind that observers care for.
+/// A reactor whose state records its changes, with a field of each kind that observers distinguish.
 @Reactor
 struct Album {
     enum Action: Equatable, Sendable {
@@ -39,7 +39,7 @@ struct Album {
         var report: Stamped<String> = Stamped("")
     }
 
-    /// How many pages there are at first.
+    /// The initial number of pages.
     var pageCount = 0
 
     var initialState: State {

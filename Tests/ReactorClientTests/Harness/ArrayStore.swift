@@ -2,13 +2,13 @@ import ReactorLoop
 
 @testable import ReactorClient
 
-/// A journal's store in memory: what is in it outlives the client, as a file does.
+/// A journal's store in memory: its contents outlive the client, as a file does.
 final class ArrayStore: PendingStore {
     var bytes: [UInt8]
     var byteCount: Int { bytes.count }
-    /// Writes so far.
+    /// Number of writes so far.
     private(set) var writeCount = 0
-    /// Whether what is written is refused.
+    /// Whether writes are refused.
     var isBroken = false
 
     init(_ bytes: [UInt8] = []) { self.bytes = bytes }

@@ -6,7 +6,7 @@ import ReactorThreads
 /// A search box: each text starts a search, whose result comes when its gate is opened.
 @Reactor
 struct Finder {
-    /// The gates of searches, by text, and which have come to their ends.
+    /// The gates of searches by text, and the texts whose searches have ended.
     final class Gates: Sendable {
         let done = Notes<String>()
         private let opened = Guarded<Set<String>>([])
@@ -17,7 +17,7 @@ struct Finder {
             changed.publish()
         }
 
-        /// Waits for the gate; one that is cancelled goes on at once, as if it had not noticed.
+        /// Waits for the gate; a cancelled task continues at once, and ignores the cancellation.
         func pass(_ text: String) async {
             while !Task.isCancelled {
                 let version = changed.version

@@ -3,23 +3,23 @@ import Testing
 
 /// Runs a closure in a forked process.
 enum Forked {
-    /// The exit code of a process that was forked to run `body`, which does next to nothing: only
-    /// the calling thread is there, and what others were doing is left half done.
+    /// The exit code of a forked process that runs `body`. Only the calling thread exists there and
+    /// the state of others is inconsistent, so `body` must do very little.
     static func status(_ body: () -> Int32) throws -> Int32 {
         typealias Fork = @convention(c) () -> pid_t
-        // because Swift hides `fork` for good reasons, none of which holds for a test of it
+        // Swift does not import `fork`, for good reasons, which do not apply to its test.
         let symbol = unsafe dlsym(nil, "fork")
         try #require(unsafe symbol != nil)
         let fork = unsafe unsafeBitCast(symbol, to: Fork.self)
         let pid = fork()
         if pid == 0 {
-            // because a child that is stuck must not stop the tests
+            // A child that hangs must not block the tests.
             alarm(20)
             _exit(body())
         }
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        // because the low byte is the signal that ended it, if one did
+        // The low byte is the signal that ended the process, if any.
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
 }

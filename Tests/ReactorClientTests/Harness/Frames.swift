@@ -1,6 +1,6 @@
 import ReactorWire
 
-/// A frame as a test cuts it out of a stream or makes it up.
+/// A frame that a test cut out of a stream, or made.
 struct Frame: Equatable {
     var header: FrameHeader
     var body: [UInt8]
@@ -26,7 +26,7 @@ struct Frame: Equatable {
         return writer.bytes + body
     }
 
-    /// The whole frames of `bytes`, which end with one.
+    /// The frames of `bytes`, which ends with a complete frame.
     static func split(_ bytes: [UInt8]) throws -> [Frame] {
         var frames: [Frame] = []
         var offset = 0

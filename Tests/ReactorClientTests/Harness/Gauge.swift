@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A number, shown as its transform says; two counters stand below it.
+/// A number, shown through a transform; it has two counters as children.
 @Reactor
 struct Gauge {
     typealias States = @Sendable (Transform<State>) -> Transform<State>
@@ -28,7 +28,7 @@ struct Gauge {
     func transform(state: Transform<State>) -> Transform<State> { states(state) }
 }
 
-/// A choice for a state, and nothing in its way but what its parent gives it.
+/// A state that is shown as its parent decides.
 @Reactor
 struct Dial {
     enum Action: Equatable, Sendable { case turn(Int) }
@@ -58,7 +58,7 @@ struct Dial {
     func transform(state: Transform<State>) -> Transform<State> { states(state) }
 }
 
-/// A gauge of another program: the state is the same, the mutations are not.
+/// A gauge of another program: the state is the same, the mutations differ.
 @Reactor
 struct OtherGauge {
     enum Action: Equatable, Sendable { case set(Int) }

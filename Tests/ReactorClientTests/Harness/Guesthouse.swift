@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorServer
 import StockReactors
 
-/// Counters that come and go by its decisions, and others that are leased.
+/// Counters that it creates and removes by its own decisions, and counters that clients lease.
 @Reactor
 struct Guesthouse {
     @Children var halls = { (_: WireKey) in StockReactors.Counter() }
@@ -28,7 +28,7 @@ struct Guesthouse {
 }
 
 extension Rig {
-    /// How many rooms of a guesthouse there are.
+    /// Number of a guesthouse's rooms.
     var roomCount: Int {
         let path = SlicePath(["rooms"])
         return server.tree.node(at: path)?.children.count ?? -1

@@ -1,7 +1,7 @@
 import ReactorCore
 import StockReactors
 
-/// A root with two counters below it.
+/// A root with two counters as children.
 @Reactor
 struct House {
     @Child var visits = StockReactors.Counter()

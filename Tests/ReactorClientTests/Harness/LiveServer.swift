@@ -8,8 +8,8 @@ import Testing
 
 /// A server of any tree on a real socket and a thread of its own.
 ///
-/// A test can hold back what its turns put out, cut its connections, and end it as a crash does: to
-/// start another in its place, hand that the same ``folder``. It ends when nobody holds it.
+/// A test can hold back the outputs of its turns, cut its connections, and end it as a crash does.
+/// To start another in its place, pass its ``folder``. It ends with the last reference to it.
 final class LiveServer: Sendable {
     let folder: SocketFolder
     var path: String { folder.socket }
@@ -37,7 +37,7 @@ final class LiveServer: Sendable {
 
     deinit { stop() }
 
-    /// Ends it at once: whoever is connected finds its socket closed.
+    /// Ends the server at once: each client finds its socket closed.
     func stop() {
         guard !isStopped.isUp else { return }
         isStopped.raise()
@@ -63,22 +63,22 @@ final class LiveServer: Sendable {
         }
     }
 
-    /// Keeps back everything that turns with changes put out, until ``release()``.
+    /// Holds back the outputs of all turns with changes, until ``release()``.
     func hold() async { await on { $0.isHolding = true } }
 
-    /// Lets out what was held back.
+    /// Releases the outputs that were held back.
     func release() async { await on { $0.release() } }
 
     /// Closes every connection.
     func cut() async { await on { $0.cut() } }
 
-    /// How many slices each connection follows.
+    /// The number of slices that each connection follows.
     func subscriptionCounts() async -> [Int] { await on { $0.subscriptionCounts } }
 }
 
 // MARK: - For tests that turn a loop of their own
 extension LiveServer {
-    /// Runs `body` on the server's thread while the caller's waits.
+    /// Runs `body` on the server's thread while the caller's thread waits.
     func peek<Value: Sendable>(
         _ body: @escaping @Sendable (LiveServerCore) -> Value
     ) -> Value? {
@@ -94,7 +94,7 @@ extension LiveServer {
         return answer.withLock { $0 }
     }
 
-    /// Waits for the end of a turn after which `condition` holds; answers false after 30 s.
+    /// Waits for the end of a turn after which `condition` holds; returns false after 30 s.
     func waits(for condition: @escaping @Sendable (LiveServerCore) -> Bool) -> Bool {
         let isTrue = DispatchSemaphore(value: 0)
         let core = core
@@ -104,7 +104,7 @@ extension LiveServer {
 }
 
 extension EventLoop {
-    /// Turns until `condition` holds; a watchdog ends a test that would wait for ever.
+    /// Turns until `condition` holds; a watchdog ends a test that would wait forever.
     func turn(
         until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -112,7 +112,7 @@ extension EventLoop {
         let watchdog = try LoopTimer(on: self)
         watchdog.onFire = { isTired = true }
         watchdog.start(after: .seconds(30))
-        // because what was asked from outside a turn is done before the first, and may be all
+        // Requests from outside a turn are handled before the first turn, and may be all there is.
         turn(.noWait)
         while !condition(), !isTired { turn(.wait) }
         watchdog.close()

@@ -5,12 +5,12 @@ import ReactorLoop
 
 @testable import ReactorServer
 
-/// What of a live server lives on its own thread.
+/// The part of a live server on the server's own thread.
 final class LiveServerCore {
     let shell: ServerShell
     private let journal = HeldJournal()
     private let listener: Listener
-    /// Connections accepted, in all, in the turn at hand, and in the turn with the most.
+    /// Connections accepted: in all, in the current turn, and in the turn with the most.
     private(set) var accepts = (all: 0, now: 0, most: 0)
     private var waiters: [(condition: (LiveServerCore) -> Bool, then: () -> Void)] = []
 
@@ -43,21 +43,21 @@ final class LiveServerCore {
         shell.begin()
     }
 
-    /// Whether turns with changes put nothing out.
+    /// Whether the outputs of turns with changes are held back.
     var isHolding: Bool {
         get { journal.isHolding }
         set { journal.isHolding = newValue }
     }
 
-    /// How many slices each connection follows.
+    /// The number of slices that each connection follows.
     var subscriptionCounts: [Int] {
         server.connections.inOrder.map(\.subscriptions.count)
     }
 
-    /// Actions received for the first time.
+    /// Number of actions received for the first time.
     var actionCount: UInt64 { server.statistics.actions }
 
-    /// Actions received again.
+    /// Number of actions received again.
     var repeatCount: UInt64 { server.statistics.repeats }
 
     var connectionCount: Int { server.connectionCount }
@@ -80,7 +80,7 @@ final class LiveServerCore {
     }
 }
 
-/// A journal that appends at once, or when a test says so.
+/// A journal that appends at once, or when the test tells it to.
 private final class HeldJournal: Journal {
     var onAppended: ((UInt64) -> Void)?
     var onFailed: ((JournalFailure) -> Void)?

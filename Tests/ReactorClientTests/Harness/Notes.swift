@@ -2,7 +2,7 @@ import ReactorThreads
 
 @testable import ReactorClient
 
-/// What callbacks told, in order, for a test that waits for it.
+/// The values that callbacks received, in order, for a test that waits for them.
 final class Notes<Element: Sendable>: Sendable {
     private let elements = Guarded<[Element]>([])
     private let changed = ChangeSignal()
@@ -14,7 +14,7 @@ final class Notes<Element: Sendable>: Sendable {
         changed.publish()
     }
 
-    /// Waits until there are `count` of them, or the test's time is over.
+    /// Waits until there are `count` values, or the test's time is over.
     @discardableResult
     func until(_ count: Int) async -> [Element] {
         while !Task.isCancelled {
@@ -27,7 +27,7 @@ final class Notes<Element: Sendable>: Sendable {
     }
 }
 
-/// A door that a task waits at until a test opens it.
+/// A gate at which a task waits until a test opens it.
 final class Gate: Sendable {
     private let passed = Notes<Bool>()
 

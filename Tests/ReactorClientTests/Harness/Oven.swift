@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// Bakes what it is told to, and takes as long as its gates say.
+/// Starts effects that end when a test opens their gates.
 @Reactor
 struct Oven {
     let gates: Finder.Gates

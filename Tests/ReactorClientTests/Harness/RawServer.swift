@@ -2,7 +2,7 @@ import ReactorBytes
 import ReactorLoop
 import ReactorThreads
 
-/// A listener that sends every client the same bytes, whatever that says.
+/// A listener that sends the same bytes to every client, whatever the client sends.
 final class RawServer: Sendable {
     private let folder = SocketFolder()
     private let handle: LoopHandle

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// A counter of another program: the state is the stock counter's, the mutations are not.
+/// A counter of another program: the state is the stock counter's, the mutations differ.
 @Reactor
 struct OtherCounter {
     enum Action { case jump(to: Int64) }
@@ -20,9 +20,9 @@ struct OtherCounter {
     }
 }
 
-/// Reactors that have the stock counter's name and other fields.
+/// Reactors with the stock counter's name and other fields.
 enum Named {
-    /// A counter whose state has a field that the stock counter's has not.
+    /// A counter whose state has a field that the stock counter's lacks.
     @Reactor
     struct Counter {
         enum Action { case rename(String) }
@@ -43,7 +43,7 @@ enum Named {
 }
 
 enum Later {
-    /// A counter as a later version might have it.
+    /// A counter as a later version might declare it.
     @Reactor
     struct Counter {
         enum Action { case rename(String) }
@@ -61,7 +61,7 @@ enum Later {
     }
 }
 
-/// A reactor of another kind, every field of which has a default.
+/// A reactor of another type, every field of which has a default.
 @Reactor
 struct DefaultedStats {
     enum Action { case sample(Int64) }
@@ -78,7 +78,7 @@ struct DefaultedStats {
     }
 }
 
-/// A page of text: its snapshots have parts where it is long.
+/// A page of text: a long page has a snapshot in parts.
 @Reactor
 struct Page {
     enum Action { case write(String) }

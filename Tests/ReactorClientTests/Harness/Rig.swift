@@ -6,44 +6,44 @@ import Testing
 
 @testable import ReactorClient
 
-/// A daemon's brain and client machines, joined by byte arrays that a test can cut.
+/// A server without I/O and client machines, joined by byte arrays that a test can cut.
 final class Rig {
     private(set) var server: Server
-    /// What a journal holds: batches that were appended.
+    /// The rows that the journal appended.
     private(set) var rows: [HistoryRow] = []
-    /// What becomes of batches.
+    /// What the journal does with batches.
     var journal = JournalMood.tells
     private var lastSecret: UInt64
-    /// What the daemon serves, where it keeps its history.
+    /// Makes the daemon's root, for a daemon with a history.
     private let root: () -> any Reactor
     private var lastConnection: UInt64 = 0
     private var wires: [ConnectionID: Wire] = [:]
     private(set) var machines: [Joined] = []
-    /// What is to be encoded off the loop, until a test lets it.
+    /// Captures that a test encodes later, as the daemon does outside of its loop.
     var captures: [SliceCapture] = []
 
-    /// What becomes of the batches of a turn.
+    /// What the journal does with the batches of a turn.
     enum JournalMood {
-        /// They are appended, and the server is told.
+        /// It appends them, and informs the server.
         case tells
-        /// They are appended, and the server is not told yet.
+        /// It appends them, and does not inform the server yet.
         case isSilent
-        /// They are not appended.
+        /// It does not append them.
         case holds
     }
 
-    /// One client with the connection it has now.
+    /// A client with its present connection.
     final class Joined {
         let machine: ClientMachine
         fileprivate var wire: Wire?
         var isTimerSet = false
         var connectCount = 0
-        /// Bytes that pass from the client, or to it, before the connection is cut.
+        /// Number of bytes that pass from the client, or to it, before the connection is cut.
         var upBudget = Int.max
         var downBudget = Int.max
-        /// Frames that it has sent, on all its connections.
+        /// Frames that the client has sent, on all its connections.
         fileprivate(set) var sent: [Frame] = []
-        /// Changes what the daemon sends to it, once a write.
+        /// Changes the bytes that the daemon sends to the client, once a write.
         var onDown: (([Frame]) -> [UInt8])?
 
         init(_ machine: ClientMachine) { self.machine = machine }
@@ -70,7 +70,7 @@ final class Rig {
         }
     }
 
-    /// A daemon that keeps its history, which begins.
+    /// Starts a daemon with a new history.
     init(
         keepingHistoryOf epoch: UInt64, limits: ServerLimits = ServerLimits(),
         root: @escaping () -> any Reactor = { House() }
@@ -98,8 +98,8 @@ final class Rig {
         }
     }
 
-    /// Kills the daemon, and starts another that goes on with the journal but for `lost` rows at its
-    /// end; everybody learns of it.
+    /// Kills the daemon, and starts another that continues with the journal without its last `lost`
+    /// rows; every connection ends.
     func restart(epoch: UInt64, losing lost: Int = 0) throws {
         let owners = wires.values.map(\.owner)
         for wire in wires.values { wire.isOpen = false }
@@ -114,7 +114,7 @@ final class Rig {
         for owner in owners { owner.machine.disconnected() }
     }
 
-    /// A client that has been told to start.
+    /// A client that has been started.
     func client(
         _ options: ClientOptions = ClientOptions(), journal: ClientJournal? = nil
     ) -> Joined {
@@ -129,7 +129,7 @@ final class Rig {
         return joined
     }
 
-    /// A client that has said hello before anybody else gets to.
+    /// A client that sends its hello before every other client.
     func newcomer() -> Joined {
         let joined = client()
         while joined.machine.welcome == nil {
@@ -140,7 +140,7 @@ final class Rig {
         return joined
     }
 
-    /// Carries bytes and orders both ways until nobody has anything to say.
+    /// Passes bytes and orders both ways until no side has any left.
     func run(rounds: Int = 10_000) {
         for _ in 0..<rounds {
             var isBusy = false
@@ -154,26 +154,26 @@ final class Rig {
         }
     }
 
-    /// Cuts a client's connection; both sides learn of it.
+    /// Cuts a client's connection, which both sides notice.
     func cut(_ joined: Joined) {
         guard let wire = joined.wire, wire.isOpen else { return }
         drop(wire)
         joined.machine.disconnected()
     }
 
-    /// Ends a client without a word.
+    /// Ends a client without a goodbye.
     func crash(_ joined: Joined) {
         machines.removeAll { $0 === joined }
         if let wire = joined.wire { drop(wire) }
     }
 
-    /// Has a client that was away notice that it has lost its connection.
+    /// Lets a suspended client notice that its connection is lost.
     func comeBack(_ joined: Joined) {
         machines.append(joined)
         joined.machine.disconnected()
     }
 
-    /// Hands a client bytes as if from the daemon.
+    /// Passes bytes to a client as if from the daemon.
     func forge(_ bytes: [UInt8], to joined: Joined) { joined.machine.receive(bytes.span) }
 
     private func step(_ joined: Joined) -> Bool {
@@ -191,7 +191,7 @@ final class Rig {
             case .stopTimer: joined.isTimerSet = false
             }
         }
-        // because nothing else can happen: the pause before the next attempt is over
+        // No other event is left: the pause before the next attempt is over.
         if !isBusy, joined.isTimerSet, joined.wire == nil {
             joined.isTimerSet = false
             joined.machine.timerFired()
@@ -280,7 +280,7 @@ final class Rig {
 }
 
 extension Rig {
-    /// The count that the daemon holds at `path`.
+    /// The daemon's count at `path`.
     func count(at path: String) throws -> Int64? {
         let node = server.tree.node(at: try SlicePath(path)) as? Node<StockReactors.Counter>
         return node?.state.count

@@ -1,4 +1,4 @@
-/// A generator of the same numbers for the same seed.
+/// A random number generator that returns the same sequence for the same seed.
 struct Seed: RandomNumberGenerator {
     private var state: UInt64
 

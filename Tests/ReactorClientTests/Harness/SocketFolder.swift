@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// A directory of one test's own with a short path, removed with all that is in it.
+/// A directory for one test with a short path, removed with its content.
 final class SocketFolder: Sendable {
     let path: String
 
     init() {
-        // because a socket's path is at most 107 bytes long
+        // A socket's path has at most 107 bytes.
         var template = Array("/tmp/reactor-client-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             preconditionFailure("mkdtemp: \(errno), expected /tmp to be writable")

@@ -1,6 +1,6 @@
 import ReactorCore
 
-/// Adds up; the daemon refuses more than ten at a time, which a preview does not know.
+/// Adds amounts; the daemon refuses more than ten at a time, which a preview does not know.
 @Reactor
 struct Tab {
     enum Action: Equatable, Sendable {

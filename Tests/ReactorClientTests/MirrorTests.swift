@@ -186,7 +186,7 @@ extension MirrorTests {
         let visits = try client.mirror("/visits", rig)
         rig.cut(client)
         #expect(visits.phase == .connecting)
-        // The waiting task checks again only when the signal of the revision has moved.
+        // The waiting task checks again only when the signal `moved` is published.
         let versions = Notes<UInt64>()
         withObservationTracking {
             _ = visits.phase

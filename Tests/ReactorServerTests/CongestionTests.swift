@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// How many bytes may wait for the journal.
+/// Limits on the bytes that wait for the journal.
 struct CongestionTests {
     private static func text(_ byteCount: Int) -> String {
         String(repeating: "x", count: byteCount)
@@ -30,7 +30,7 @@ struct CongestionTests {
         for _ in 0..<20 { client.dispatch(Tally.Action.refuse(text: Self.text(30_000))) }
         harness.turn()
         #expect(client.socket.isPaused)
-        // because what was read is taken in: one frame beyond the limit
+        // Bytes that were read are handled: one frame beyond the limit.
         #expect(harness.server.memory.inFlightBytesOfOne < 140_000)
         #expect(try OutcomeLog(client.frames()).outcomes.isEmpty)
         harness.appendsAtOnce = true
@@ -61,7 +61,7 @@ struct CongestionTests {
         client.add(1)
         harness.turn()
         #expect(client.socket.isPaused)
-        // What was received is carried out.
+        // The server runs the received actions.
         #expect(try harness.tally("/visits").count == 1)
         harness.settle()
         #expect(client.socket.isPaused)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Rows W22 to W26 and W32: clients that do not read, and what they cost.
+/// Rows W22 to W26 and W32: clients that do not read, and their cost.
 struct ConnectionTests {
     private func start(_ harness: ServerHarness) -> TestClient {
         let client = harness.client()
@@ -18,7 +18,7 @@ struct ConnectionTests {
 
     private func cost(_ harness: ServerHarness, _ client: TestClient) -> Int {
         guard let connection = harness.server.connections[client.id] else { return 0 }
-        // because a segment keeps its whole buffer alive, that is what is counted
+        // A segment keeps its whole buffer alive, so the buffer is counted.
         return connection.keptBytes + client.socket.waitingBytes
     }
 
@@ -53,7 +53,7 @@ struct ConnectionTests {
         #expect(!reader.socket.isClosed)
         try other.take(healthy.frames())
         #expect(try other.tally("/visits") == harness.tally("/visits"))
-        // one byte at a time, then at once
+        // One byte at a time, then everything at once.
         for _ in 0..<500 { reader.take(1) }
         try mirror.take(reader.frames())
         reader.take()
@@ -101,7 +101,7 @@ struct ConnectionTests {
             writer.add(1)
             if round == 10 { reader.follow("/page", in: &mirror) }
             harness.turn()
-            // all of one write, and nothing of the next: it is never idle
+            // All of one write, and nothing of the next: the reader is never idle.
             reader.take(reader.socket.waitingBytes)
         }
         try mirror.take(reader.frames())
@@ -237,8 +237,8 @@ struct ConnectionTests {
         #expect(try harness.tally("/visits").count == 0)
     }
 
-    /// Sends so many frames at once that each turn handles a share of them, and says how many turns
-    /// it took; another client's ping is answered in each.
+    /// Sends so many frames at once that each turn handles a share of them. Returns the number of
+    /// turns; another client's ping is answered in each.
     private func turns(_ frames: [UInt8], of count: Int, _ harness: ServerHarness) throws -> Int {
         let (client, other) = (start(harness), start(harness))
         let before = harness.server.statistics.framesIgnored

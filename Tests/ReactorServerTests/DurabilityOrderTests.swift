@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// A reactor that says when its functions run.
+/// A reactor that records when its functions run.
 private struct Witness: Reactor {
     @WireCodable
     enum Action: Sendable { case act }
@@ -40,7 +40,7 @@ struct DurabilityOrderTests {
         client.open("/")
         client.dispatch(Witness.Action.act)
         client.dispatch(Witness.Action.act)
-        // a reduce that trapped here would leave nothing behind that could trap again at replay
+        // A `reduce` that trapped here would leave no row that could trap again at the replay.
         harness.turn()
         #expect(
             seen == [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Rows W1 to W9, W20 and W21: bytes that are not what they should be.
+/// Rows W1 to W9, W20 and W21: bytes against the protocol.
 struct FramingTests {
     /// One valid frame of each kind that a client sends.
     static func frames() -> [(name: String, bytes: [UInt8])] {
@@ -55,7 +55,7 @@ struct FramingTests {
         }
     }
 
-    /// Everything a whole conversation brings back, fed in pieces of `size` bytes.
+    /// All frames that a whole conversation returns, sent in pieces of `size` bytes.
     private func conversation(inPiecesOf size: Int) -> [UInt8] {
         let harness = ServerHarness()
         let client = harness.connect()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// SplitMix64: the same numbers from the same seed, everywhere.
+/// A random number generator (SplitMix64) that returns the same sequence for the same seed.
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
@@ -20,17 +20,18 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// A random workload against a plain model of what must come out.
+/// A random workload, compared with a plain model of the expected results.
 final class RandomRun {
     private var random: SeededGenerator
     private let harness: ServerHarness
     private var actors: [Actor] = []
     private var visits = 0
     private var other = 0
-    /// By public client number and ordinal: how often an action may have been applied.
+    /// The largest value, over all clients and ordinals, of the number of times an action was
+    /// applied.
     private var worst = 0
 
-    /// A client, what it was told, and what it should have been told.
+    /// A client, the outcomes that it received, and those that it should have received.
     private final class Actor {
         var client: TestClient
         var mirror = PlainMirror()
@@ -96,7 +97,7 @@ final class RandomRun {
     }
 
     private func act(_ actor: Actor) {
-        // because the shell stops reading when it is told to
+        // The shell stops reading when the server tells it to.
         guard !actor.client.socket.isPaused else { return }
         for _ in 0..<Int.random(in: 1..<12, using: &random) {
             if chance(15), let ordinal = actor.sent.keys.sorted().randomElement(using: &random) {
@@ -138,7 +139,7 @@ final class RandomRun {
         actor.client.disconnect()
         actor.client = harness.connect()
         try greet(actor)
-        // because what was on its way is unknown: it is asked for again, and must not run twice
+        // The fate of actions under way is unknown: they are sent again, and must not run twice.
         for ordinal in actor.sent.keys.sorted() where actor.log[ordinal] == nil {
             actor.repeats[ordinal, default: 0] += 1
             actor.client.dispatch(Tally.Action.add(by: 1_000), ordinal: ordinal)
@@ -154,7 +155,7 @@ final class RandomRun {
         #expect(harness.server.memory.ringBytes <= 20_000)
     }
 
-    /// Lets everything arrive, and compares.
+    /// Lets all frames arrive, and compares.
     func finish() throws {
         harness.appendsAtOnce = true
         for _ in 0..<200 {

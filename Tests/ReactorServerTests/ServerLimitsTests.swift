@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Rows S33 to S35 and S38: how many may come in.
+/// Rows S33 to S35 and S38: how many clients the server admits.
 struct ServerLimitsTests {
     private func refusal(_ client: TestClient) throws -> Closing? {
         try client.frames(.closing).first?.decode(Closing.self)
@@ -127,7 +127,7 @@ struct ServerLimitsTests {
         let harness = ServerHarness()
         let silent = harness.connect(uid: 9)
         for _ in 0..<3 { harness.turn() }
-        // because a listener may accept all of them before the loop looks at one of their sockets
+        // A listener may accept all of them before the loop reads one of their sockets.
         let clients = (0..<200).map { _ in harness.connect() }
         harness.turn()
         #expect(harness.server.needsTurn, "they are read from at once")
@@ -147,7 +147,7 @@ struct ServerLimitsTests {
         let writer = harness.client()
         writer.open("/visits")
         writer.add(1)
-        // because a turn's outputs wait for the batches before it, nobody can be told now
+        // A turn's outputs wait for the earlier batches, so no client can be informed now.
         harness.turn()
         for _ in 0..<1_000 { _ = harness.connect() }
         harness.turn()
@@ -165,7 +165,7 @@ struct ServerLimitsTests {
         harness.turn()
         let all = try #require(client.frames(.answer).first).decode([String: UInt64].self)
         #expect(all["queueBytesMax"] == 12_345)
-        // because a limit that is not told is a limit that nobody can plan with
+        // A client cannot respect a limit that the daemon does not name.
         let fields = Mirror(reflecting: harness.server.limits).children.compactMap(\.label)
         #expect(fields.count > 15)
         for field in fields {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// The figures that limits are about.
+/// The figures that limits bound.
 struct ServerMemoryTests {
     @Test("what a server keeps is told, and nothing of it stays when everybody has gone")
     func figures() throws {
@@ -34,7 +34,7 @@ struct ServerMemoryTests {
         let rest = harness.server.memory
         #expect(rest.connections == 0 && rest.slices == 0 && rest.subscriptions == 0)
         #expect(rest.keptBytes == 0 && rest.snapshotBytes == 0 && rest.silentConnections == 0)
-        // because a client may come back: its outcomes are kept for it
+        // A client may come back, so its outcomes are kept.
         #expect(rest.sessions == 1 && rest.outcomesOfOne == 2)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// The order of things: nothing leaves before what caused it is appended.
+/// The order of outputs: none leaves before its cause is appended to the journal.
 struct ServerOutputTests {
     private func start(_ harness: ServerHarness) -> TestClient {
         let client = harness.client()
@@ -30,7 +30,8 @@ struct ServerOutputTests {
         writer.add(1)
         reader.send(.ping, number: 1)
         harness.turn()
-        // because it was asked after the change, even a plain answer shows what is not appended
+        // The question came after the change, so even its answer depends on a row that is not
+        // appended.
         reader.ask(.get(path: "/visits/count"))
         harness.turn()
         #expect(writer.frames().isEmpty && reader.frames().isEmpty)
@@ -87,7 +88,7 @@ struct ServerOutputTests {
         #expect(try state == harness.tally("/visits"))
     }
 
-    /// Collects what effects post, and runs their work when told.
+    /// Collects the jobs that effects post, and runs effects when the test says so.
     private final class World: Sendable {
         let posted = Mutex<[@Sendable (Tree) -> Void]>([])
         let spawned = Mutex<[@Sendable () async -> Void]>([])

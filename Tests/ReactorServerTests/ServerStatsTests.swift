@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Counters as they are told.
+/// The counters that the server reports.
 struct ServerStatsTests {
     @Test("every counter is told by its name")
     func named() {

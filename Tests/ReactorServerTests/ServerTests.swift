@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// Conversations as they should go.
+/// Conversations without faults.
 struct ServerTests {
     @Test("a hello is answered with the epoch, a secret and the limits")
     func welcome() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Orders for a shell, without a server.
+/// Orders for a shell, tested without a server.
 struct ShellOrdersTests {
     @Test("orders leave in their order, once, in a buffer that is emptied first")
     func order() {

@@ -28,7 +28,7 @@ struct Gauge {
     func transform(state: Transform<State>) -> Transform<State> { states(state) }
 }
 
-/// A state that is shown as its parent decides.
+/// A state that is shown through a transform, given by its parent.
 @Reactor
 struct Dial {
     enum Action: Equatable, Sendable { case turn(Int) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Single actions: what they may be, what becomes of them, and that they happen once.
+/// Single actions: their forms, their outcomes, and that each is applied once.
 struct ActionTests {
     /// A client with `/visits` open as 0 and `/other` as 1.
     private func start(_ harness: ServerHarness = ServerHarness()) -> (ServerHarness, TestClient) {
@@ -231,7 +231,7 @@ struct ActionTests {
         client.add(1)
         client.batch([(0, Tally.Action.add(by: 2)), (1, Tally.Action.refuse(text: "no"))])
         client.batch([(0, Tally.Action.add(by: 2)), (9, Tally.Action.add(by: 2))])
-        // because nothing was applied, the parent's revision must not have moved either
+        // No action was applied, so the parent's revision must not have moved either.
         let root = DispatchOptions(expected: Revision(epoch: 7, sequence: 1))
         client.dispatch(Tally.Action.add(by: 1), options: root)
         client.open("/house", as: 2)
@@ -412,7 +412,7 @@ struct ActionTests {
             if case .complaint(let text, _) = $0 { text.hasPrefix("LOOP") } else { false }
         }
         #expect(told)
-        // because the chain is what is cut, not what went before
+        // The server cuts the chain, not the transactions before the cut.
         #expect(try harness.tally("/visits").count == 2 + CoreLimits.followerDepthMax)
     }
 }

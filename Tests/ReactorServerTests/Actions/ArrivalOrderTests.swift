@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// First in, first out, with exits.
+/// A first-in-first-out queue from which elements may be removed.
 struct ArrivalOrderTests {
     @Test("keys leave in the order in which they came, except those that left before")
     func order() {

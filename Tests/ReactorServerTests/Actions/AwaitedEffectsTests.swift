@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Which ends of effects a session's client is told, and when.
+/// The ends of effects that a session's client learns of, and when.
 struct AwaitedEffectsTests {
     @Test("F47: the end of an action's effects is told once, and counts until then")
     func told() {
@@ -30,7 +30,7 @@ struct AwaitedEffectsTests {
         _ = awaited.end(3, isAnswerOwed: true)
         #expect(awaited.isAsked)
         awaited.endConnection()
-        // because a connection that asked for nothing need not stay for another's sake
+        // A connection that asked for no notice need not stay for that of another.
         #expect(!awaited.isAsked)
         let follows = awaited.noteAnswer(of: 3)
         let runs = [1, 3].map { awaited.askAgain(for: $0) }

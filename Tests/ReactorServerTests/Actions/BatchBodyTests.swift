@@ -7,7 +7,7 @@ import Testing
 
 /// The body of a batch.
 struct BatchBodyTests {
-    /// A batch of actions that are numbers, for these nodes.
+    /// The body of a batch of actions that are numbers, for these nodes.
     private func body(_ ids: [UInt64]) -> [UInt8] {
         var writer = WireWriter()
         writer.array(count: ids.count)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Runs, actions and batches, without a server.
+/// Runs, actions and batches, tested without a server.
 struct DispatcherTests {
     private func frame(_ ordinal: UInt64, _ action: Tally.Action, id: UInt32 = 0) -> [UInt8] {
         TestClient.frame(.dispatch, id: id, number: ordinal, action.wireBytes())

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ReactorServer
 
-/// Actions whose client wants to know when their effects have ended. The effects run until they are
-/// cancelled: nobody carries them out.
+/// Actions whose client awaits the end of their effects. The effects run until they are cancelled:
+/// no executor carries them out.
 struct DoneTests {
     private let harness = ServerHarness()
     private static let work = DispatchOptions(cancel: "work")
@@ -21,7 +21,7 @@ struct DoneTests {
         return (client, welcome)
     }
 
-    /// What a client is told, as a kind and an ordinal each.
+    /// The frames that a client received, as a kind and an ordinal each.
     private func told(_ client: TestClient) -> [String] {
         client.harness.settle()
         return client.frames().filter { $0.kind != .opened }
@@ -96,7 +96,7 @@ struct DoneTests {
         #expect(told(client) == ["applied 1", "done 3"])
         client.disconnect()
         let (back, _) = try start(session: welcome.session)
-        // because who has not been told the outcome here would not know what is done
+        // Without the outcome on this connection, the client could not interpret a `done`.
         back.send(.dispatch, flags: .options, number: 4, Self.work.wireBytes())
         #expect(told(back) == ["applied 4"])
         back.perform(.work(by: 1), 1, Self.work)
@@ -167,7 +167,7 @@ struct DoneTests {
 }
 
 extension TestClient {
-    /// Dispatches, and asks to be told of the end of effects.
+    /// Dispatches an action, and asks for a notice of the end of its effects.
     fileprivate func perform(
         _ action: Tally.Action, _ ordinal: UInt64, _ options: DispatchOptions? = nil,
         to id: UInt32 = 0

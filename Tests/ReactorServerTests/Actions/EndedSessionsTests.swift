@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Which sessions may have ended.
+/// The sessions that may have ended.
 struct EndedSessionsTests {
     private func secret(_ number: Int) -> [UInt8] {
         [UInt8(number >> 16 & 0xff), UInt8(number >> 8 & 0xff), UInt8(number & 0xff)]
@@ -19,7 +19,7 @@ struct EndedSessionsTests {
         #expect(ended.count == EndedSessions.countMax && ended.forgottenUpTo == 5)
         #expect(ended.mayHold(secret(5), since: 5) && ended.mayHold([9], since: 4))
         #expect(ended.mayHold([9], since: nil))
-        // because it may be none of those that are forgotten
+        // The session may be none of those that were forgotten.
         #expect(!ended.mayHold([9], since: 6))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Nodes that clients have open, and that go.
+/// Nodes that clients have open while the tree removes them.
 struct NodeOpeningsTests {
     /// A weak reference to a node.
     private struct Trace {
@@ -58,7 +58,7 @@ struct NodeOpeningsTests {
         #expect(harness.server.memory.openNodes == 1)
         clients.0.open("/visits", as: 1)
         harness.turn()
-        // Nodes that are there for good are not counted.
+        // Nodes that are never removed are not counted.
         #expect(harness.server.memory.openNodes == 0)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Nodes by clients' numbers, without a server.
+/// Nodes by the numbers of clients, tested without a server.
 struct OpenNodesTests {
     @Test("a node is opened at its number, and another takes its place")
     func places() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What becomes of actions, without a server.
+/// The outcomes of actions, tested without a server.
 struct OutcomeWriterTests {
     private func header(_ ordinal: UInt64, _ flags: FrameFlags = []) -> FrameHeader {
         FrameHeader(kind: .dispatch, flags: flags, number: ordinal)

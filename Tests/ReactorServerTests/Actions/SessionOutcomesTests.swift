@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Outcomes that are remembered, without a session.
+/// Stored outcomes, tested without a session.
 struct SessionOutcomesTests {
     private let refused = Outcome.rejected(code: "no", message: "never")
 

@@ -26,7 +26,8 @@ struct SessionTableTests {
         #expect(table.count == 1)
     }
 
-    /// Sessions that were left one after the other, numbered from 1; every `used`-th has an action.
+    /// Sessions whose clients left one after another, numbered from 1; every `used`-th has an
+    /// action.
     private func left(_ count: Int, used: Int, _ table: SessionTable) -> [Session] {
         (1...count).map { number in
             let secret = [UInt8(number >> 8), UInt8(number & 0xff)]
@@ -56,7 +57,7 @@ struct SessionTableTests {
             table.join(session, connection)
             #expect(remaining() == expected)
         }
-        // because nobody is put out who is still there
+        // A session with a connection is not evicted.
         #expect(table.count == 7)
     }
 
@@ -108,7 +109,7 @@ struct SessionTableTests {
             session.note(.failed(message: text), of: 1, ServerLimits())
             evicted += table.weigh(session, bytesMax: 2_000, at: 7).map(\.client)
         }
-        // because the journal knows of none of them, nobody has to be told
+        // The journal contains none of them, so it need not record their end.
         #expect(evicted.isEmpty && table.find(client: sessions[1].client) == nil)
         #expect(table.count == 3 && table.leftBytes == 400 + 300 + 900 + 3 * 64)
         let peer = Peer(uid: 0, gid: 0, pid: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Clients that come back, and what is remembered for them.
+/// Clients that reconnect, and the outcomes that the server keeps for them.
 struct SessionTests {
     private let harness = ServerHarness()
 
@@ -38,7 +38,7 @@ struct SessionTests {
         second.dispatch(Tally.Action.add(by: 1), ordinal: 4)
         harness.turn()
         let log = try OutcomeLog(second.frames())
-        // because the connection that sent them ended: what it owned is gone
+        // The connection that sent the actions ended, so the daemon released what it owned.
         #expect(log[1] == .applied(sequence: 1, reply: nil, ownerEnded: true))
         #expect(log[2]?.code == "refused")
         #expect(log[3] == .applied(sequence: 2, reply: WireEmbedded(1), ownerEnded: true))

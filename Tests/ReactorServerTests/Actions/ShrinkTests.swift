@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What a server carries out on a disk that is full but for a reserve.
+/// Actions that a server accepts while the disk is full except for a reserve.
 @Suite("a full disk with a reserve")
 struct ShrinkTests {
     private func start() throws -> (harness: ServerHarness, client: TestClient) {
@@ -55,12 +55,12 @@ struct ShrinkTests {
         for ordinal in 6...8 as ClosedRange<UInt64> { #expect(log[ordinal]?.isApplied == true) }
         #expect(harness.server.tree.revision.sequence == before.sequence + 3)
         #expect(harness.server.shrunkByteCount > 500)
-        // What is in the journal is what was carried out.
+        // The journal contains exactly the actions that were applied.
         #expect(harness.rows.last?.sequence == before.sequence + 3)
         #expect(harness.rows.last?.deltas.isEmpty == false)
     }
 
-    /// What a restart makes of the rows, and of the session of a client.
+    /// Restarts the server from the rows, with the session of a client.
     private func restart(
         _ harness: ServerHarness, _ client: TestClient
     ) throws -> (harness: ServerHarness, ordinal: UInt64, outcome: (UInt64) throws -> Outcome?) {
@@ -107,7 +107,8 @@ struct ShrinkTests {
         #expect(ordinal == 2)
         #expect(try outcome(1)?.code == FaultCode.diskFull.rawValue)
         #expect(try outcome(2)?.isApplied == true)
-        // Nobody was told of the third by this history: it is carried out when it comes again.
+        // This history has no outcome of the third action: the action is applied when it comes
+        // again.
         #expect(try outcome(3)?.isApplied == true)
         harness.server.admitAll()
         harness.turn()

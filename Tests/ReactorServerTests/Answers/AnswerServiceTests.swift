@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Answers, without a server.
+/// Answers, tested without a server.
 struct AnswerServiceTests {
     private func ask(_ ask: Ask, _ bench: OrganBench, as number: UInt64 = 1) {
         let body = ask.wireBytes()

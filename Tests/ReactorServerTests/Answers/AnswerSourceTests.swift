@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What answers are encoded from.
+/// The sources from which answers are encoded.
 struct AnswerSourceTests {
     private let source = AnswerSource(tree: TestTree.make())
 

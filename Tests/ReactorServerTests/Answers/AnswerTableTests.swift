@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReactorServer
 
-/// Large answers: shared, in parts, below a ceiling.
+/// Large answers: shared, sent in parts, within a limit.
 struct AnswerTableTests {
-    /// A server whose `/page` has `byteCount` bytes and more, and a client that wrote it.
+    /// A server whose `/page` has at least `byteCount` bytes, and the client that wrote it.
     private func large(
         _ byteCount: Int = 300_000, change: (inout ServerLimits) -> Void = { _ in }
     ) -> (harness: ServerHarness, writer: TestClient) {
@@ -28,7 +28,7 @@ struct AnswerTableTests {
         client.harness.settle()
     }
 
-    /// The value that the parts of an answer make.
+    /// The value in the joined parts of an answer.
     private func page(_ frames: [TestFrame]) throws -> Page.State {
         let parts = frames.filter { $0.kind == .answer }
         #expect(parts.dropLast().allSatisfy { $0.flags == .more } && parts.last?.flags == [])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Questions for what a follower must hold.
+/// Questions for the checksum of a follower's copy.
 struct ChecksumTests {
     // [WIRE-11-4]
     @Test("C91: the answer is as of the turn's mark, whatever else is in the turn")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReactorServer
 
-/// Questions are charged by the work that they cause.
+/// The server charges each question with the work that it causes.
 struct QuestionTableTests {
-    /// A server whose `/page` is large, and encoded when the test says so.
+    /// A server whose `/page` is large, and is encoded when the test says so.
     private func large(
         change: (inout ServerLimits) -> Void = { _ in }
     ) -> (harness: ServerHarness, writer: TestClient) {
@@ -54,7 +54,7 @@ struct QuestionTableTests {
             try $0.decode(SliceChecksum.self).checksum
         }
         #expect(sums.count == 50 && Set(sums).count == 1)
-        // what has not changed is not summed up again
+        // The server does not sum up an unchanged value again.
         asking.ask(.checksum(path: "/page"))
         harness.turn()
         #expect(harness.captures.isEmpty && asking.frames(.answer).count == 1)
@@ -124,7 +124,7 @@ struct QuestionTableTests {
 
     @Test("questions beyond the share of a turn wait for the next, and users take turns")
     func share() throws {
-        // so much as one question costs at least
+        // The minimum charge of one question.
         let harness = ServerHarness { $0.answerBytesPerTurnMax = 64 }
         let (greedy, other) = (harness.client(uid: 5), harness.client(uid: 6))
         _ = (greedy.frames(), other.frames())

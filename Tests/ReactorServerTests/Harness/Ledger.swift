@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorServer
 import ReactorWire
 
-/// A state that records its changes: a keyed field, plain ones, and what does not travel.
+/// A state that records its changes: a keyed field, plain fields, and fields that are not encoded.
 @Reactor
 struct Ledger {
     enum Action: Sendable {
@@ -37,7 +37,7 @@ struct Ledger {
         var fonts: [String] = ["serif", "sans", "mono"]
     }
 
-    /// What the ledger holds at first.
+    /// The initial entries.
     var start: Keyed<WireKey, WireValue> = [:]
 
     var initialState: State {
@@ -76,11 +76,11 @@ extension ServerHarness {
     }
 }
 
-/// A watcher that applies patches as the article says.
+/// A watcher that applies patches as the wire format's article specifies.
 struct PatchedWatcher {
     let client: TestClient
     private(set) var value: WireValue?
-    /// Bodies of the updates since the last look.
+    /// Lengths of the updates' bodies since the last call of ``look()``.
     private(set) var sizes: [Int] = []
     private(set) var patches = 0
     private var parts: [UInt8] = []
@@ -92,7 +92,7 @@ struct PatchedWatcher {
         try look()
     }
 
-    /// Takes what has come.
+    /// Reads the frames that have arrived.
     mutating func look() throws {
         sizes = []
         patches = 0

@@ -3,14 +3,14 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// What a client makes of the frames it gets, by the rules of the wire alone: snapshots, deltas and
-/// values are held back until a mark.
+/// A mirror that applies frames by the rules of the wire alone: it holds back snapshots, deltas and
+/// values until a mark.
 struct PlainMirror {
-    /// Where a slice stands.
+    /// The progress of a slice.
     struct View {
         var mode: SubscriptionMode
         var path: String
-        /// Bytes of the state or value shown; `nil` until the first mark.
+        /// Bytes of the shown state or value; `nil` until the first mark.
         var bytes: [UInt8]?
         var tally: Tally.State?
         var page: Page.State?
@@ -25,7 +25,7 @@ struct PlainMirror {
     private var staged: [TestFrame] = []
     private var parts: [UInt32: [UInt8]] = [:]
 
-    /// Remembers what a request asked for.
+    /// Records the slice that a request asked for.
     mutating func asked(_ number: UInt64, _ path: String, _ mode: SubscriptionMode) {
         requests[number] = (path, mode)
     }
@@ -103,7 +103,7 @@ struct PlainMirror {
 }
 
 extension TestClient {
-    /// Subscribes, and tells `mirror` what was asked.
+    /// Subscribes, and records the request in `mirror`.
     func follow(
         _ path: String, _ mode: SubscriptionMode = .replica, in mirror: inout PlainMirror
     ) {

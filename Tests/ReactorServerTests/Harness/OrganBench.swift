@@ -4,7 +4,7 @@ import ReactorWire
 
 @testable import ReactorServer
 
-/// The parts of a server without the server, and one connection with a session.
+/// The parts of a server without the server itself, and one connection with a session.
 final class OrganBench {
     let tree = TestTree.make()
     let limits: ServerLimits
@@ -78,8 +78,7 @@ final class OrganBench {
             of: connection)
     }
 
-    /// Ends a turn without deltas, and answers the frames that it has for connections: replies, then
-    /// outcomes.
+    /// Ends a turn without deltas, and returns its frames for connections: replies, then outcomes.
     func endTurn() -> [TestFrame] {
         let output = delivery.makeOutput(tree.turn.sequence, [], 0..<0)
         for connection in delivery.listed { _ = delivery.enqueue(connection, output) }
@@ -88,7 +87,7 @@ final class OrganBench {
         return Self.frames(output.replies) + Self.frames(output.outcomes)
     }
 
-    /// Takes the orders for the shell, as words.
+    /// Takes the orders for the shell, as text.
     func takeOrders() -> [String] {
         var taken: [ServerOutput] = []
         orders.take(into: &taken)

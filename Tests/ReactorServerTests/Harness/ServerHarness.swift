@@ -4,26 +4,26 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// A shell without a loop: carries out what the server orders, over sockets that are arrays.
+/// A shell without a loop: it carries out the server's orders, over sockets that are arrays.
 final class ServerHarness {
     let server: Server
-    /// Nanoseconds; moved by hand.
+    /// The time in nanoseconds; the test sets it.
     var now: UInt64 = 1_000_000_000
-    /// Whether a batch is appended as soon as it is handed over.
+    /// Whether a batch is appended as soon as the server orders it.
     var appendsAtOnce = true
     private(set) var unappended: [UInt64] = []
     private(set) var batches: [Batch] = []
     private(set) var events: [ServerEvent] = []
-    /// What the journal says of what clients missed; nothing, if nobody sets it.
+    /// The journal's answer to a question about missed updates; without a function, it has none.
     var past: ((HistoryQuestion) -> [UInt8]?)?
-    /// Whether questions about what clients missed are answered at once.
+    /// Whether questions about missed updates are answered at once.
     var answersHistory = true
-    /// Questions that were not.
+    /// Questions that were not answered.
     private(set) var questions: [HistoryQuestion] = []
     private(set) var inquiries: [Inquiry] = []
     /// Whether large answers are encoded at once.
     var encodesAtOnce = true
-    /// Those that were not.
+    /// Captures that were not encoded.
     var captures: [SliceCapture] = []
     private(set) var snapshots: [ServerSnapshot] = []
     private(set) var probes: [StateProbe] = []
@@ -43,7 +43,7 @@ final class ServerHarness {
         }
     }
 
-    /// Goes on where `recovery` left off.
+    /// Continues from a recovered state.
     init(_ recovery: Recovery, isReadOnly: Bool = false, secretsFrom first: UInt64 = 1_000) {
         var secret = first
         server = Server(recovery, isReadOnly: isReadOnly, daemonName: "test") {
@@ -53,7 +53,7 @@ final class ServerHarness {
         lastID = server.highestConnection
     }
 
-    /// What a journal would have kept so far; of batches that were appended alone.
+    /// The rows that a journal would contain so far, from the appended batches.
     var rows: [HistoryRow] {
         batches.dropLast(unappended.count).map {
             HistoryRow(
@@ -62,7 +62,7 @@ final class ServerHarness {
         }
     }
 
-    /// Connects a client that has not said anything yet.
+    /// Connects a client that has not sent anything yet.
     func connect(uid: UInt32 = 1_000, pid: Int32 = 42) -> TestClient {
         lastID += 1
         let id = ConnectionID(lastID)
@@ -72,7 +72,7 @@ final class ServerHarness {
         return TestClient(self, id, socket)
     }
 
-    /// Connects a client and takes its welcome.
+    /// Connects a client and reads its welcome.
     func client(uid: UInt32 = 1_000, session: [UInt8]? = nil, confirmed: UInt64 = 0) -> TestClient {
         let client = connect(uid: uid)
         client.hello(Hello(session: session, confirmed: confirmed))
@@ -80,13 +80,13 @@ final class ServerHarness {
         return client
     }
 
-    /// Ends the turn, and carries out what that orders.
+    /// Ends the turn, and carries out the resulting orders.
     func turn() {
         server.endTurn(at: now)
         carryOut()
     }
 
-    /// A snapshot of what there is when the turn at hand ends.
+    /// A snapshot of the state at the end of the current turn.
     func beginSnapshot() throws -> ServerSnapshot {
         let count = snapshots.count
         server.wantSnapshot()
@@ -95,7 +95,7 @@ final class ServerHarness {
         return snapshots[count]
     }
 
-    /// Gathers all of a snapshot.
+    /// Collects all parts of a snapshot.
     func parts(of snapshot: ServerSnapshot) -> [[UInt8]] {
         var parts: [[UInt8]] = []
         while !snapshot.isComplete {
@@ -162,14 +162,14 @@ final class ServerHarness {
         carryOut()
     }
 
-    /// Lets a socket take what its reader has room for.
+    /// Passes bytes to a socket as far as its reader has room.
     func pump(_ id: ConnectionID, _ socket: FakeSocket) {
         guard !socket.isClosed, socket.move() else { return }
         if socket.isFinishing { return disconnect(id) }
         server.written(id, at: now)
     }
 
-    /// Closes a socket once its reader has taken what was handed to it.
+    /// Closes a socket once its reader has taken all bytes.
     private func close(_ id: ConnectionID) {
         guard let socket = sockets[id] else { return }
         guard socket.waitingBytes > 0 else { return disconnect(id) }
@@ -183,19 +183,19 @@ final class ServerHarness {
     }
 }
 
-/// The daemon's end of a socket, and how much its reader takes.
+/// The daemon's end of a socket, and the amount that its reader takes.
 final class FakeSocket {
-    /// Bytes that the reader still takes; the rest waits.
+    /// Number of bytes that the reader still takes; the rest waits.
     var room = Int.max
     var isPaused = false
     var isClosed = false
-    /// Whether it closes once its reader has taken all.
+    /// Whether the socket closes once its reader has taken all bytes.
     var isFinishing = false
     private(set) var received: [UInt8] = []
     private var waiting: [UInt8] = []
     private var isBusy = false
 
-    /// Bytes that were handed over and not taken.
+    /// Number of bytes that the reader has not taken.
     var waitingBytes: Int { waiting.count }
 
     func take(_ slices: ByteSlices) {
@@ -204,7 +204,7 @@ final class FakeSocket {
         for slice in slices { waiting.append(contentsOf: slice.storage[slice.range]) }
     }
 
-    /// Moves what there is room for; says whether that completed the write.
+    /// Moves as many bytes as the reader has room for; returns whether that completed the write.
     func move() -> Bool {
         guard isBusy else { return false }
         let count = min(room, waiting.count)

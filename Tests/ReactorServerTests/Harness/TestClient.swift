@@ -15,7 +15,7 @@ struct TestFrame: Equatable {
     }
 }
 
-/// A client made of plain frames: it says what it is told to, right or wrong.
+/// A client made of plain frames: it sends what the test tells it to, right or wrong.
 final class TestClient {
     let harness: ServerHarness
     let id: ConnectionID
@@ -116,14 +116,14 @@ final class TestClient {
 
     // MARK: Hearing
 
-    /// The reader takes `count` more bytes.
+    /// Lets the reader take `count` more bytes.
     func take(_ count: Int = .max) {
         socket.room = count
         harness.pump(id, socket)
         harness.carryOut()
     }
 
-    /// The whole frames that came since the last call.
+    /// The complete frames that arrived since the last call.
     func frames() -> [TestFrame] {
         let all = Self.parse(socket.received, from: &read)
         return all
@@ -150,7 +150,7 @@ final class TestClient {
     }
 }
 
-/// What became of each action, from the frames of one connection.
+/// The outcome of each action, from the frames of one connection.
 struct OutcomeLog {
     private(set) var outcomes: [UInt64: [Outcome]] = [:]
 

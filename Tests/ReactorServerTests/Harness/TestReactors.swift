@@ -2,7 +2,7 @@ import ReactorCore
 import ReactorWire
 import Synchronization
 
-/// Counts, refuses, replies, makes callers wait, and owns: everything that an outcome can be.
+/// Counts, refuses, replies, makes callers wait, and owns: it causes every kind of outcome.
 struct Tally: Reactor {
     typealias Reply = Int
 
@@ -86,7 +86,7 @@ struct Tally: Reactor {
     }
 }
 
-/// Two texts: large values, and fields that change apart.
+/// Two texts: large values, and fields that change independently.
 struct Page: Reactor {
     @WireCodable
     enum Action: Sendable {
@@ -155,9 +155,9 @@ struct Heavy: Reactor {
         var load: Load = Load()
     }
 
-    /// Stands for a field that is costly to encode.
+    /// A field that is costly to encode.
     struct Load: WireCodable, Sendable, Equatable {
-        /// How often any of them was encoded.
+        /// Number of times that any of them was encoded.
         static let encodings = Mutex(0)
 
         func encode(into writer: inout WireWriter) {

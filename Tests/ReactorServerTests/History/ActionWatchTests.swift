@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReactorServer
 
-/// What a daemon says to its next run of the action at hand.
+/// The marker of the action in progress, which a daemon leaves for its next run.
 @Suite("Action watch")
 struct ActionWatchTests {
     private let words = SharedWords(count: ActionWatch.wordCount)
     private let session = Session(secret: Array(1...16), uid: 0, client: 1)
 
-    /// A run of the daemon that dies of an action.
+    /// A run of the daemon that crashes while it runs an action.
     private func die(of ordinal: UInt64, by session: Session) {
         let watch = ActionWatch(words)
         watch.begin(session)?.note(ordinal)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What a journal gets besides deltas, without a server.
+/// The facts that a journal gets besides deltas, tested without a server.
 struct ChronicleTests {
     private let tree = TestTree.make(epoch: 7)
     private let orders = ShellOrders(logInterval: 10, eventsMax: 4)

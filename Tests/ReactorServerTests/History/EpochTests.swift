@@ -4,11 +4,11 @@ import Testing
 
 @testable import ReactorServer
 
-/// A client that knows more than the history that a daemon goes on from.
+/// A client that has seen more than the history from which a daemon continues.
 @Suite("A history that a client contradicts")
 struct EpochTests {
-    /// A server that goes on from three of five transactions, the session of their client, and what
-    /// the client holds.
+    /// A server that continues from three of five transactions, the session of their client, and
+    /// the revision that the client knows.
     private func rolledBack() throws -> (harness: ServerHarness, session: [UInt8]) {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -45,7 +45,8 @@ struct EpochTests {
         back.subscribe("/visits", from: Revision(epoch: 7, sequence: 5))
         harness.turn()
         #expect(back.frames(.snapshot).first?.flags.contains(.fresh) ?? false)
-        // The epoch is kept before any client is welcomed to it, and the next start goes on in it.
+        // The new epoch is recorded before the server welcomes any client in it, and the next start
+        // continues in it.
         #expect(harness.rows.last?.epoch == epoch && harness.rows.last?.sequence == 3)
         #expect(claims(harness) == 1)
     }
@@ -81,12 +82,12 @@ struct EpochTests {
         harness.turn()
         let kept = harness.rows.filter { $0.sequence <= 1 }
         let restarted = try harness.restarted(rows: kept)
-        // What is confirmed is not sent again, so nothing else would tell of the loss.
+        // A confirmed action is not sent again, so no other message would reveal the loss.
         restarted.connect().hello(
             Hello(session: session, confirmed: 1, applied: 1, epoch: 7, since: 1))
         restarted.turn()
         #expect(claims(restarted) == 1)
-        // One that was evicted, or has taken its leave, is no loss.
+        // The absence of a session that was evicted, or said goodbye, is no loss.
         let whole = try harness.restarted()
         let back = whole.connect()
         back.hello(Hello(session: session, confirmed: 1, applied: 1, epoch: 7, since: 1))

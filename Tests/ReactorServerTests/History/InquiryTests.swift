@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// Questions about the past, which a server hands on.
+/// Questions about the past, which a server passes on.
 @Suite("Inquiry")
 struct InquiryTests {
     private func ask(_ client: TestClient, _ number: UInt64) {
@@ -58,7 +58,7 @@ struct InquiryTests {
         #expect(client.socket.isClosed)
     }
 
-    /// A server of which memory has nothing of the first 100 changes, and a client that has half.
+    /// A server whose memory lacks the first 100 changes, and a client that has half of them.
     private func missed(
         change: (inout ServerLimits) -> Void = { _ in }
     ) throws -> (harness: ServerHarness, writer: TestClient) {
@@ -153,7 +153,7 @@ struct InquiryTests {
     @Test("answers about the past keep to the ceiling of all, and one that stands still ends")
     func ceiling() throws {
         let harness = try ServerHarness.keeping { $0.answersBytesMax = 500_000 }
-        // More than a socket is handed at once.
+        // A socket does not take this much at once.
         let page = [UInt8](repeating: 0, count: 400_000).wireBytes()
         let (stopped, other) = (harness.client(), harness.client())
         _ = (stopped.frames(), other.frames())
@@ -170,7 +170,7 @@ struct InquiryTests {
         let refusal = try #require(other.frames().first)
         #expect(try refusal.kind == .refused && refusal.decode(Refusal.self).code == .busy)
         #expect(harness.server.memory.answerBytes < 500_000)
-        // The reader that stands still gives its room to who was refused.
+        // The answer of the stalled reader ends, and the refused question gets its room.
         harness.now += harness.server.limits.answerDeadline
         harness.server.tick(at: harness.now)
         harness.settle()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// One reactor as its author changes it: all of these are called `Tracker`.
+/// One reactor in several versions, all of which are called `Tracker`.
 private enum Old {
     @Reactor
     struct Tracker {
@@ -109,7 +109,7 @@ private enum Needy {
     }
 }
 
-/// One whose planned action has another name.
+/// A version whose planned action has another name.
 private enum Recased {
     @Reactor
     struct Tracker {
@@ -126,7 +126,7 @@ private enum Recased {
     }
 }
 
-/// The same, which says what becomes of it.
+/// The same version, with a migration of the action.
 private enum Remembering {
     @Reactor
     struct Tracker {
@@ -150,7 +150,7 @@ private enum Remembering {
     }
 }
 
-/// The same under another name, which it admits.
+/// The same reactor under another name, with its former name declared.
 @Reactor
 private struct Journey {
     static var formerNames: [String] { ["Tracker"] }
@@ -166,7 +166,7 @@ private struct Journey {
     }
 }
 
-/// Reads what a tracker writes, and is none.
+/// Reads the bytes that a tracker writes, and has another name.
 @Reactor
 private struct Impostor {
     enum Action: Sendable {
@@ -180,7 +180,7 @@ private struct Impostor {
     }
 }
 
-/// Begins where it is told to.
+/// Starts with a state that the test chooses.
 @Reactor
 private struct Offset {
     let start: Int
@@ -195,7 +195,7 @@ private struct Offset {
     }
 }
 
-/// Promises something that it knows how to do, or does not.
+/// Promises a task that it can carry out, or cannot.
 @Reactor
 private struct Debtor {
     var knows = true
@@ -214,7 +214,7 @@ private struct Debtor {
     }
 }
 
-/// Makes children; its name does not say of which type.
+/// Creates children; its name does not include their type.
 private struct Hostel: Reactor {
     @WireCodable
     enum Action: Sendable { case open(String) }
@@ -244,19 +244,19 @@ private struct Hostel: Reactor {
     func children(_ visitor: inout ChildVisitor) { mount(&visitor) }
 }
 
-/// What a daemon left: its rows, and a snapshot of its end.
+/// What a daemon left behind: its rows, and a snapshot of its end.
 private struct Past {
     var rows: [HistoryRow]
     var parts: [[UInt8]]
     var sequence: UInt64 { rows.last?.sequence ?? 0 }
 
-    /// Which of the two a start reads.
+    /// The source that a start reads.
     enum Source: CaseIterable { case rows, snapshot }
 }
 
 @Suite("What is kept of whom")
 struct KeptReactorTests {
-    /// Runs a daemon behind `past`, read from `source`, until `act` has been carried out.
+    /// Runs a daemon that continues `past`, read from `source`, and carries out `act`.
     private func run(
         _ root: some Reactor, behind past: Past? = nil, _ source: Past.Source = .rows,
         dropped: [String] = [], _ act: (TestClient) -> Void = { _ in }
@@ -330,7 +330,7 @@ struct KeptReactorTests {
             try run(Group([("t", Old.Tracker())]), behind: grown.past, source)
         }
         #expect("\(error as Any)".contains("title") || "\(error as Any)".contains("note"))
-        // and the program that wrote it goes on
+        // The program that wrote the history continues too.
         let again = try run(Group([("t", Grown.Tracker())]), behind: grown.past, source)
         #expect(try value(again.tree, "/t") == #"{"note":null,"title":"","lastID":4}"#)
     }
@@ -355,7 +355,7 @@ struct KeptReactorTests {
         }
         let renamed = try run(Group([("t", Journey())]), behind: past, source)
         #expect(try value(renamed.tree, "/t") == #"{"lastID":4}"#)
-        // and is known by its new name from then on
+        // From then on the history knows it by its new name.
         let later = RecoveryError.another(path: "/t", kept: "Journey", now: "Tracker")
         #expect(throws: later) {
             try run(Group([("t", Old.Tracker())]), behind: renamed.past, .snapshot)
@@ -407,7 +407,7 @@ struct KeptReactorTests {
         #expect("\(error as Any)".contains("/rooms/a: the state of Tracker"))
         let aliased = try run(Hostel { _ in Aliased.Tracker() }, behind: past, source)
         #expect(try value(aliased.tree, "/rooms/a") == #"{"lastNumber":4}"#)
-        // an older program does not start behind it, whether there is a snapshot or not
+        // An older program does not start from it, with or without a snapshot.
         #expect(throws: RecoveryError.self) {
             try run(Hostel { _ in Old.Tracker() }, behind: aliased.past, source)
         }
@@ -415,7 +415,7 @@ struct KeptReactorTests {
             of: Tree(Hostel { _ in Old.Tracker() }, epoch: 1), limits: ServerLimits())
         for row in past.rows { try looking.replay(row) }
         _ = try looking.finish(epoch: 7, sequence: past.sequence)
-        // the children are the history's, though no snapshot has them
+        // The children are in the history, although no snapshot contains them.
         #expect(looking.newPaths.isEmpty && looking.lostPaths.isEmpty)
         let given = try run(
             Hostel { _ in Impostor() }, behind: past, source, dropped: ["/rooms"])

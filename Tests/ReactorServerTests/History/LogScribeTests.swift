@@ -3,7 +3,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// What rows tell of who did what.
+/// The entries of the log, made from rows.
 @Suite("LogScribe")
 struct LogScribeTests {
     private func entries(
@@ -117,7 +117,7 @@ struct LogScribeTests {
         #expect(told[1...3].allSatisfy { $0.omitted != nil && $0.actions.isEmpty })
         #expect(told[4].omitted == nil && told[4].actions.count == 1)
         #expect(try entries(harness, below: SlicePath("/visits")).count == 5)
-        // A restart knows of them all the same.
+        // The session is recovered after a restart all the same.
         let session = try #require(harness.server.statistics.rejections == 4 ? harness : nil)
         let restarted = try session.restarted()
         #expect(try restarted.tally("/visits").count == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Where nodes stood, for one who reads rows.
+/// Paths of nodes, for a reader of rows.
 @Suite("PlaceBook")
 struct PlaceBookTests {
     private func part(_ number: UInt32, _ path: SlicePath) -> NodePlace {
@@ -44,7 +44,7 @@ struct PlaceBookTests {
     func early() {
         var book = PlaceBook()
         book.learn(.create(key: "a", number: 7), of: 0)
-        // because the book knows the later of the two by that name, it is what seems to go
+        // The book knows the later of the two nodes by that name, so it removes that one.
         book.learn(.remove(key: "a"), of: 0)
         book.learn(.create(key: "a", number: 7), of: 0)
         for number in 8..<8 + UInt32(2 * PlaceBook.leavingMax) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// A count whose `reduce` is another where it is told to be.
+/// A count whose `reduce` a test can change.
 private struct Moody: Reactor {
     @WireCodable
     enum Action: Sendable { case add(by: Int) }
@@ -15,7 +15,7 @@ private struct Moody: Reactor {
     @WireCodable
     struct State: Sendable, Equatable { var count = 0 }
 
-    /// What `reduce` adds besides.
+    /// The number that `reduce` adds in addition.
     let surcharge: Int
 
     var initialState: State { State() }
@@ -39,7 +39,7 @@ private struct Moody: Reactor {
     }
 }
 
-/// What replaying must come to.
+/// The checksums that a replay must reproduce.
 @Suite("Probes of states")
 struct ProbeTests {
     /// A server that was probed, and the sequence of the probe.
@@ -54,7 +54,7 @@ struct ProbeTests {
             try #require(harness.server.tree.turn.sequence < 10_000)
         }
         let sequence = harness.server.tree.turn.sequence
-        // because sums may come late, and the state may be another by then
+        // The checksums may come late, when the state has changed.
         client.dispatch(Moody.Action.add(by: 1))
         harness.turn()
         let (sums, byteCount) = try #require(harness.probes.first).sums()

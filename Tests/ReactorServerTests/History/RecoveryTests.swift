@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorServer
 
 extension ServerHarness {
-    /// A server that keeps history and has none yet.
+    /// A server with a journal that is still empty.
     static func keeping(
         limits: ServerLimits = ServerLimits(), change: (inout ServerLimits) -> Void = { _ in }
     ) throws -> ServerHarness {
@@ -15,7 +15,8 @@ extension ServerHarness {
         return ServerHarness(try recovery.finish(epoch: 7, sequence: 0))
     }
 
-    /// The server that a restart makes of what was appended, or of `parts` and the rows behind.
+    /// The server after a restart from the appended rows, or from `parts` of a snapshot and the
+    /// rows after it.
     func restarted(
         parts: [[UInt8]] = [], rows: [HistoryRow]? = nil
     ) throws -> ServerHarness {
@@ -29,16 +30,16 @@ extension ServerHarness {
 }
 
 extension TestClient {
-    /// The session that the welcome told, and whether it goes on.
+    /// The welcome, with its session and whether that is resumed.
     func welcome() throws -> Welcome {
         try #require(frames(.welcome).first).decode(Welcome.self)
     }
 }
 
-/// What becomes of actions and sessions when a daemon dies.
+/// The actions and sessions of a daemon that crashes.
 @Suite("Recovery")
 struct RecoveryTests {
-    /// A server with a client that has opened `/visits` as 0, and its session.
+    /// A server with a client that has opened `/visits` as 0, and the client's session.
     private func start(
         _ change: (inout ServerLimits) -> Void = { _ in }
     ) throws -> (harness: ServerHarness, client: TestClient, session: [UInt8]) {
@@ -86,14 +87,14 @@ struct RecoveryTests {
                 #expect(repeated[ordinal] == original[ordinal])
                 continue
             }
-            // because the connection that sent it is gone, and what it owned as well
+            // The connection that sent it has ended, and the daemon released what it owned.
             #expect(
                 repeated[ordinal] == .applied(sequence: sequence, reply: reply, ownerEnded: true))
         }
         again.add(1)
         restarted.turn()
         #expect(try restarted.tally("/visits").count == 7)
-        // and a third daemon knows all of it
+        // A third daemon recovers all of it too.
         let third = try harness.restarted(rows: harness.rows + restarted.rows)
         let (last, _) = try back(third, session)
         for _ in 0..<7 { last.add(2) }
@@ -212,7 +213,7 @@ struct RecoveryTests {
         let restarted = try harness.restarted()
         #expect(restarted.server.memory.sessions == 0)
         #expect(try restarted.tally("/visits").count == 1)
-        // because its action would be carried out a second time
+        // Its action would be applied a second time.
         for daemon in [harness, restarted] {
             let (again, welcome) = try back(daemon, session)
             #expect(!welcome.isResumed)
@@ -249,7 +250,7 @@ struct RecoveryTests {
         harness.turn()
         let late = harness.client()
         let welcome = try late.welcome()
-        // because a snapshot is the short way to a daemon that has forgotten as many
+        // A snapshot is the short way to a daemon that has forgotten this many sessions.
         let part = SnapshotPart.ended(sessions: [], forgottenUpTo: 0).wireBytes()
         for (since, isAdopted) in [(welcome.sequence, true), (0, false), (nil, false)] {
             let restarted = try harness.restarted(parts: [part])
@@ -276,7 +277,7 @@ struct RecoveryTests {
         #expect(try next([], rows, epoch: 7) == before)
         let numbers = SnapshotPart.numbers(connection: 1, client: 1, task: before + 5, epoch: 7)
         #expect(try next([numbers.wireBytes()], [], epoch: 7) == before + 5)
-        // because nobody knows how many ids the lost end had
+        // The number of ids in the lost end is unknown.
         let another = try next([numbers.wireBytes()], [], epoch: 1 << 63)
         #expect(another > before + 1 << 31)
         let later = HistoryRow(epoch: 1 << 63, after: 0, sequence: 0, deltas: [], facts: [])
@@ -290,7 +291,7 @@ struct RecoveryTests {
         _ = harness.client()
         client.dispatch(Tally.Action.refuse(text: "no"))
         harness.turn()
-        // because nothing was applied, and yet there is something to remember
+        // No action was applied, and yet the journal must record the arrival.
         #expect(harness.batches.last?.after == harness.batches.last?.sequence)
         let restarted = try harness.restarted()
         #expect(restarted.server.memory.sessions == 1)
@@ -313,7 +314,7 @@ struct RecoveryTests {
         let log = try OutcomeLog(again.frames())
         #expect(log[1] == .applied(sequence: 1, reply: nil, ownerEnded: true))
         #expect(log[2]?.code == "ownerEnded" || log[2]?.code == "OWNER_ENDED")
-        // because connections of the past have numbers that no other is to have
+        // No other connection may have the number of an earlier one.
         #expect(restarted.server.highestConnection > harness.server.highestConnection)
         let third = try harness.restarted(rows: harness.rows + restarted.rows)
         #expect(try third.tally("/visits") == restarted.tally("/visits"))
@@ -397,7 +398,7 @@ struct RecoveryTests {
             let split = try harness.restarted(
                 parts: parts, rows: Array(harness.rows[(parts.isEmpty ? 0 : first)...]))
             #expect(try Self.picture(whole) == Self.picture(split), "round \(round)")
-            // because connections end at a restart, and the live ones have not
+            // A restart ends connections, and those of the live server have not ended.
             for client in clients { client.disconnect() }
             harness.turn()
             #expect(try Self.picture(harness) == Self.picture(whole), "round \(round)")
@@ -449,7 +450,7 @@ extension RecoveryTests {
         }
     }
 
-    /// What has to be the same after a restart.
+    /// The parts of the server that a restart must not change.
     private static func picture(_ harness: ServerHarness) throws -> [String] {
         var lines: [String] = []
         harness.server.tree.forEachNode { node in

@@ -96,7 +96,7 @@ struct ServerSnapshotTests {
         harness.turn()
         var aheadCount = 0
         for _ in 0..<20 {
-            // because what is in flight is let go by the turn's end, and more is carried out there
+            // The turn's end makes room in flight, so the server runs more actions there.
             for _ in 0..<40 { client.add(1) }
             let snapshot = try harness.beginSnapshot()
             let rows = harness.rows.filter { $0.sequence <= snapshot.sequence }

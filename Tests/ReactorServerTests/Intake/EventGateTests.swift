@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// The common rule for faults: logged at most once per peer and kind in 10 s.
+/// The common rule for faults: at most one log line per peer and kind in 10 s.
 struct EventGateTests {
     private let second: UInt64 = 1_000_000_000
 
@@ -43,7 +43,7 @@ struct EventGateTests {
             leftOut += count
         }
         #expect(gate.count == 4)
-        // because 100 seconds have ten intervals
+        // 100 seconds contain ten intervals.
         #expect(told == 40)
         #expect(UInt64(told) + leftOut + gate.leftOut == 10_000)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Hello and goodbye, without a server.
+/// Hello and goodbye, tested without a server.
 struct HandshakeTests {
     private func greet(
         _ bench: OrganBench, _ hello: Hello, _ connection: Connection

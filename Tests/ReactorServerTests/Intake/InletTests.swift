@@ -4,11 +4,11 @@ import Testing
 
 @testable import ReactorServer
 
-/// What arrives on a connection, without a server.
+/// The bytes that arrive on a connection, tested without a server.
 struct InletTests {
     private let frame: [UInt8] = (0..<30).map { UInt8($0) }
 
-    /// A reader that uses whole frames of ten bytes.
+    /// The progress of a reader that uses complete frames of ten bytes.
     private func progress(_ held: borrowing HeldBytes) -> FrameProgress {
         let end = held.start + (held.bytes.count - held.start) / 10 * 10
         return FrameProgress(end: end, needed: end < held.bytes.count ? 10 : 0)

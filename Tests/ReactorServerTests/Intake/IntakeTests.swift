@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Frames in bytes, without a server.
+/// Frames in received bytes, tested without a server.
 struct IntakeTests {
     private let ping = TestClient.frame(.ping, number: 3)
 

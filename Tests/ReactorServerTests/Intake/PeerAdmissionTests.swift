@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Which clients may connect, without a server.
+/// The clients that may connect, tested without a server.
 struct PeerAdmissionTests {
     private func admission(
         ownerUID: UInt32? = nil, change: (inout ServerLimits) -> Void
@@ -15,7 +15,7 @@ struct PeerAdmissionTests {
 
     private func peer(_ uid: UInt32) -> Peer { Peer(uid: uid, gid: uid, pid: 1) }
 
-    /// Admits a connection, unless it is turned away.
+    /// Admits a connection, unless the admission refuses it.
     private func connect(
         _ number: UInt64, _ uid: UInt32, _ admission: PeerAdmission
     ) -> Connection {
@@ -49,7 +49,7 @@ struct PeerAdmissionTests {
         }
         _ = connect(1, 5, admission)
         #expect(connect(2, 5, admission).isAdmitted)
-        // Half of the places at most are the owner's.
+        // At most half of the places are the owner's.
         #expect(admission.reasonToTurnAway(peer(6))?.1.contains("2 that are the owner's") == true)
         #expect(connect(3, 1, admission).isAdmitted && connect(4, 1, admission).isAdmitted)
         #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)

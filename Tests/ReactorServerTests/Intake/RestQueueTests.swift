@@ -3,14 +3,14 @@ import Testing
 
 @testable import ReactorServer
 
-/// Connections that have had their share of a turn, without a server.
+/// Connections that have used up their share of a turn, tested without a server.
 struct RestQueueTests {
     private func connection(_ number: UInt64) -> Connection {
         Connection(
             id: ConnectionID(number), peer: Peer(uid: 1, gid: 1, pid: 1))
     }
 
-    /// Ends a turn, and answers which connections are read on.
+    /// Ends a turn, and returns the connections that are read next.
     private func end(_ queue: inout RestQueue) -> [UInt64] {
         let due = queue.endTurn().map(\.id.rawValue)
         queue.beginTurn()

@@ -2,11 +2,11 @@ import Testing
 
 @testable import ReactorServer
 
-/// Who goes when too many say nothing.
+/// The connection that is closed when too many are silent.
 struct SilentPoolTests {
     private func id(_ number: UInt64) -> ConnectionID { ConnectionID(number) }
 
-    /// Lets one in whose socket was read, and says which one had to go.
+    /// Adds a connection whose socket was read, and returns the connection that must close.
     private func enter(
         _ number: UInt64, of uid: UInt32, _ pool: inout SilentPool
     ) -> ConnectionID? {

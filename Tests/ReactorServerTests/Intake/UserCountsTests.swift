@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What each user has.
+/// The counts of each user's resources.
 struct UserCountsTests {
     @Test("counts add up by user and in all, and a user without any is forgotten")
     func sums() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What leaves, without a server.
+/// The delivery of outputs, tested without a server.
 struct DeliveryTests {
     private let orders = ShellOrders(logInterval: 10, eventsMax: 4)
 
@@ -18,7 +18,7 @@ struct DeliveryTests {
         delivery.reply(to: connection) { $0.header(FrameHeader(kind: .pong)) }
     }
 
-    /// Ends a turn; the journal has its batch only later if `isKept`.
+    /// Ends a turn; if `isKept`, the journal appends its batch only later.
     private func end(_ delivery: Delivery, isKept: Bool = false) -> [UInt64] {
         let output = delivery.makeOutput(1, [], 0..<0)
         var last: [UInt64] = []

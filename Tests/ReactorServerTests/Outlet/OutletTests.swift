@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// An outlet alone: what a turn puts in, and in which order it comes out.
+/// An outlet, tested alone: the outputs of turns, and the order in which they are written.
 struct OutletTests {
     /// An outlet with its turns and a socket that takes everything.
     private struct Bench: ~Copyable {
@@ -12,11 +12,11 @@ struct OutletTests {
         var turn: UInt64 = 1
         var sequence: UInt64 = 0
         var place = EnqueuePlace(hasSubscriptions: true, releasedTurn: 0, queueBytesMax: 1_000)
-        /// What was written, as text.
+        /// The written bytes, as text.
         var written = ""
         var ended: [AnswerStream] = []
 
-        /// Ends a turn that has these texts for the connection; answers whether updates were dropped.
+        /// Ends a turn with these texts for the connection; returns whether updates were dropped.
         mutating func end(
             deltas: String = "", value: String = "", snapshot: String = "", replies: String = "",
             outcomes: String = ""
@@ -36,7 +36,7 @@ struct OutletTests {
             return outlet.enqueue(output, at: place)
         }
 
-        /// Writes what may leave, up to a turn; answers whether there was anything.
+        /// Writes what may leave, up to a turn; returns whether there was anything to write.
         mutating func flush(upTo turn: UInt64 = .max, byteCountMax: Int = 1 << 20) -> Bool {
             switch outlet.flush(
                 upTo: turn, writeBytesMax: byteCountMax, at: turn, ended: &ended)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Turns by number, without a server.
+/// Turns by number, tested without a server.
 struct ReleaseLedgerTests {
     private func connection(_ number: UInt64) -> Connection {
         Connection(

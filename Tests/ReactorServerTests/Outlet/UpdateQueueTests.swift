@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Connections that wait for updates, without a server.
+/// Connections that wait for updates, tested without a server.
 struct UpdateQueueTests {
     private func connection(_ number: UInt64) -> Connection {
         Connection(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Recent deltas: what is there, what is not, and how much.
+/// Recent deltas: which the ring contains, and how many bytes.
 struct DeltaRingTests {
     private func batch(after: UInt64, _ ids: [UInt32]) -> Batch {
         var writer = WireWriter()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Where paths lead.
+/// The nodes and fields at the ends of paths.
 struct NodeFinderTests {
     private let finder = NodeFinder(tree: TestTree.make())
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What changes of a value, for those who have the value before.
+/// The changes of a value, for followers that have the value before them.
 @Suite("Patches of values")
 struct PatchTests {
     private func writer(_ harness: ServerHarness) -> TestClient {
@@ -118,7 +118,7 @@ struct PatchTests {
         }
         try watcher.look()
         #expect(watcher.sizes.count == 1 && watcher.patches == 1)
-        // because between two that are the same there may be another
+        // Two equal updates may have another one between them.
         for byteCount in [11, 10, 10, 11] {
             writer.dispatch(Ledger.Action.blob(byteCount: byteCount))
             harness.settle()

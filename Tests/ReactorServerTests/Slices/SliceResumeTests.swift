@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Subscriptions of clients that come back: what they are sent of what they missed.
+/// Subscriptions of clients that reconnect, and the missed updates that they receive.
 ///
 /// Drives ``QuestionTable``.
 struct SliceResumeTests {
@@ -56,7 +56,7 @@ struct SliceResumeTests {
             writer.add(amount, to: 1)
             harness.turn()
         }
-        // in the middle of a turn that has changed the slice already
+        // In the middle of a turn that has changed the slice already.
         let other = start()
         other.subscribe("/visits")
         harness.turn()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// What followers get, without a server.
+/// The updates that followers receive, tested without a server.
 struct SliceSharingTests {
     private func follow(_ bench: OrganBench, _ path: String) {
         let body = Subscribe(path: path, mode: .value).wireBytes()

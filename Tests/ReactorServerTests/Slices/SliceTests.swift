@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Subscriptions: how they start, what moves them, how they end.
+/// Subscriptions: their start, their updates, their end.
 struct SliceTests {
     private let harness = ServerHarness()
 
@@ -291,7 +291,7 @@ struct SliceTests {
         #expect(now == ["keys": ["c", "d", "bb"]])
     }
 
-    /// A counter of the server, asked over the wire.
+    /// A counter of the server, requested over the wire.
     private func counter(_ name: String) throws -> UInt64 {
         try #require(try counters(name)[name])
     }
@@ -313,7 +313,7 @@ struct SliceTests {
         var after: [[String: UInt64]] = []
         for round in 1...5_000 {
             if round % 5 == 0 {
-                // because a slice may be left in the turn in which it was asked for
+                // A client may leave a slice in the turn in which it asked for it.
                 client.subscribe("/visits")
                 client.send(.unsubscribe, id: visits)
                 harness.turn()
@@ -380,7 +380,7 @@ struct SliceTests {
         let paths = ["/visits", "/other", "/page"]
         let (first, second) = (start(harness), start(harness))
         for path in paths { first.subscribe(path) }
-        // because the same slice again is no other subscription
+        // The same slice again is no other subscription.
         first.subscribe("/visits")
         for path in paths { second.subscribe(path) }
         harness.turn()
@@ -432,7 +432,7 @@ struct SliceTests {
         last.subscribe("/page")
         harness.turn()
         #expect(harness.server.statistics.snapshotsEncoded == 2)
-        // because another history's client needs another flag, and there may be many of those too
+        // A client of another history needs another flag, and there may be many such clients too.
         for reader in (0..<5).map({ _ in start() }) {
             reader.subscribe("/page", from: Revision(epoch: 1, sequence: 1))
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// Subscribing and coming back, without a server.
+/// Subscribing and resuming, tested without a server.
 struct SubscriptionsTests {
     private func subscribe(
         _ bench: OrganBench, _ path: String, _ mode: SubscriptionMode = .replica,

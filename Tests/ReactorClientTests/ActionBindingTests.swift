@@ -10,7 +10,7 @@ struct ActionBindingTests {
         @ActionBinding var name: String
     }
 
-    @Test("F66: as a property it reads and writes through its functions")
+    @Test("F66: as a property, a binding reads and writes through its functions")
     func property() {
         let place = Guarded("Ann")
         let form = Form(
@@ -21,7 +21,7 @@ struct ActionBindingTests {
         #expect(place.withLock { $0 } == "Bob" && form.$name.wrappedValue == "Bob")
     }
 
-    @Test("F72: a binding is seen as another value by a map each way")
+    @Test("F72: a mapped binding converts the value in each direction")
     func map() {
         let place = Guarded(7)
         let number = ActionBinding(

@@ -37,7 +37,7 @@ struct ActionBudgetTests {
         #expect(budget.tryReserve(10))
     }
 
-    @Test("a caller that fits waits behind one that does not")
+    @Test("a caller whose bytes fit waits behind one whose bytes do not")
     func queue() async {
         let budget = ActionBudget(bytesMax: 10)
         let entered = Notes<Int>()
@@ -49,7 +49,7 @@ struct ActionBudgetTests {
         #expect(budget.tryReserve(1))
     }
 
-    @Test("an action that is larger than the budget passes alone")
+    @Test("an action larger than the budget is admitted alone")
     func oversized() async {
         let budget = ActionBudget(bytesMax: 10)
         let entered = Notes<Int>()
@@ -71,7 +71,7 @@ struct ActionBudgetTests {
         #expect(budget.tryReserve(10))
     }
 
-    @Test("when the first that waits is cancelled, those behind that fit are admitted")
+    @Test("when the first waiting caller is cancelled, the callers behind it that fit are admitted")
     func cancelledFirst() async {
         let budget = ActionBudget(bytesMax: 10)
         let entered = Notes<Int>()
@@ -83,7 +83,7 @@ struct ActionBudgetTests {
         #expect(await !large.value)
     }
 
-    @Test("a cancellation that meets the admission leaves nothing reserved")
+    @Test("a cancellation at the moment of the admission leaves nothing reserved")
     func race() async {
         let budget = ActionBudget(bytesMax: 10)
         let entered = Notes<Int>()

@@ -15,7 +15,7 @@ struct ActionFramesTests {
         return writer.bytes
     }
 
-    @Test("actions are found among other frames, whole and in order")
+    @Test("the reader finds actions among other frames, complete and in order")
     func forEach() throws {
         let actions = [1, 2].map { OutgoingAction(encoded: [$0], to: NodeID(rawValue: 7)) }
         let bytes = try Self.bytes(actions)
@@ -27,7 +27,7 @@ struct ActionFramesTests {
         #expect(found[2]?.last == 2 && found[2]?.count == FrameHeader.byteCount + 1)
     }
 
-    @Test("an action has one node, and a batch has those of its items, behind its conditions")
+    @Test("an action names one node, and a batch names those of its items, after its conditions")
     func nodes() throws {
         let conditions = DispatchOptions(deadline: 5)
         let items = [7, 9].map { (NodeID(rawValue: $0), WireEmbedded(true)) }

@@ -8,7 +8,7 @@ import Testing
 struct ActionPortTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("who awaits an outcome waits for room, however many do, and whatever the conditions")
+    @Test("callers that await outcomes wait for room, however many they are, with any conditions")
     func waitsForRoom() async throws {
         let server = try LiveServer()
         var options = ClientOptions()
@@ -28,7 +28,7 @@ struct ActionPortTests {
         client.close()
     }
 
-    @Test("an action that no frame can hold is refused, and its room is given back")
+    @Test("an action that exceeds every frame is refused, and its room is returned")
     func tooLarge() async throws {
         let server = try LiveServer()
         var options = ClientOptions()

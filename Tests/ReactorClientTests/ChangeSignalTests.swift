@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ChangeSignal", .timeLimit(.minutes(10)))
 struct ChangeSignalTests {
-    @Test("a change that was made since is not waited for")
+    @Test("a wait for a change that was already made returns at once")
     func passed() async {
         let signal = ChangeSignal()
         let version = signal.version
@@ -14,7 +14,7 @@ struct ChangeSignalTests {
         #expect(signal.version != version)
     }
 
-    @Test("all who wait are woken by one change")
+    @Test("one change wakes all waiting tasks")
     func wakes() async {
         let signal = ChangeSignal()
         let version = signal.version
@@ -30,7 +30,7 @@ struct ChangeSignalTests {
         #expect(Set(await woken.until(10)) == Set(0..<10))
     }
 
-    @Test("after the last change nobody waits")
+    @Test("after the last change no task waits")
     func ended() async {
         let signal = ChangeSignal()
         signal.publish(isLast: true)
@@ -51,7 +51,7 @@ struct ChangeSignalTests {
         #expect(signal.version == version)
     }
 
-    @Test("an observer is told after the change is in place, with no lock held")
+    @Test("the signal calls an observer after the change is in place, with no lock held")
     func observers() {
         let signal = ChangeSignal()
         let seen = Notes<UInt64>()

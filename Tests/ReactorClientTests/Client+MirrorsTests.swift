@@ -8,7 +8,7 @@ import Testing
 struct ClientMirrorsTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("the same path and type give the same mirror while somebody holds it")
+    @Test("the same path and type give the same mirror while a reference to it exists")
     func sameMirror() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -21,7 +21,7 @@ struct ClientMirrorsTests {
         client.close()
     }
 
-    @Test("when nobody holds a mirror any more the daemon is told, and it can be made anew")
+    @Test("the last reference to a mirror ends its subscription, and a new mirror can be made")
     func release() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -40,7 +40,7 @@ struct ClientMirrorsTests {
         client.close()
     }
 
-    @Test("a mirror is followed for as long as a reader of its states holds it")
+    @Test("a client follows a mirror while a reader of its states holds it")
     func heldByReader() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -58,7 +58,7 @@ struct ClientMirrorsTests {
         try await client.mirror(Counter.self, at: "/visits").states(\.count).makeAsyncIterator()
     }
 
-    @Test("two mirrors are read at one revision, however fast both are written")
+    @Test("two mirrors are read at one revision, however fast clients write to both")
     func neverTorn() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -132,7 +132,7 @@ struct ClientMirrorsTests {
         client.close()
     }
 
-    @Test("where the state cannot be read either, the mirror fails and names the field")
+    @Test("where the state cannot be read as a value either, the mirror fails and names the field")
     func incompatible() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -152,7 +152,7 @@ struct ClientMirrorsTests {
         client.close()
     }
 
-    @Test("a path that leads nowhere is refused with the nearest one")
+    @Test("a path without a node is refused with the nearest path")
     func nowhere() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

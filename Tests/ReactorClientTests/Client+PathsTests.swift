@@ -49,7 +49,7 @@ struct ClientPathsTests {
         client.close()
     }
 
-    @Test("F63, F65: nested reactors across processes: the parent decides on what a child is sent")
+    @Test("F63, F65: across processes, a parent decides on the actions sent to its nested reactors")
     func nested() async throws {
         let server = try LiveServer(Inn())
         let client = try await Client.connect(to: server.path)

@@ -8,7 +8,7 @@ import Testing
 struct ClientRequestsTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("get answers the value of a node or a field, with the revision that it is of")
+    @Test("get returns the value of a node or a field, with its revision")
     func get() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -23,7 +23,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("get tells a place where nothing stands from one that cannot be")
+    @Test("get distinguishes a path without a value from an impossible path")
     func getNothing() async throws {
         let server = try LiveServer(StockReactors.Map())
         let client = try await Client.connect(to: server.path)
@@ -39,7 +39,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("an answer that takes several frames is put together")
+    @Test("an answer in several frames is joined")
     func longAnswer() async throws {
         let server = try LiveServer(Page())
         let client = try await Client.connect(to: server.path)
@@ -52,7 +52,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("describe tells what can be sent to a node and what it holds")
+    @Test("describe returns a node's actions and its state")
     func describe() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -70,7 +70,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("tree lists the nodes, stats count, limits are told")
+    @Test("tree lists the nodes, stats counts, and limits are named")
     func lists() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -83,7 +83,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("an action of any shape is sent, and one that the node does not know is rejected")
+    @Test("an action of any shape is sent, and the daemon rejects one that the node does not know")
     func anyShape() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -103,7 +103,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("a batch is one revision in all nodes, or nothing in any")
+    @Test("a batch is applied to all nodes at one revision, or to none")
     func batch() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -125,7 +125,7 @@ struct ClientRequestsTests {
         client.close()
     }
 
-    @Test("a batch under a condition is about everything")
+    @Test("a condition of a batch is about all nodes")
     func conditionalBatch() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

@@ -9,7 +9,7 @@ import Testing
 /// A program with a journal that is killed in the middle of its work.
 @Suite("A client that crashes", .timeLimit(.minutes(10)))
 struct ClientCrashTests {
-    @Test("C88: killed again and again, a program's actions are those in its file, each once")
+    @Test("C88: a program killed again and again has each action of its file applied once")
     func killed() async throws {
         let server = try LiveServer()
         let directory = TestDirectory()

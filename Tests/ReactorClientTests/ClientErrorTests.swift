@@ -4,7 +4,7 @@ import Testing
 @testable import ReactorClient
 
 struct ClientErrorTests {
-    @Test("every error says what failed, on what, and what to do")
+    @Test("every error names the failure, its subject and a remedy")
     func texts() {
         let revision = Revision(epoch: 1, sequence: 2)
         let texts: [(ClientError, [String])] = [
@@ -45,7 +45,7 @@ struct ClientErrorTests {
         }
     }
 
-    @Test("what a daemon says cannot write to the terminal of whoever prints the error")
+    @Test("a daemon's text cannot control the terminal that shows the error")
     func escapes() {
         let hostile = "a\u{1b}[2Jb\u{9b}31mc\rd\u{202e}e\nf\u{7f}"
         let errors: [ClientError] = [

@@ -22,7 +22,7 @@ struct ClientJournalTests {
         return (0..<feed.end).compactMap { feed.notice(from: $0)?.0 }
     }
 
-    @Test("C88: what was sent and had no outcome is sent again by the next run, in order, once")
+    @Test("C88: the next run resends sent actions without an outcome, in order, once")
     func sentAgain() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -57,7 +57,7 @@ struct ClientJournalTests {
         #expect(third.machine.pendingCount == 0)
     }
 
-    @Test("C88: what waited for room, or for the daemon, is kept as well")
+    @Test("C88: actions that wait for room, or for the daemon, are kept too")
     func waiting() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -77,7 +77,7 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 9)
     }
 
-    @Test("C88: what was taken before there was ever a daemon is sent when there is one")
+    @Test("C88: actions taken before the first connection are sent once there is a daemon")
     func neverConnected() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -95,7 +95,7 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 3)
     }
 
-    @Test("C88: new actions never get the number of an old one, even where the end was lost")
+    @Test("C88: new actions never get the number of an old one, even if the journal lost its end")
     func tornEnd() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -121,7 +121,7 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 14)
     }
 
-    @Test("C87: where the session is gone, the next run is told that the outcomes are unknown")
+    @Test("C87: if the session is gone, the next run reports the outcomes as unknown")
     func lostSession() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -145,7 +145,7 @@ struct ClientJournalTests {
         #expect(try PendingState(store.bytes).session.secret == second.machine.figures.session)
     }
 
-    @Test("C88: batches keep their nodes, and a client that is closed leaves the rest to the next")
+    @Test("C88: batches keep their nodes, and a closed client leaves its actions to the next run")
     func closed() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -174,7 +174,7 @@ struct ClientJournalTests {
         #expect(store.bytes.isEmpty)
     }
 
-    @Test("C88: a journal is written anew before it grows without bounds, and nothing is lost")
+    @Test("C88: a journal is rewritten before it grows without bounds, and no action is lost")
     func rewritten() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -197,7 +197,7 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 61_500)
     }
 
-    @Test("a journal that cannot be written ends the client before anything is sent")
+    @Test("a journal that cannot be written ends the client before any action is sent")
     func broken() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -216,7 +216,7 @@ struct ClientJournalTests {
         #expect(try rig.count(at: "/visits") == 0)
     }
 
-    @Test("C88: a client that ends with a full disk leaves its session to the next, and no doubt")
+    @Test("C88: a client that ends with a full disk leaves its session to the next run")
     func fullDisk() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
@@ -272,7 +272,7 @@ struct ClientJournalTests {
         #expect(loop == nil)
     }
 
-    @Test("without a journal nothing is kept, and a frame is not looked at twice")
+    @Test("without a journal nothing is kept, and no frame is read a second time")
     func none() throws {
         let rig = Rig()
         let client = rig.client()

@@ -57,14 +57,14 @@ struct ClientMachinePerformTests {
         return result.connects
     }
 
-    @Test("F47: cut after each byte that it sends, a client is told of every end once")
+    @Test("F47: cut after any byte that it sends, a client learns of every end once")
     func cutUp() throws {
         var offset = 0
         while try check({ $0.upBudget = offset }) > 1 { offset += 1 }
         #expect(offset > 500)
     }
 
-    @Test("F47: cut after each byte that it gets, a client is told of every end once")
+    @Test("F47: cut after any byte that it receives, a client learns of every end once")
     func cutDown() throws {
         var offset = 0
         while try check({ $0.downBudget = offset }) > 1 { offset += 1 }
@@ -86,7 +86,7 @@ struct ClientMachinePerformTests {
         return (rig, client, { box.outcomes })
     }
 
-    @Test("F47: an outcome is told when its action is done, and is in flight until then")
+    @Test("F47: an action's outcome arrives when it is done; until then it is in flight")
     func withheld() throws {
         let (rig, client, outcomes) = try performed { $0.filter { $0.kind != .done } }
         #expect(outcomes() == [])
@@ -99,14 +99,14 @@ struct ClientMachinePerformTests {
         #expect(outcomes().count == 1 && client.machine.phase == .live)
     }
 
-    @Test("F47: a done of what was never sent is no daemon's")
+    @Test("F47: a done for an action that was never sent is a fault of the daemon")
     func forged() throws {
         let (rig, client, _) = try performed { $0 }
         rig.forge(Frame(.done, number: 2).bytes, to: client)
         #expect(client.machine.phase == .connecting)
     }
 
-    @Test("F47: a session that is gone leaves unknown what may still run in the same daemon")
+    @Test("F47: a lost session makes unknown each action that may still run in the same daemon")
     func lostSession() throws {
         var limits = ServerLimits()
         limits.sessionsMax = 1
@@ -124,7 +124,7 @@ struct ClientMachinePerformTests {
         #expect(outcomes == [.unknown(.sessionExpired)])
     }
 
-    @Test("F47: ends wait, like outcomes, for the updates they belong behind")
+    @Test("F47: ends wait, like outcomes, for the updates before them")
     func held() throws {
         let rig = Rig()
         let client = rig.client()
@@ -140,7 +140,7 @@ struct ClientMachinePerformTests {
         #expect(outcomes.compactMap { $0.revision?.sequence } == [1])
     }
 
-    @Test("F47: what was never sent fails, and what waited for its number gets another")
+    @Test("F47: an unsent action fails, and one that waited for an ordinal gets another")
     func neverSent() throws {
         let machine = ClientMachine { 0 }
         var outcomes: [ActionOutcome] = []

@@ -8,7 +8,7 @@ import Testing
 struct ClientMachineTests {
     private typealias Action = StockReactors.Counter.Action
 
-    @Test("an action is applied, and its mirror shows it when the outcome is told")
+    @Test("an action is applied, and its mirror shows it when the outcome arrives")
     func dispatchAndMirror() throws {
         let rig = Rig()
         let client = rig.client()
@@ -29,7 +29,7 @@ struct ClientMachineTests {
         #expect(client.machine.pendingCount == 0)
     }
 
-    @Test("thousands of actions keep their order through a window of sixteen")
+    @Test("thousands of actions keep their order in a window of sixteen")
     func pipelining() throws {
         let rig = Rig()
         var options = ClientOptions()
@@ -47,7 +47,7 @@ struct ClientMachineTests {
         #expect(try rig.count(at: "/visits") == 5_000)
     }
 
-    @Test("a rejection says why, and a condition that does not hold is one")
+    @Test("a rejection has a reason, and a condition that does not hold is a rejection")
     func rejections() throws {
         let rig = Rig()
         let client = rig.client()
@@ -64,7 +64,7 @@ struct ClientMachineTests {
         #expect(codes == ["overflow", "CONFLICT"])
     }
 
-    @Test("a path that leads nowhere is refused with the nearest one")
+    @Test("a path without a node is refused with the nearest path")
     func refusedPath() throws {
         let rig = Rig()
         let client = rig.client()
@@ -80,7 +80,7 @@ struct ClientMachineTests {
         #expect(reason.code == .notFound && reason.nearest == "/visits")
     }
 
-    @Test("a batch changes two nodes at one revision, and two mirrors move together")
+    @Test("a batch changes two nodes at one revision, and two mirrors advance together")
     func batchAndMirrors() throws {
         let rig = Rig()
         let client = rig.client()
@@ -100,7 +100,7 @@ struct ClientMachineTests {
         #expect(first.revision == revision && second.revision == revision)
     }
 
-    @Test("C89: a first snapshot that was lost with its connection is asked for again")
+    @Test("C89: a client requests again a first snapshot that was lost with its connection")
     func lostSnapshot() throws {
         let machine = ClientMachine(random: { 0 })
         let fingerprint = StockReactors.Counter.fingerprint
@@ -166,7 +166,7 @@ struct ClientMachineTests {
         try client.machine.dispatch(Action.reset, to: node)
     }
 
-    @Test("an action that no frame can hold is refused where it is made")
+    @Test("an action that exceeds every frame is refused by the call that sends it")
     func tooLarge() throws {
         let rig = Rig()
         let client = rig.client()
@@ -179,7 +179,7 @@ struct ClientMachineTests {
         #expect(client.machine.phase == .live && client.machine.pendingCount == 0)
     }
 
-    @Test("an action whose answer takes long does not make the ring grow with all others")
+    @Test("an action without an outcome does not make the ring grow with all later actions")
     func straggler() throws {
         let rig = Rig(tree: Tree(StockReactors.Lock(), epoch: 7))
         let holder = rig.client()
@@ -205,7 +205,7 @@ struct ClientMachineTests {
         #expect(isAcquired && waiter.machine.pendingCount == 0)
     }
 
-    @Test("closing tells every action that its outcome is unknown, and every mirror that it ended")
+    @Test("closing reports each action's outcome as unknown, and ends every mirror")
     func close() throws {
         let rig = Rig()
         let client = rig.client()
@@ -221,7 +221,7 @@ struct ClientMachineTests {
         }
     }
 
-    @Test("who drains waits for the actions before, and not for those after")
+    @Test("a drain waits for the actions before it, and not for those after it")
     func drains() throws {
         let rig = Rig(tree: Tree(StockReactors.Lock(), epoch: 7))
         let holder = rig.client()

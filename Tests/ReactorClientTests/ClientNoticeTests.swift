@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Notices", .timeLimit(.minutes(10)))
 struct ClientNoticeTests {
-    @Test("an effect that fails after its action's outcome reaches whoever reads the notices")
+    @Test("the notices report an effect that fails after its action's outcome")
     func effectFailed() async throws {
         let server = try LiveServer(Errand())
         let client = try await Client.connect(to: server.path)
@@ -25,7 +25,7 @@ struct ClientNoticeTests {
         #expect(await others.next() == nil)
     }
 
-    @Test("C90: a daemon that lost a part of its past is told of as a rollback, once it shows")
+    @Test("C90: the loss of a part of the history is reported as a rollback, once mirrors show it")
     func rolledBack() async throws {
         let first = try LiveServer()
         let client = try await Client.connect(to: first.path, options: .brisk)
@@ -44,7 +44,7 @@ struct ClientNoticeTests {
         second.stop()
     }
 
-    @Test("a loop, and news that this client does not know, are told as what they are")
+    @Test("a loop, and a notice that this client does not know, are reported as such")
     func kinds() {
         let origin = Origin(client: 3, ordinal: 4)
         #expect(

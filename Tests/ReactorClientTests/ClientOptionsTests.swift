@@ -16,7 +16,7 @@ struct ClientOptionsTests {
         return try Hello(wireBytes: frame.body)
     }
 
-    @Test("the program's name is sent, at most 64 bytes of it")
+    @Test("the client sends the program's name, at most 64 bytes of it")
     func program() throws {
         #expect(try hello(ClientOptions(program: "tests")).program == "tests")
         for name in [String(repeating: "x", count: 65), String(repeating: "\u{1F600}", count: 30)] {
@@ -27,7 +27,7 @@ struct ClientOptionsTests {
         #expect(try hello(ClientOptions(program: exact)).program == exact)
     }
 
-    @Test("the handshake has its deadline, and the client gives up after it")
+    @Test("the client gives up after the deadline of the handshake")
     func handshakeDeadline() {
         var options = ClientOptions()
         options.handshakeDeadline = 77
@@ -40,7 +40,7 @@ struct ClientOptionsTests {
         #expect(error == .unanswered("no welcome within the handshake deadline"))
     }
 
-    @Test("fewer actions are under way than the daemon allows, if the client wants fewer")
+    @Test("a client may keep fewer actions under way than the daemon allows")
     func window() throws {
         let rig = Rig()
         var options = ClientOptions()

@@ -9,7 +9,7 @@ import Testing
 struct ClientTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("it says where it is connected to, and what the daemon said")
+    @Test("a client names its socket and keeps the daemon's welcome")
     func connect() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(
@@ -42,7 +42,7 @@ struct ClientTests {
         #expect(late.revision == nil)
     }
 
-    @Test("a daemon that is not there is an error that names the place and the reason")
+    @Test("connecting without a daemon is an error that names the path and the reason")
     func unreachable() async throws {
         let folder = SocketFolder()
         do throws(ClientError) {
@@ -58,7 +58,7 @@ struct ClientTests {
         }
     }
 
-    @Test("a client that keeps trying is connected once there is a daemon")
+    @Test("a client that keeps trying connects once there is a daemon")
     func keepsTrying() async throws {
         let folder = SocketFolder()
         let client = Task { try await Client.connect(to: folder.socket, options: .brisk) }
@@ -69,7 +69,7 @@ struct ClientTests {
         server.stop()
     }
 
-    @Test("draining waits for the outcomes of all that was sent")
+    @Test("draining waits for the outcomes of all sent actions")
     func drain() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -90,7 +90,7 @@ struct ClientTests {
         client.close()
     }
 
-    @Test("closing ends actions, mirrors and questions, and everything that comes after")
+    @Test("closing ends actions, mirrors and questions, and refuses later ones")
     func close() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -113,14 +113,14 @@ struct ClientTests {
         await server.until { $0.connectionCount == 0 }
     }
 
-    @Test("a client that nobody holds any more ends")
+    @Test("a client ends with the last reference to it")
     func release() async throws {
         let server = try LiveServer()
         _ = try await Client.connect(to: server.path)
         await server.until { $0.connectionCount == 0 }
     }
 
-    @Test("a mirror keeps its client for as long as somebody holds the mirror")
+    @Test("a mirror keeps its client alive")
     func keptByMirror() async throws {
         let server = try LiveServer()
         do {
@@ -139,7 +139,7 @@ struct ClientTests {
         return try await client.mirror(Counter.self, at: "/visits")
     }
 
-    @Test("an effect that fails is told to the client whose action asked for it")
+    @Test("the notices of an action's sender report its failed effect")
     func effectFailed() async throws {
         let server = try LiveServer(Errand())
         let client = try await Client.connect(to: server.path)
@@ -164,7 +164,7 @@ struct ClientTests {
         other.close()
     }
 
-    @Test("C93: who gives up waiting is told unknown, and the action may still be applied")
+    @Test("C93: a cancelled caller gets unknown, and the action may still be applied")
     func cancelledDispatch() async throws {
         let server = try LiveServer()
         var options = ClientOptions()
@@ -190,7 +190,7 @@ struct ClientTests {
 
 // MARK: - Connections come and go
 extension ClientTests {
-    @Test("C90: with a new history, mirrors go from connecting to live and show it")
+    @Test("C90: with a new history, mirrors change from connecting to live and show it")
     func otherEpoch() async throws {
         let first = try LiveServer()
         let client = try await Client.connect(to: first.path, options: .brisk)
@@ -215,7 +215,7 @@ extension ClientTests {
         second.stop()
     }
 
-    @Test("a lost connection is mended, and what was under way is applied once")
+    @Test("a client reconnects, and each action under way is applied once")
     func lostConnection() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path, options: .brisk)

@@ -7,7 +7,7 @@ struct DispatchErrorTests {
     private let revision = Revision(epoch: 7, sequence: 3)
     private typealias Number = DispatchOutcome<Int>
 
-    @Test("an action that was applied gives its revision, and its reply if there is one")
+    @Test("an applied action gives its revision, and its reply if there is one")
     func applied() throws {
         let applied = try Number.applied(revision, reply: 5).get()
         #expect(applied.revision == revision && applied.reply == 5)
@@ -17,7 +17,7 @@ struct DispatchErrorTests {
         #expect(accepted.revision == revision && accepted.reply == nil)
     }
 
-    @Test("one that was not says why")
+    @Test("an action that was not applied throws the reason")
     func thrown() {
         let rejection = Rejection("held", "by 7")
         for (outcome, error, text) in [

@@ -6,7 +6,7 @@ import Testing
 struct DispatchOutcomeTests {
     private let revision = Revision(epoch: 7, sequence: 3)
 
-    @Test("an outcome from the wire is of the history that the client is in")
+    @Test("an outcome from the wire belongs to the client's present history")
     func fromWire() {
         let reply = WireEmbedded(5)
         #expect(
@@ -21,7 +21,7 @@ struct DispatchOutcomeTests {
         #expect(ActionOutcome(.failed(message: "no"), epoch: 7) == .failed(message: "no"))
     }
 
-    @Test("a reply is read as its type")
+    @Test("a reply is decoded as its type")
     func typed() {
         let reply = WireEmbedded(5)
         #expect(
@@ -37,7 +37,7 @@ struct DispatchOutcomeTests {
             ActionOutcome.unknown(.sessionExpired).typed(as: Int.self) == .unknown(.sessionExpired))
     }
 
-    @Test("a reply of another type is a failure that says that the action was applied")
+    @Test("a reply of another type is a failure that names the action as applied")
     func unreadable() {
         let outcome = ActionOutcome.applied(revision, reply: WireEmbedded("text"))
         guard case .failed(let message) = outcome.typed(as: Int.self) else {
@@ -56,7 +56,7 @@ struct DispatchOutcomeTests {
         #expect(ActionOutcome.unknown(.ended).revision == nil)
     }
 
-    @Test("C87: an outcome that nobody knows says why")
+    @Test("C87: an unknown outcome has a reason")
     func unknown() {
         #expect(ActionOutcome.unknown(.sessionExpired).isUnknown)
         #expect(!ActionOutcome.failed(message: "no").isUnknown)
@@ -69,7 +69,7 @@ struct DispatchOutcomeTests {
         #expect(all.count == 6)
     }
 
-    @Test("C87: an action whose outcome the daemon has forgotten was not refused")
+    @Test("C87: an action whose outcome the daemon has forgotten counts as unknown, not as refused")
     func forgotten() {
         let told = Outcome.rejected(code: FaultCode.ordinal.rawValue, message: "not remembered")
         #expect(ActionOutcome(told, epoch: 7) == .unknown(.forgotten))

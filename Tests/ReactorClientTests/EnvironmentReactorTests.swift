@@ -15,7 +15,7 @@ private struct Screen {
 struct EnvironmentReactorTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("F73: code below finds mirrors by type, by path and by properties, in tasks as well")
+    @Test("F73: code in the scope finds mirrors by type, path and properties, in its tasks too")
     func finds() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

@@ -64,7 +64,7 @@ struct FollowingTests {
         #expect(following.wasLive == true && following.isCatchingUp == false)
     }
 
-    @Test("an update that is out of order, or of another mode, is the daemon's fault")
+    @Test("an update out of order, or of another mode, is a fault of the daemon")
     func disorder() throws {
         var following = Self.following()
         let subscription = try follow(StagedSink(), in: &following)
@@ -80,7 +80,7 @@ struct FollowingTests {
         #expect(throws: ClientFault.self) { try Self.stage(late, upTo: 7, &following) }
     }
 
-    @Test("the last sink that leaves ends the slice, and a sink that is gone leaves")
+    @Test("the last sink that leaves ends the slice, and a released sink leaves")
     func leave() throws {
         var following = Self.following()
         let sinks = [StagedSink(), StagedSink()]
@@ -95,7 +95,7 @@ struct FollowingTests {
         #expect(following.isEmpty == true)
     }
 
-    @Test("sinks of a slice that is gone are ended once no slice is borrowed")
+    @Test("sinks of a removed slice end while no slice is borrowed")
     func gone() throws {
         var following = Self.following()
         let sink = StagedSink()
@@ -107,7 +107,7 @@ struct FollowingTests {
         #expect(sink.errors.isEmpty && effects.unsubscribed == [])
     }
 
-    @Test("a type that differs from the daemon's follows the value instead")
+    @Test("a mirror whose type differs from the daemon's follows the value")
     func mismatch() throws {
         var following = Self.following()
         let sink = StagedSink()
@@ -118,7 +118,7 @@ struct FollowingTests {
         #expect(sink.modes == [.replica, .value])
     }
 
-    @Test("parts become one value within a bound, and a value that cannot be read ends its sink")
+    @Test("parts within the limit form one value, and an unreadable value ends its sink")
     func parts() throws {
         var following = Self.following()
         let sink = StagedSink()
@@ -138,7 +138,7 @@ struct FollowingTests {
         #expect(throws: ClientFault.self) { try Self.stage([part], upTo: 3, &following) }
     }
 
-    @Test("a delta that cannot be read costs the connection twice, and then the subscription")
+    @Test("an unreadable delta ends the connection twice, and then the subscription")
     func faults() throws {
         var following = Self.following()
         let sink = StagedSink()
@@ -155,7 +155,7 @@ struct FollowingTests {
         #expect(following.takeEffects().ended.count == 1)
     }
 
-    @Test("a lost connection keeps what is shown, and asks for what comes after it")
+    @Test("a lost connection keeps the shown state, and the client requests the updates after it")
     func suspend() throws {
         var following = Self.following()
         let subscription = try follow(StagedSink(), in: &following)

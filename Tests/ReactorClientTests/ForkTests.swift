@@ -11,7 +11,7 @@ import Testing
 struct ForkTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("C95: in a forked process every entry is refused, and the parent's client goes on")
+    @Test("C95: in a forked process every call is refused, and the parent's client continues")
     func refused() async throws {
         let server = try LiveServer()
         let flag = Flag()
@@ -49,7 +49,7 @@ struct ForkTests {
         client.close()
     }
 
-    @Test("C95: a process that was really forked sends nothing, and its parent goes on")
+    @Test("C95: a really forked process sends nothing, and its parent continues")
     func forked() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

@@ -33,7 +33,7 @@ struct HostileDaemonTests {
         }
     }
 
-    @Test("C94: bytes that are no frames are an error that says so", arguments: 0..<10)
+    @Test("C94: bytes that are no frames are a protocol error", arguments: 0..<10)
     func garbage(_ seed: Int) async throws {
         var random = Seed(UInt64(seed))
         let bytes = (0..<4_096).map { _ in UInt8.random(in: .min ... .max, using: &random) }
@@ -57,7 +57,7 @@ struct HostileDaemonTests {
         #expect(text.contains("frameBytesMax"))
     }
 
-    @Test("C94: a daemon that says nothing is given up after the deadline")
+    @Test("C94: the client gives up a silent daemon after the deadline")
     func silence() async throws {
         var options = ClientOptions()
         options.handshakeDeadline = 1_000_000
@@ -65,7 +65,7 @@ struct HostileDaemonTests {
         #expect(try await error(from: [], options) == .unanswered(text))
     }
 
-    @Test("C94: a welcome that is none, or to another version, is an error")
+    @Test("C94: an unreadable welcome, or one of another version, is an error")
     func wrongWelcome() async throws {
         let later = welcome { $0.version = 2 }
         for bytes in [Frame(.welcome, [0x61]).bytes, later.bytes, Frame(.pong).bytes] {
@@ -76,7 +76,7 @@ struct HostileDaemonTests {
         }
     }
 
-    @Test("C94: a daemon that closes says why")
+    @Test("C94: the reason of a daemon that closes is the client's error")
     func closing() async throws {
         let frame = Frame(.closing, Closing(.version, "versions 3 to 4").wireBytes())
         #expect(try await error(from: frame.bytes) == .closed(.version, "versions 3 to 4"))
@@ -86,7 +86,7 @@ struct HostileDaemonTests {
                 == .closed(.framing, "the daemon gave no readable reason"))
     }
 
-    @Test("C94: a daemon that says it closes is left, whether it closes or not")
+    @Test("C94: the client leaves a daemon that announces its end, even if it does not close")
     func closingForGood() throws {
         let rig = Rig()
         let client = rig.client()
@@ -101,7 +101,7 @@ struct HostileDaemonTests {
         #expect(mirror.phase == .failed(.closed(.decode, "no")))
     }
 
-    @Test("C94: limits of nothing at all still let a client live")
+    @Test("C94: a client works even with limits of zero")
     func noLimits() throws {
         let machine = ClientMachine { 0 }
         machine.start()
@@ -162,7 +162,7 @@ extension HostileDaemonTests {
     }
 
     @Test(
-        "C94: a stream with errors in it never stops a client", arguments: 0..<150 as Range<UInt64>)
+        "C94: errors in a stream never stop a client", arguments: 0..<150 as Range<UInt64>)
     func corrupted(_ seed: UInt64) throws {
         var random = Seed(seed)
         let rig = Rig()
@@ -186,7 +186,7 @@ extension HostileDaemonTests {
         try check(client, rig, seed)
     }
 
-    @Test("C94: frames that make no sense never stop a client", arguments: 0..<150 as Range<UInt64>)
+    @Test("C94: random frames never stop a client", arguments: 0..<150 as Range<UInt64>)
     func senseless(_ seed: UInt64) throws {
         var random = Seed(seed)
         let rig = Rig()

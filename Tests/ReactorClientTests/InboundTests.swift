@@ -7,7 +7,7 @@ import Testing
 
 /// The frames that have arrived and have not taken effect, tested alone.
 struct InboundTests {
-    @Test("updates of several spans are kept until a mark takes them")
+    @Test("updates of several spans are kept until a mark completes them")
     func staging() throws {
         var inbound = Inbound(stagedBytesMax: 10)
         let span: [UInt8] = [1, 2, 3, 4]
@@ -25,7 +25,7 @@ struct InboundTests {
         #expect(starts == [2, nil])
     }
 
-    @Test("more updates without a mark than stagedBytesMax are the daemon's fault")
+    @Test("more updates without a mark than stagedBytesMax are a fault of the daemon")
     func tooMuch() throws {
         var inbound = Inbound(stagedBytesMax: 3)
         let span: [UInt8] = [1, 2, 3, 4]
@@ -33,7 +33,7 @@ struct InboundTests {
         #expect(throws: ClientFault.self) { try inbound.endSpan(span.span, at: 4) }
     }
 
-    @Test("marks do not go back, and a mark ends a lag")
+    @Test("marks never decrease, and a mark ends a lag")
     func marks() throws {
         var inbound = Inbound(stagedBytesMax: 10)
         try inbound.reach(5)
@@ -47,7 +47,7 @@ struct InboundTests {
         #expect(inbound.mark == 1)
     }
 
-    @Test("held outcomes keep their order, and outlive their connection")
+    @Test("held outcomes keep their order, and survive their connection")
     func held() throws {
         var inbound = Inbound(stagedBytesMax: 10)
         try inbound.hold(.done(ordinal: 1), countMax: 1)
@@ -60,7 +60,7 @@ struct InboundTests {
         #expect(ordinals == [1, 2] && inbound.hasHeld == false)
     }
 
-    @Test("a lost connection drops a cut frame and the updates without a mark")
+    @Test("a lost connection drops a partial frame and the updates without a mark")
     func disconnect() throws {
         var inbound = Inbound(stagedBytesMax: 10)
         let span: [UInt8] = [1, 2, 3]

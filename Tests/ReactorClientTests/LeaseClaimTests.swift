@@ -22,7 +22,7 @@ struct LeaseClaimTests {
         client.machine.lease("/rooms/7", definesLifecycle: defines) { answers.all.append($0) }
     }
 
-    @Test("F74: who leases what a lost connection held is answered when the next one holds it")
+    @Test("F74: a claim to a lease that a lost connection held is answered by the next connection")
     func whileLost() {
         let client = rig.client()
         let answers = Answers()
@@ -36,7 +36,7 @@ struct LeaseClaimTests {
         #expect(answers.granted == 2 && rig.roomCount == 1)
     }
 
-    @Test("F74: a lease that is wanted again before it is granted is kept")
+    @Test("F74: a lease that is claimed again before it is granted is kept")
     func revived() {
         let client = rig.client()
         rig.run()
@@ -52,7 +52,7 @@ struct LeaseClaimTests {
         #expect(rig.roomCount == 0 && !client.machine.figures.hasLeases)
     }
 
-    @Test("F74: a lease that nobody wants any more when it is granted is given back")
+    @Test("F74: a lease without claims is given back when it is granted")
     func unwanted() {
         let client = rig.client()
         rig.run()
@@ -66,7 +66,7 @@ struct LeaseClaimTests {
         #expect(rig.roomCount == 0 && !client.machine.figures.hasLeases)
     }
 
-    @Test("F74: a claim is given up once, and only the one that it is")
+    @Test("F74: a claim can be released once, and releases no other claim")
     func identity() {
         let client = rig.client()
         let answers = Answers()
@@ -79,7 +79,7 @@ struct LeaseClaimTests {
         #expect(answers.granted == 2 && rig.roomCount == 1)
     }
 
-    @Test("F74: a child that its parent removed is made anew for who leases it then")
+    @Test("F74: a child that its parent removed is made again for the next lease")
     func evicted() throws {
         let client = rig.client()
         let answers = Answers()
@@ -98,7 +98,7 @@ struct LeaseClaimTests {
         #expect(rig.roomCount == 1)
     }
 
-    @Test("F74: of two leases of one client, the one that defines the child's life counts")
+    @Test("F74: of two leases of one client, the one with definesLifecycle decides")
     func upgraded() {
         let client = rig.client()
         let answers = Answers()

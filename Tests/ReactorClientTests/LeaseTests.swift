@@ -28,7 +28,7 @@ struct LeaseTests {
         return core.server.tree.node(at: path)?.children.count ?? -1
     }
 
-    @Test("F74: a child lives while somebody holds a lease of it, in whatever process")
+    @Test("F74: a child lives while any process holds a lease of it")
     func lives() async throws {
         let server = try LiveServer(Hostel())
         let first = try await Client.connect(to: server.path)
@@ -63,7 +63,7 @@ struct LeaseTests {
         withExtendedLifetime(lease) {}
     }
 
-    @Test("F74: a client that is back holds its children again, and mirrors them")
+    @Test("F74: a client that has reconnected leases its children again, and mirrors them")
     func reconnect() async throws {
         let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path, options: .brisk)
@@ -106,7 +106,7 @@ struct LeaseTests {
         client.close()
     }
 
-    @Test("F74: what cannot be leased is an error that says why")
+    @Test("F74: leasing a path that has no leased children is an error with the reason")
     func refused() async throws {
         let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path)

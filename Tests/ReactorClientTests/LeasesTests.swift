@@ -30,7 +30,7 @@ struct LeasesTests {
 
     private static let path = try? SlicePath("/rooms/a")
 
-    @Test("two claims share a lease, which is given back with the last")
+    @Test("two claims share a lease, which is given back with the last claim")
     func share() throws {
         var leases = Leases()
         let first = leases.claim(Self.path, definesLifecycle: true) { _ in }
@@ -47,7 +47,7 @@ struct LeasesTests {
         #expect(leases.isEmpty == true)
     }
 
-    @Test("a claim that is given up on the way is cancelled, and the lease goes back when granted")
+    @Test("a claim released on the way is cancelled, and the lease is given back when granted")
     func giveUp() throws {
         var leases = Leases()
         let first = leases.claim(Self.path, definesLifecycle: true) { _ in }
@@ -59,7 +59,7 @@ struct LeasesTests {
         #expect(leases.isEmpty == true)
     }
 
-    @Test("a claim that wants more than was asked for has it asked again")
+    @Test("a claim that needs more than was requested causes another request")
     func more() throws {
         var leases = Leases()
         let first = leases.claim(Self.path, definesLifecycle: false) { _ in }
@@ -88,7 +88,7 @@ struct LeasesTests {
         #expect(Self.steps(leases.renew()) == [])
     }
 
-    @Test("a lease that is refused ends its claims and what they follow")
+    @Test("a refused lease ends its claims and their subscriptions")
     func refused() throws {
         var leases = Leases()
         let first = leases.claim(Self.path, definesLifecycle: true) { _ in }
@@ -102,7 +102,7 @@ struct LeasesTests {
         #expect(Self.steps(leases.release(first.claim)) == [])
     }
 
-    @Test("an unknown outcome is asked for again while there is a claim and a client")
+    @Test("a lease with an unknown outcome is requested again while there is a claim and a client")
     func unknown() throws {
         var leases = Leases()
         let first = leases.claim(Self.path, definesLifecycle: true) { _ in }
@@ -115,7 +115,7 @@ struct LeasesTests {
                 == ["\(ClientError.ended)", "unfollow", "follow"])
     }
 
-    @Test("the root and what is no path have no lease")
+    @Test("the root, and a text that is no path, have no lease")
     func noChild() {
         var leases = Leases()
         #expect(leases.claim(nil, definesLifecycle: true) { _ in }.orders?.count == nil)

@@ -27,7 +27,7 @@ struct LinkTests {
 
     private static let nothing = Revision(epoch: 0, sequence: 0)
 
-    @Test("a link starts once, greets, and is live with its session")
+    @Test("a link starts once, sends hello, and is live with its session")
     func start() {
         var link = Self.link()
         let starts = [link.start(nil), link.start(nil)]
@@ -42,7 +42,7 @@ struct LinkTests {
         #expect(hello.confirmed == 4 && hello.applied == 5)
     }
 
-    @Test("the first attempt fails for good, and each later one is made again after a pause")
+    @Test("a failed first attempt ends the client, unless it keeps trying, after pauses")
     func attempts() {
         var first = Self.link()
         _ = first.start(nil)
@@ -60,7 +60,7 @@ struct LinkTests {
         }
     }
 
-    @Test("a daemon that gives a reason which would hold again ends the client")
+    @Test("a closing with a permanent reason ends the client")
     func closed() {
         var link = Self.link { $0.keepsTrying = true }
         _ = link.start(nil)
@@ -69,7 +69,7 @@ struct LinkTests {
         #expect(Self.failure(link.lose { 0 }) == .closed(.version, "too old"))
     }
 
-    @Test("a session that stays busy is given up, but not one whose journal this client has")
+    @Test("a client gives up a session that stays busy, unless its own journal has the session")
     func busySession() {
         for hasJournal in [false, true] {
             var link = Self.link(hasJournal: hasJournal) {
@@ -87,7 +87,7 @@ struct LinkTests {
         }
     }
 
-    @Test("no welcome in time is the daemon's silence, not its fault")
+    @Test("a welcome that does not come in time is the daemon's silence, not its fault")
     func silence() {
         var link = Self.link()
         _ = link.start(nil)
@@ -102,7 +102,7 @@ struct LinkTests {
                 == .unanswered("no welcome within the handshake deadline"))
     }
 
-    @Test("a daemon of another epoch leaves a lost past, as far as it was known")
+    @Test("a daemon of another epoch leaves a lost past, with its last known revision")
     func lostPast() {
         var link = Self.link()
         _ = link.start(nil)
@@ -117,7 +117,7 @@ struct LinkTests {
         #expect(link.takeLostPast() == nil)
     }
 
-    @Test("calls that wait for a phase are returned when it is met, and when the client ends")
+    @Test("calls that wait for a phase are returned when it is reached, and when the client ends")
     func waiters() {
         var link = Self.link()
         _ = link.start(nil)
@@ -136,7 +136,7 @@ struct LinkTests {
         #expect(met == ["live", "never"])
     }
 
-    @Test("pauses double up to the longest, and start again after progress")
+    @Test("pauses double up to the longest, and start again after a successful attempt")
     func pauses() {
         var pauses = Pauses(shortest: 10, longest: 100, patience: 0)
         let longest: [UInt64] = (0..<6).map { _ in pauses.next { .max } }
@@ -148,7 +148,7 @@ struct LinkTests {
         #expect(none.next { .max } == 1)
     }
 
-    @Test("patience with a daemon that is too busy runs out")
+    @Test("the patience with a daemon that is too busy runs out")
     func patience() {
         var pauses = Pauses(shortest: 10, longest: 100, patience: 25)
         var count = 0

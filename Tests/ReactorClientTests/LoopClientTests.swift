@@ -39,7 +39,7 @@ struct LoopClientTests {
         return try #require(try result?.get())
     }
 
-    @Test("two clients on one loop see what each does")
+    @Test("two clients on one loop see each other's changes")
     func twoClients() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -59,7 +59,7 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("C92: a callback may close its client and let go of the last reference to it")
+    @Test("C92: a callback may close its client and release the last reference to it")
     func lastReference() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -79,7 +79,7 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("C92: a callback may dispatch again, open, mirror, ask and let go")
+    @Test("C92: a callback may dispatch again, open, mirror, ask and release")
     func reentrantCallbacks() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -145,7 +145,7 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("a mirror that is let go on the loop's thread is followed no more")
+    @Test("a mirror released on the loop's thread ends its subscription")
     func releaseHere() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -162,7 +162,7 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("a mirror that is let go on another thread wakes the loop, and is followed no more")
+    @Test("a mirror released on another thread wakes the loop, and ends its subscription")
     func releaseElsewhere() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -187,7 +187,7 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("it connects again after the daemon's end, and says so")
+    @Test("a client reconnects after the daemon's end, and reports the phase")
     func reconnect() throws {
         let first = try LiveServer()
         let loop = try EventLoop()
@@ -207,7 +207,7 @@ struct LoopClientTests {
         second.stop()
     }
 
-    @Test("what is asked from outside a turn leaves with the next one")
+    @Test("requests from outside a turn leave with the next turn")
     func note() throws {
         let server = try LiveServer()
         let loop = try EventLoop()
@@ -222,14 +222,14 @@ struct LoopClientTests {
         loop.close()
     }
 
-    @Test("a loop that is closed has no clients")
+    @Test("a closed loop accepts no client")
     func closedLoop() throws {
         let loop = try EventLoop()
         loop.close()
         #expect(throws: ClientError.self) { try LoopClient(on: loop, to: "/nowhere") }
     }
 
-    @Test("each place is tried in turn, and a path that no socket can have is named")
+    @Test("the client tries each path in turn, and names a path that no socket can have")
     func places() throws {
         let loop = try EventLoop()
         let path = "/" + String(repeating: "x", count: 200)

@@ -58,7 +58,7 @@ struct MirrorActionsTests {
         other.close()
     }
 
-    @Test("F20: an action that no reducer knows is applied and changes nothing, on either side")
+    @Test("F20: an action that no reducer knows is applied without a change, on both sides")
     func unknown() async throws {
         let server = try LiveServer(root())
         let (client, cart) = try await client(of: server)
@@ -87,7 +87,7 @@ struct MirrorActionsTests {
         client.close()
     }
 
-    @Test("F20: an action that is erased already is sent as it is, and not erased again")
+    @Test("F20: an erased action is sent as it is, and not erased again")
     func erased() async throws {
         let server = try LiveServer(root())
         let (client, cart) = try await client(of: server)

@@ -15,7 +15,7 @@ struct MirrorBindingsTests {
         return (server, client, try await client.mirror(Finder(), at: "/"))
     }
 
-    @Test("F66: setting a binding sends the action made of the value, getting it reads the mirror")
+    @Test("F66: setting a binding sends the action made of the value; getting it reads the mirror")
     func action() async throws {
         let (server, client, finder) = try await start()
         let text = finder.binding(\.text) { .search($0) }
@@ -28,7 +28,7 @@ struct MirrorBindingsTests {
         client.close()
     }
 
-    @Test("F67: a binding of one action sends it whatever is written")
+    @Test("F67: a binding with one action sends it for every written value")
     func constant() async throws {
         let (server, client, finder) = try await start()
         let isOn = finder.binding(\.isOn, sending: .toggle)
@@ -42,7 +42,7 @@ struct MirrorBindingsTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("F69, F70: the binding of a field shows what is written at once, then what becomes of it")
+    @Test("F69, F70: a field's binding shows a written value at once, then the reactor's result")
     func field() async throws {
         let (server, client, finder) = try await start()
         let limit = finder.binding(\.limit)
@@ -58,7 +58,7 @@ struct MirrorBindingsTests {
         client.close()
     }
 
-    @Test("F70: a binding that previews shows what is written at once")
+    @Test("F70: a binding that previews shows a written value at once")
     func previewed() async throws {
         let (server, client, finder) = try await start()
         await server.hold()
@@ -68,7 +68,7 @@ struct MirrorBindingsTests {
         client.close()
     }
 
-    @Test("F72: a binding reads through a map, and writes an action or to a function")
+    @Test("F72: a binding reads through a map, and writes to an action or to a function")
     func mapped() async throws {
         let (server, client, finder) = try await start()
         let size = finder.binding(
@@ -88,7 +88,7 @@ struct MirrorBindingsTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("F49, F71: a binding with a cancel id ends the search that the stroke before it began")
+    @Test("F49, F71: a binding with a cancel id ends the search of the keystroke before")
     func cancelled() async throws {
         let gates = Finder.Gates()
         let (server, client, finder) = try await start(gates)
@@ -106,7 +106,7 @@ struct MirrorBindingsTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("F49: a client cancels by name what it started, and not what another did")
+    @Test("F49: a client cancels by name the effects that it started, and no other client's")
     func cancelAlone() async throws {
         let gates = Finder.Gates()
         let (server, client, finder) = try await start(gates)

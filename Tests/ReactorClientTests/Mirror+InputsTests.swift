@@ -8,7 +8,7 @@ import Testing
 struct MirrorInputsTests {
     private struct Broken: Error {}
 
-    @Test("F26, F82: a sequence of actions is sent; its end or failure ends nothing else")
+    @Test("F26, F82: a mirror sends a sequence of actions; its end or failure ends nothing else")
     func ends() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -32,7 +32,7 @@ struct MirrorInputsTests {
         client.close()
     }
 
-    @Test("F26: an input that is dropped goes on, one that is cancelled does not")
+    @Test("F26: a dropped input continues, and a cancelled one does not")
     func cancelled() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

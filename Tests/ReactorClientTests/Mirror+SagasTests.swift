@@ -87,7 +87,7 @@ struct MirrorSagasTests {
         #expect(Set(store.state.answers) == Self.answers)
     }
 
-    @Test("F31: the same saga runs in a daemon, from the beginning")
+    @Test("F31: the same saga runs in a daemon from its start")
     func daemon() async throws {
         let server = try LiveServer(
             Buzzer(sagas: [Saga { saga in _ = try await Buzzer.answer(saga) }]))
@@ -118,7 +118,7 @@ struct MirrorSagasTests {
         client.close()
     }
 
-    @Test("F38: over a mirror, a refused put ends one run of a handler, and the client is told")
+    @Test("F38: over a mirror, a refused put ends one run of a handler, and the client reports it")
     func refusedPut() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -142,7 +142,7 @@ struct MirrorSagasTests {
         client.close()
     }
 
-    @Test("F35: over a mirror, a take in a loop loses nothing, nor sees what its saga put")
+    @Test("F35: over a mirror, a take in a loop loses nothing, and misses its own saga's puts")
     func loop() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -161,7 +161,7 @@ struct MirrorSagasTests {
         client.close()
     }
 
-    @Test("F35: over a mirror, actions are this process's own, and mutations are everybody's")
+    @Test("F35: over a mirror, a saga sees this process's actions, and every client's mutations")
     func ownAndOthers() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -222,7 +222,7 @@ struct MirrorSagasTests {
         other.close()
     }
 
-    @Test("F37: over a mirror, the place of an action that the daemon refuses is free again")
+    @Test("F37: over a mirror, an action that the daemon refuses frees its place in the channel")
     func refusedByDaemon() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -244,7 +244,7 @@ struct MirrorSagasTests {
         client.close()
     }
 
-    @Test("F37: over a mirror, others' mutations end a full channel, and what waits is not lost")
+    @Test("F37: over a mirror, others' mutations end a full channel, and waiting ones are not lost")
     func overrun() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -273,7 +273,7 @@ struct MirrorSagasTests {
         other.close()
     }
 
-    @Test("F32: over a mirror, a saga that looks up reactors for ever keeps none that it let go of")
+    @Test("F32: over a mirror, a saga that looks up reactors forever keeps no released one")
     func lookingUp() async throws {
         let server = try LiveServer(House())
         let client = try await Client.connect(to: server.path)
@@ -316,7 +316,7 @@ struct MirrorSagasTests {
         client.close()
     }
 
-    @Test("F31: a saga over a mirror ends with its client, and by its handle")
+    @Test("F31: a saga over a mirror ends with its client, and through its handle")
     func ends() async throws {
         let server = try LiveServer(Buzzer())
         let client = try await Client.connect(to: server.path)
@@ -334,7 +334,7 @@ struct MirrorSagasTests {
         await #expect(throws: ClientError.self) { _ = try await buzzer.runSaga { _ in } }
     }
 
-    @Test("F31: no saga begins over a mirror that has ended, and one waits for none such")
+    @Test("F31: no saga begins over a mirror that has ended, and no saga waits for one")
     func afterTheEnd() async throws {
         let server = try LiveServer(Guesthouse())
         let client = try await Client.connect(to: server.path)

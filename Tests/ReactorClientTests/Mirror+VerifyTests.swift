@@ -8,7 +8,7 @@ import Testing
 struct MirrorVerifyTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("C91: a mirror proves itself while others write")
+    @Test("C91: a mirror verifies itself while other clients write")
     func verified() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -25,7 +25,7 @@ struct MirrorVerifyTests {
         await #expect(throws: ClientError.ended) { try await visits.verify() }
     }
 
-    @Test("C90, C91: a mirror has its client's news, and the rollbacks among them")
+    @Test("C90, C91: a mirror has its client's notices, including the rollbacks")
     func news() async throws {
         let first = try LiveServer()
         let client = try await Client.connect(to: first.path, options: .brisk)

@@ -29,7 +29,7 @@ struct MirrorChecksTests {
         }
     }
 
-    @Test("C91: a mirror that holds what the daemon holds says so, at rest and under traffic")
+    @Test("C91: a mirror with the daemon's state is equal to it, at rest and under traffic")
     func same() throws {
         let pair = try Pair()
         var answers: [Bool?] = []
@@ -44,7 +44,7 @@ struct MirrorChecksTests {
         #expect(pair.reader.machine.statistics.verifications == 20)
     }
 
-    @Test("C91: a checksum that comes late is compared with what the mirror held at its revision")
+    @Test("C91: a late checksum is compared with the mirror's state at the checksum's revision")
     func late() throws {
         var limits = ServerLimits()
         limits.answerBytesPerTurnMax = 0
@@ -67,7 +67,7 @@ struct MirrorChecksTests {
         #expect(rig.captures.isEmpty && reader.sent.filter { $0.kind == .ask }.count == 1)
     }
 
-    @Test("C91: a bit that flips in a delta is found, and the mirror starts anew")
+    @Test("C91: a flipped bit in a delta is detected, and the mirror restarts")
     func flipped() throws {
         let pair = try Pair()
         try pair.write(4)
@@ -98,7 +98,7 @@ struct MirrorChecksTests {
         #expect(answer == true && pair.mirror.state.count == 7)
     }
 
-    @Test("C91: a question is asked again over a lost connection, and over a new history")
+    @Test("C91: a question is repeated after a lost connection, and after a new history")
     func lost() throws {
         let pair = try Pair()
         try pair.write()
@@ -113,7 +113,7 @@ struct MirrorChecksTests {
         }
     }
 
-    @Test("C91: a garbled answer, a mirror let go of and a client that ends are errors")
+    @Test("C91: a garbled answer, a released mirror and a client that ends are errors")
     func errors() throws {
         let pair = try Pair()
         var results: [Result<Bool, ClientError>] = []
@@ -133,7 +133,7 @@ struct MirrorChecksTests {
         #expect(results.dropFirst() == [.failure(.ended), .failure(.ended)])
     }
 
-    @Test("C91: a mirror that has been closed for good is not compared")
+    @Test("C91: a mirror of a closed client is not compared")
     func gone() throws {
         let pair = try Pair()
         let other = pair.rig.client()

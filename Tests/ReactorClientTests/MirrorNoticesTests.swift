@@ -19,7 +19,7 @@ private final class Bells: Sendable {
 
 @Suite("MirrorNotices", .timeLimit(.minutes(10)))
 struct MirrorNoticesTests {
-    @Test("F56: who reads a field is woken when that field changes, and by no other")
+    @Test("F56: a change of a field wakes its readers, and other changes do not")
     func fields() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -40,7 +40,7 @@ struct MirrorNoticesTests {
         client.close()
     }
 
-    @Test("F70: an action that is shown before its answer wakes the readers of its fields alone")
+    @Test("F70: a previewed action wakes the readers of its fields only")
     func previewed() throws {
         let rig = Rig(tree: Tree(Album(), epoch: 7))
         let (client, other) = (rig.client(), rig.client())
@@ -70,7 +70,7 @@ struct MirrorNoticesTests {
         #expect(bells.all == ["count", "count", "title"])
     }
 
-    @Test("F56: a field that is set to an equal value wakes nobody")
+    @Test("F56: a field that is set to an equal value wakes no reader")
     func equal() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -83,7 +83,7 @@ struct MirrorNoticesTests {
         client.close()
     }
 
-    @Test("F57: an ignored field is read without registering, and its changes wake nobody")
+    @Test("F57: reading an ignored field registers nothing, and its changes wake no reader")
     func ignored() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -98,7 +98,7 @@ struct MirrorNoticesTests {
         client.close()
     }
 
-    @Test("F57: a field that is not transmitted is each process's own")
+    @Test("F57: each process has its own value of a field that is not transmitted")
     func notTransmitted() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -133,7 +133,7 @@ struct MirrorNoticesTests {
         next.stop()
     }
 
-    @Test("a state that records nothing wakes the readers of any field at each change, as ever")
+    @Test("each change of a state without tracking wakes the readers of any field")
     func untracked() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -145,7 +145,7 @@ struct MirrorNoticesTests {
         client.close()
     }
 
-    @Test("F61: fields are read by their names, nested ones too, a pulse by its value")
+    @Test("F61: fields are read by name, nested ones too, and a pulse by its value")
     func dynamicMembers() async throws {
         let server = try LiveServer(Album(pageCount: 2))
         let client = try await Client.connect(to: server.path)
@@ -158,7 +158,7 @@ struct MirrorNoticesTests {
         client.close()
     }
 
-    @Test("F62: mirrors of one reactor have one identity; another reactor, or epoch, another")
+    @Test("F62: mirrors of one reactor share an identity; another reactor, or epoch, has another")
     func identity() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path, options: .brisk)

@@ -31,7 +31,7 @@ struct MirrorPresentationTests {
 
     private static let large: Gauge.States = { $0.stream { $0.filter { $0.value > 1 } } }
 
-    @Test("F24: what a stream lets through is shown by a mirror as get shows it, and nothing else")
+    @Test("F24: a mirror shows the values that a stream lets through, as get does, and no others")
     func stream() async throws {
         let served = try await start(Gauge(states: Self.large))
         let mirror = served.mirror
@@ -50,7 +50,7 @@ struct MirrorPresentationTests {
         served.client.close()
     }
 
-    @Test("F24: the daemon's word counts, where the client's reactor was made otherwise")
+    @Test("F24: a mirror shows the daemon's presentation, even if its own reactor has another")
     func otherArguments() async throws {
         let server = try LiveServer(Gauge(states: Self.large))
         let client = try await Client.connect(to: server.path)
@@ -60,7 +60,7 @@ struct MirrorPresentationTests {
         client.close()
     }
 
-    @Test("F24: a state that the transform drops is shown by nobody, newcomers included")
+    @Test("F24: a state that the transform drops is shown to no client, not even to a new one")
     func dropped() async throws {
         let even: Gauge.States = { $0.filter { $0.value % 2 == 0 } }
         let served = try await start(Gauge(states: even))
@@ -73,7 +73,7 @@ struct MirrorPresentationTests {
         served.client.close()
     }
 
-    @Test("F24: what is one for one is shown from the mutations, and previewed")
+    @Test("F24: a mirror maps each state itself, from the mutations, and previews the result")
     func mapped() async throws {
         let more: Gauge.States = { $0.map { Gauge.State(value: $0.value + 1) } }
         let served = try await start(Gauge(states: more))
@@ -89,7 +89,7 @@ struct MirrorPresentationTests {
     }
 
     @Test(
-        "F24: nothing is shown early where the value is followed; the action is sent all the same")
+        "F24: a mirror that follows the value previews nothing, and sends the action all the same")
     func noPreview() async throws {
         let served = try await start(Gauge(states: Self.large))
         let mirror = served.mirror
@@ -103,7 +103,7 @@ struct MirrorPresentationTests {
         served.client.close()
     }
 
-    @Test("F24: a value is not transformed again by a mirror of other types")
+    @Test("F24: a mirror of other types does not transform a value again")
     func otherTypes() async throws {
         let server = try LiveServer(OtherGauge())
         let client = try await Client.connect(to: server.path)
@@ -115,7 +115,7 @@ struct MirrorPresentationTests {
         client.close()
     }
 
-    @Test("F24: each node of a composed value is shown as it shows itself; mirrors show one node")
+    @Test("F24: a mirror shows one node of a composed value, as the node presents itself")
     func composed() async throws {
         let far: @Sendable (Transform<Dial.State>) -> Transform<Dial.State> = {
             $0.stream { $0.filter { $0 == .at(9) } }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("MirrorPulses", .timeLimit(.minutes(10)))
 struct MirrorPulsesTests {
-    @Test("F59: a pulse is told at each assignment, even of the same, and at no other change")
+    @Test("F59: a pulse arrives at each assignment, even of an equal value, and at no other change")
     func told() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -23,7 +23,7 @@ struct MirrorPulsesTests {
         #expect(await alerts.next() == .none)
     }
 
-    @Test("F59: a pulse that is assigned in a state which replaces another is told")
+    @Test("F59: a pulse arrives if it was assigned in a state that replaces another")
     func replaced() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -37,7 +37,7 @@ struct MirrorPulsesTests {
         #expect(await alerts.next() == .none)
     }
 
-    @Test("F59: who comes late, or comes back, is not told of what was before")
+    @Test("F59: a reader that starts late, or reconnects, gets no earlier pulse")
     func replay() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path, options: .brisk)
@@ -58,7 +58,7 @@ struct MirrorPulsesTests {
         other.close()
     }
 
-    @Test("F59: a pulse that was missed while the connection was lost is told once")
+    @Test("F59: a pulse that was missed while the connection was lost arrives once")
     func missed() async throws {
         let rig = Rig(tree: Tree(Album(), epoch: 7))
         let (reader, writer) = (rig.client(), rig.client())
@@ -73,7 +73,7 @@ struct MirrorPulsesTests {
         #expect(await alerts.next() == "while away")
     }
 
-    @Test("F59: another history's count is where it starts from, and no pulse")
+    @Test("F59: the count of another history is a new start, and no pulse")
     func otherHistory() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path, options: .brisk)

@@ -15,7 +15,7 @@ struct MirrorSinkTests {
         try #require(rig.server.tree.node(at: try SlicePath(path))).isReplicated
     }
 
-    @Test("a mirror that nobody holds is followed no more")
+    @Test("a mirror without references is no longer followed")
     func release() throws {
         let rig = Rig()
         let client = rig.client()
@@ -28,7 +28,7 @@ struct MirrorSinkTests {
         #expect(client.sent.map(\.kind).filter { $0 == .unsubscribe }.count == 1)
     }
 
-    @Test("a mirror that was let go while the connection was lost is not asked for again")
+    @Test("a mirror that was released while the connection was lost is not requested again")
     func releaseWhileLost() throws {
         let rig = Rig()
         let client = rig.client()
@@ -41,7 +41,7 @@ struct MirrorSinkTests {
         #expect(client.sent.map(\.kind).filter { $0 == .subscribe }.count == 1)
     }
 
-    @Test("one that was let go and is wanted again at once is another, and right")
+    @Test("a mirror that is released and requested at once is another one, and correct")
     func again() throws {
         let rig = Rig()
         let client = rig.client()
@@ -57,7 +57,7 @@ struct MirrorSinkTests {
         #expect(try isFollowed("/visits", rig))
     }
 
-    @Test("who asks for a mirror that is on its way gets the same one")
+    @Test("a second request for a mirror on its way gets the same mirror")
     func twice() throws {
         let rig = Rig()
         let client = rig.client()
@@ -71,7 +71,7 @@ struct MirrorSinkTests {
         #expect(mirrors.count == 3 && mirrors.allSatisfy { $0 === mirrors[0] })
     }
 
-    @Test("a mirror that nobody waited for is let go when it comes")
+    @Test("a mirror that arrives without a waiting caller is released")
     func unwanted() throws {
         let rig = Rig()
         let client = rig.client()
@@ -82,7 +82,7 @@ struct MirrorSinkTests {
         #expect(try !isFollowed("/visits", rig))
     }
 
-    @Test("outcomes that wait for a mirror's snapshot come when the mirror is let go")
+    @Test("outcomes that wait for a mirror's snapshot arrive when the mirror is released")
     func heldOutcomes() throws {
         let rig = Rig()
         let client = rig.client()
@@ -101,7 +101,7 @@ struct MirrorSinkTests {
         #expect(outcomes.compactMap { $0.revision?.sequence } == [1])
     }
 
-    @Test("a closed machine fails those who wait for a mirror, and those who come later")
+    @Test("a closed machine fails the waiting requests for a mirror, and later ones")
     func closed() throws {
         let rig = Rig()
         let client = rig.client()
@@ -115,7 +115,7 @@ struct MirrorSinkTests {
         #expect(errors == [.ended, .ended])
     }
 
-    @Test("a mirror of a node that is removed says that it is gone")
+    @Test("a mirror of a removed node fails with gone")
     func gone() throws {
         let rig = Rig(tree: Tree(Hotel(), epoch: 7))
         let client = rig.client()
@@ -128,7 +128,7 @@ struct MirrorSinkTests {
         #expect(room.phase == .failed(.gone(path: "/rooms/7")))
     }
 
-    @Test("children that come and go do not touch a mirror of their collection's parent")
+    @Test("created and removed children do not change a mirror of their collection's parent")
     func structure() throws {
         let rig = Rig(tree: Tree(Hotel(), epoch: 7))
         let client = rig.client()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("MirrorSlice", .timeLimit(.minutes(10)))
 struct MirrorSliceTests {
-    @Test("F54: a slice gives the current value, then each that differs, and nothing in between")
+    @Test("F54: a slice yields the current value, then each that differs, and nothing in between")
     func values() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -23,7 +23,7 @@ struct MirrorSliceTests {
         #expect(await values.next() == nil)
     }
 
-    @Test("F54: an observer of a slice is woken when its value differs, and only then")
+    @Test("F54: an observer of a slice is woken only when its value differs")
     func observation() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -39,7 +39,7 @@ struct MirrorSliceTests {
         client.close()
     }
 
-    @Test("F55: a slice of a slice is silent where the outer one moves and it does not")
+    @Test("F55: a slice of a slice stays silent if the outer one changes and it does not")
     func nested() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -61,7 +61,7 @@ struct MirrorSliceTests {
         client.close()
     }
 
-    @Test("a slice that nobody holds is looked at no more")
+    @Test("a slice without references is no longer compared")
     func release() async throws {
         let server = try LiveServer(Album())
         let client = try await Client.connect(to: server.path)
@@ -77,7 +77,7 @@ struct MirrorSliceTests {
         client.close()
     }
 
-    @Test("F54: a slice of a mirror that has ended gives the last value, and ends")
+    @Test("F54: a slice of a mirror that has ended yields the last value, and ends")
     func ended() async throws {
         let server = try LiveServer(Guesthouse())
         let client = try await Client.connect(to: server.path)

@@ -8,7 +8,7 @@ import Testing
 struct MirrorStatesTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("it starts with the current value, then gives each that differs from the last given")
+    @Test("the sequence starts with the current value, then yields each that differs from the last")
     func values() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -25,7 +25,7 @@ struct MirrorStatesTests {
         client.close()
     }
 
-    @Test("whatever is written meanwhile, no value comes twice in a row, and the last one comes")
+    @Test("under concurrent writes no value is repeated, and the last one arrives")
     func noDuplicates() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -57,7 +57,7 @@ struct MirrorStatesTests {
         #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test("it ends when the client is closed, after the last value")
+    @Test("the sequence ends after the last value when the client is closed")
     func end() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -74,7 +74,7 @@ struct MirrorStatesTests {
         #expect(await late.next() == nil)
     }
 
-    @Test("a cancelled reader is let go")
+    @Test("a cancelled reader is released")
     func cancellation() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -112,7 +112,7 @@ struct MirrorStatesTests {
         client.close()
     }
 
-    @Test("C92: a reader that takes its time delays nobody, and then gets the latest")
+    @Test("C92: a slow reader delays no other, and then gets the latest value")
     func slowReader() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

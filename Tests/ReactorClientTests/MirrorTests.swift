@@ -10,7 +10,7 @@ import Testing
 struct MirrorTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("it shows the state, and what is dispatched by the time that the outcome is told")
+    @Test("a mirror shows the state, and shows an action's result when its outcome arrives")
     func dispatch() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -23,7 +23,7 @@ struct MirrorTests {
         client.close()
     }
 
-    @Test("a condition that holds lets the action through, one that does not rejects it")
+    @Test("a condition that holds admits the action, and one that does not rejects it")
     func conditions() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -45,7 +45,7 @@ struct MirrorTests {
         client.close()
     }
 
-    @Test("sending waits for nothing, and says when there is no room")
+    @Test("send waits for nothing, and returns false without room")
     func send() async throws {
         let server = try LiveServer()
         var options = ClientOptions()
@@ -64,7 +64,7 @@ struct MirrorTests {
         #expect(!visits.send(.increment(by: 1)))
     }
 
-    @Test("a reply is read as the reactor's type, also one that comes later")
+    @Test("a reply is decoded as the reactor's type, even if it comes later")
     func replies() async throws {
         let server = try LiveServer(StockReactors.Lock())
         let first = try await Client.connect(to: server.path)
@@ -92,7 +92,7 @@ struct MirrorTests {
 
 // MARK: - reached
 extension MirrorTests {
-    @Test("a mirror reaches a revision that another client was given for another node")
+    @Test("a mirror reaches a revision that another client received for another node")
     func reachedElsewhere() async throws {
         let server = try LiveServer()
         let reader = try await Client.connect(to: server.path)
@@ -127,7 +127,7 @@ extension MirrorTests {
         writer.close()
     }
 
-    @Test("a revision of another history is never reached, and says so")
+    @Test("a revision of another history is never reached, and throws")
     func reachedOtherHistory() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -139,7 +139,7 @@ extension MirrorTests {
         client.close()
     }
 
-    @Test("a revision of a daemon that this client has not met yet is waited for")
+    @Test("a mirror waits for a revision of a daemon that this client has not met yet")
     func reachedNextHistory() async throws {
         let first = try LiveServer()
         let client = try await Client.connect(to: first.path, options: .brisk)
@@ -165,7 +165,7 @@ extension MirrorTests {
         second.stop()
     }
 
-    @Test("who waits for a revision is told when the task is cancelled or the client ends")
+    @Test("a wait for a revision throws when the task is cancelled or the client ends")
     func reachedNever() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -179,7 +179,7 @@ extension MirrorTests {
         await #expect(throws: ClientError.ended) { try await ended.value }
     }
 
-    @Test("who waits through a reconnect is woken once the mirror is current again")
+    @Test("a wait that spans a reconnect returns once the mirror is current again")
     func reachedThroughReconnect() throws {
         let rig = Rig()
         let client = rig.client()
@@ -201,7 +201,7 @@ extension MirrorTests {
 
 // MARK: - Observation
 extension MirrorTests {
-    @Test("an observer of the state, the revision or the phase is told of a change")
+    @Test("an observer of the state, the revision or the phase is woken by a change")
     func observation() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -229,7 +229,7 @@ extension MirrorTests {
         #expect(visits.phase == .failed(.ended) && visits.count == 1)
     }
 
-    @Test("C92: an observer may read and send again from where it is told")
+    @Test("C92: an observer may read and send from its callback")
     func reentrantObserver() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

@@ -113,7 +113,7 @@ struct NestingTests {
         #expect(early.state.waiting.count == 2)
     }
 
-    @Test("W11: an action that is nested any deeper is refused, alone or among others")
+    @Test("W11: an action that is nested deeper is refused, alone or in a batch")
     func deeper() throws {
         let rig = try Rig(keepingHistoryOf: 7) { Cabinet() }
         let client = rig.client()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NodeHold")
 struct NodeHoldTests {
-    @Test("a number comes back when the last who holds it is gone, once")
+    @Test("a number is returned once, with its last holder")
     func returns() {
         var table = NodeTable()
         let node = NodeID(rawValue: table.add("/a", countMax: 1))

@@ -43,7 +43,7 @@ struct NodeNumberTests {
         rig.run()
     }
 
-    @Test("a child that was made anew is found by who met its predecessor's end")
+    @Test("a client that found its node removed finds the child that replaced it")
     func reborn() throws {
         let rig = rig(Guesthouse())
         let client = rig.client()
@@ -61,7 +61,7 @@ struct NodeNumberTests {
         #expect(try rig.count(at: "/halls/a") == 1 && client.connectCount == 1)
     }
 
-    @Test("a child that was made anew is found by who was told of its predecessor's end")
+    @Test("a client that learned of its node's removal finds the child that replaced it")
     func told() throws {
         let rig = rig(Guesthouse())
         let client = rig.client()
@@ -74,7 +74,7 @@ struct NodeNumberTests {
         #expect(try count("/halls/a", client, rig)?.revision != nil)
     }
 
-    @Test("a node that a new connection did not find is asked for again, not taken for open")
+    @Test("a node that a new connection did not find is requested again, not taken for open")
     func refusedAgain() throws {
         let rig = rig(Guesthouse())
         let client = rig.client()
@@ -89,7 +89,7 @@ struct NodeNumberTests {
         #expect(try client.open("/halls/a", rig) == node)
     }
 
-    @Test("a batch that found nothing has its nodes asked for again")
+    @Test("the nodes of a batch that found none of them are requested again")
     func batch() throws {
         let rig = rig(Guesthouse())
         let client = rig.client()
@@ -105,7 +105,7 @@ struct NodeNumberTests {
         #expect(try count("/halls/a", client, rig)?.revision != nil)
     }
 
-    @Test("more paths than a daemon takes are met one after the other, on one connection or many")
+    @Test("a client opens more paths than a daemon accepts, on one connection or many")
     func manyPaths() throws {
         let names = (0..<20).map { "n\($0)" }
         let rig = rig(
@@ -126,7 +126,7 @@ struct NodeNumberTests {
         #expect(try rig.count(at: "/n0") == 7)
     }
 
-    @Test("a client meets more paths than a daemon takes, mirrors and all")
+    @Test("a client opens more paths than a daemon accepts, together with mirrors")
     func manyMirrors() async throws {
         let names = (0..<9).map { "n\($0)" }
         var limits = ServerLimits()

@@ -13,7 +13,7 @@ struct NodeTableTests {
         return index
     }
 
-    @Test("numbers are given anew once all are given: that of the path that was idle longest")
+    @Test("once all numbers are in use, a new path takes that of the path that was idle longest")
     func recycles() {
         var table = NodeTable()
         let first = (0..<3).map { visit("/\($0)", &table, countMax: 3) }
@@ -23,7 +23,7 @@ struct NodeTableTests {
         #expect(table.index(of: "/1") == nil && table.index(of: "/0") == 0)
     }
 
-    @Test("a number that somebody holds is given to nobody else")
+    @Test("a held number is not given to another path")
     func holds() {
         var table = NodeTable()
         let held = table.add("/held", countMax: 2)
@@ -38,7 +38,7 @@ struct NodeTableTests {
         #expect(visit("/a", &table, countMax: 2) == 1 && visit("/b", &table, countMax: 2) == 0)
     }
 
-    @Test("a number that was given to nobody is free at once")
+    @Test("a number that no caller received is free at once")
     func frees() {
         var table = NodeTable()
         let refused = table.add("/refused", countMax: 9)
@@ -46,7 +46,7 @@ struct NodeTableTests {
         #expect(table.add("/next", countMax: 9) == refused && table.indices == [refused])
     }
 
-    @Test("what is gone takes what stood below it along, and nothing else")
+    @Test("the removal of a node marks the nodes below it as gone, and no others")
     func spoils() {
         var table = NodeTable()
         let paths = ["/a", "/a/b", "/ab", "/"]

@@ -9,7 +9,7 @@ struct NoticeFeedTests {
         .loop(Origin(client: 1, ordinal: UInt64(number)), message: "")
     }
 
-    @Test("a reader gets what comes after it began, and the end")
+    @Test("a reader gets the notices after its start, and the end")
     func order() async {
         let feed = NoticeFeed()
         feed.add(notice(1))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Observation loop", .timeLimit(.minutes(10)))
 struct ObservationLoopTests {
-    @Test("F78: what read something runs again when that has changed, and not for anything else")
+    @Test("F78: a body runs again when a value that it read has changed, and for no other change")
     func reruns() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -25,7 +25,7 @@ struct ObservationLoopTests {
         client.close()
     }
 
-    @Test("F78: a change between a read and the end of the body makes one run more")
+    @Test("F78: a change between a read and the end of the body causes one more run")
     func changesMeanwhile() async {
         let signal = ChangeSignal()
         let runs = Notes<UInt64>()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("OneAnswer", .timeLimit(.minutes(10)))
 struct OneAnswerTests {
-    @Test("an answer that came first is there when it is waited for")
+    @Test("an early answer is kept for a later wait")
     func early() async {
         let answer = OneAnswer<Int>()
         answer.give(1)
@@ -12,7 +12,7 @@ struct OneAnswerTests {
         #expect(await answer.wait(cancelled: 0) == 1)
     }
 
-    @Test("who waits gets the answer when it comes")
+    @Test("a waiting task gets the answer when it comes")
     func late() async {
         let answer = OneAnswer<Int>()
         let waiting = Task { await answer.wait(cancelled: 0) }
@@ -21,7 +21,7 @@ struct OneAnswerTests {
         #expect(await waiting.value == 3)
     }
 
-    @Test("who gives up is answered at once, and what comes later is dropped")
+    @Test("a cancelled wait returns at once, and a later answer is dropped")
     func cancelled() async {
         let answer = OneAnswer<Int>()
         let waiting = Task { await answer.wait(cancelled: 0) }
@@ -30,7 +30,7 @@ struct OneAnswerTests {
         answer.give(4)
     }
 
-    @Test("an answer that is there counts, also for a task that was cancelled since")
+    @Test("an answer that has come counts, even for a task that was cancelled since")
     func bothWays() async {
         let answer = OneAnswer<Int>()
         answer.give(5)

@@ -80,7 +80,7 @@ struct OutboxTests {
         #expect(events == ["known", "ended"] && outbox.pendingCount == 0)
     }
 
-    @Test("a new connection gets the actions without an outcome again, with their numbers")
+    @Test("a new connection gets the actions without an outcome again, with their ordinals")
     func resend() throws {
         var outbox = Outbox(queueBytesMax: 1_000)
         outbox.open(window: 8)
@@ -99,7 +99,7 @@ struct OutboxTests {
         #expect(outbox.processed == 3)
     }
 
-    @Test("a lost session gives up what was sent, and keeps what waits")
+    @Test("a lost session gives up the sent actions, and keeps the waiting ones")
     func giveUp() throws {
         var outbox = Outbox(queueBytesMax: 1_000)
         outbox.open(window: 1)
@@ -112,7 +112,7 @@ struct OutboxTests {
         #expect(outcomes.count == 2 && outbox.pendingCount == 0)
     }
 
-    @Test("effects that ended with their daemon leave the outcome that was known")
+    @Test("effects that ended with their daemon leave the known outcome")
     func lostDaemon() throws {
         var outbox = Outbox(queueBytesMax: 1_000)
         outbox.open(window: 4)
@@ -127,7 +127,7 @@ struct OutboxTests {
         #expect(outcomes == [.ownerEnded(Revision(epoch: 7, sequence: 5), reply: nil)])
     }
 
-    @Test("actions that wait take the numbers behind those of a session that continues")
+    @Test("waiting actions take the ordinals after those of a session that continues")
     func renumber() throws {
         var outbox = Outbox(queueBytesMax: 1_000)
         let numbers = Notes<UInt64>()
@@ -148,7 +148,7 @@ struct OutboxTests {
         #expect(isDrained)
     }
 
-    @Test("too many waiting bytes, and too large an action, leave nothing behind")
+    @Test("too many waiting bytes, and too large an action, leave nothing in the outbox")
     func refused() throws {
         var outbox = Outbox(queueBytesMax: 50)
         outbox.resend(after: 0, bodyBytesMax: 10)
@@ -196,7 +196,7 @@ struct OutboxTests {
         #expect(outbox.lostNodes(of: 1, rejectedWith: FaultCode.notFound.rawValue) == [])
     }
 
-    @Test("the journal gets an action before it leaves, and the next run has it under its number")
+    @Test("the journal has an action before it leaves, and the next run has it under its ordinal")
     func journal() throws {
         let store = ArrayStore()
         var outbox = Outbox(queueBytesMax: 1_000)

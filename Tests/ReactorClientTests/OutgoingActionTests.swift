@@ -15,7 +15,7 @@ struct OutgoingActionTests {
         return try #require(try Frame.split(writer.bytes).first)
     }
 
-    @Test("every option is in the frame, and none where none is set")
+    @Test("a frame contains every option that is set, and no other")
     func options() throws {
         let plain = try frame(OutgoingAction(encoded: [0xf6], to: node))
         #expect(plain.kind == .dispatch && plain.id == 3 && plain.number == 9)
@@ -34,7 +34,7 @@ struct OutgoingActionTests {
         #expect(frame.kind == .batch && frame.body == [0x82, 0x82, 3, 0xf5, 0x82, 4, 0xf4])
     }
 
-    @Test("an action that is too large leaves no bytes")
+    @Test("an action that is too large appends no bytes")
     func tooLarge() {
         var writer = WireWriter()
         writer.raw([1])
@@ -45,7 +45,7 @@ struct OutgoingActionTests {
         #expect(writer.bytes == [1])
     }
 
-    @Test("a delivery takes the preview back before it calls the listener and the completion")
+    @Test("a delivery ends the preview before it calls the listener and the completion")
     func delivery() {
         let steps = Notes<String>()
         var delivery = Delivery(1, .unknown(.ended))

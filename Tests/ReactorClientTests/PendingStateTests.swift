@@ -32,7 +32,7 @@ struct PendingStateTests {
         Frame(.dispatch, id: 3, number: ordinal, [0xa0]).bytes
     }
 
-    @Test("C88: what was kept is read again: session, paths, and actions without an outcome")
+    @Test("C88: the journal is read back: session, paths, and actions without an outcome")
     func whole() throws {
         let state = try PendingState(Self.sample.bytes)
         #expect(state.session == KeptSession(secret: [UInt8](1...16), epoch: 7, since: 3, last: 0))
@@ -42,7 +42,7 @@ struct PendingStateTests {
         #expect(state.byteCount == Self.sample.bytes.count)
     }
 
-    @Test("C88: cut after any byte, a journal gives the records that are whole")
+    @Test("C88: cut after any byte, a journal yields its complete records")
     func torn() throws {
         let (bytes, ends) = Self.sample
         for count in 0..<bytes.count {
@@ -52,7 +52,7 @@ struct PendingStateTests {
         }
     }
 
-    @Test("C88: with any bit flipped before its end, a journal is refused; a torn end is left out")
+    @Test("C88: a journal with any bit flipped before its end is refused; a torn end is left out")
     func flipped() throws {
         let (bytes, ends) = Self.sample
         let lastStart = ends[ends.count - 2]
@@ -67,7 +67,7 @@ struct PendingStateTests {
         }
     }
 
-    @Test("a file of somebody else's is refused, and not cut")
+    @Test("a file of another program is refused, and not truncated")
     func foreign() {
         #expect(throws: ClientError.self) { try PendingState(Array("#!/bin/sh\n".utf8)) }
         let store = ArrayStore(Array("precious".utf8))

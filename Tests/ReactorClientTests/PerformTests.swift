@@ -27,7 +27,7 @@ struct PerformTests {
 
     private let first = Revision(epoch: 7, sequence: 1)
 
-    @Test("F47: perform returns when the effects have ended, and the mirror shows what they did")
+    @Test("F47: perform returns when the effects have ended, and the mirror shows their changes")
     func performs() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -42,7 +42,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: by path, in a batch and in a pipeline it is the same")
+    @Test("F47: perform works alike by path, in a batch and in a pipeline")
     func untyped() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -85,7 +85,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: an effect that throws has ended, and its failure was told before")
+    @Test("F47: an effect that throws has ended, and its failure is reported before")
     func throwing() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -97,7 +97,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: a lost connection is waited out, and the end is told on the next")
+    @Test("F47: perform waits through a lost connection, and learns of the end on the next")
     func reconnects() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -112,7 +112,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: effects that end while nobody is connected are done when somebody comes back")
+    @Test("F47: effects that end while no client is connected are done on the next connection")
     func endsMeanwhile() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -128,7 +128,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: effects end with their daemon: who knows the outcome has it from the next one")
+    @Test("F47: effects end with their daemon: a caller that knows the outcome gets it")
     func restarts() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -142,7 +142,7 @@ struct PerformTests {
         next.stop()
     }
 
-    @Test("F47: what is previewed is settled by the outcome, long before it is done")
+    @Test("F47: the outcome settles a preview, long before the action is done")
     func previewed() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -156,7 +156,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: sagas over the mirror hear of the action when it is applied, not when it is done")
+    @Test("F47: sagas over the mirror receive the action when it is applied, not when it is done")
     func sagas() async throws {
         let served = try await start()
         let mirror = served.mirror
@@ -171,7 +171,7 @@ struct PerformTests {
         served.client.close()
     }
 
-    @Test("F47: a cancelled task gives up waiting, a closed client leaves it unknown")
+    @Test("F47: a cancelled task ends its wait, and a closed client leaves the action unknown")
     func givesUp() async throws {
         let served = try await start()
         let mirror = served.mirror

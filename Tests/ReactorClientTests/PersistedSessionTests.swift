@@ -14,7 +14,7 @@ struct PersistedSessionTests {
         return options
     }
 
-    @Test("C88: a program that comes back with its session goes on with its numbers")
+    @Test("C88: a program that returns with its session continues its ordinals")
     func goesOn() throws {
         let rig = Rig()
         let crashed = rig.client()
@@ -38,7 +38,7 @@ struct PersistedSessionTests {
         #expect(try rig.count(at: "/visits") == 15)
     }
 
-    @Test("C88: actions that wait for the first welcome are numbered behind the session's last")
+    @Test("C88: actions that wait for the first welcome are numbered after the session's last")
     func waiting() throws {
         let rig = Rig()
         let crashed = rig.client()
@@ -60,7 +60,7 @@ struct PersistedSessionTests {
         #expect(try rig.count(at: "/visits") == 113)
     }
 
-    @Test("C88: a second program with the same session is told SESSION_BUSY")
+    @Test("C88: a second program with the same session is refused with SESSION_BUSY")
     func busy() async throws {
         let server = try LiveServer()
         let first = try await Client.connect(to: server.path)

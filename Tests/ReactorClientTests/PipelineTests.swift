@@ -26,7 +26,7 @@ struct ClientPipelineTests {
         client.close()
     }
 
-    @Test("more bytes than may wait are sent as room comes")
+    @Test("bytes beyond the limit are sent once there is room")
     func moreThanRoom() async throws {
         let server = try LiveServer()
         var options = ClientOptions()
@@ -45,7 +45,7 @@ struct ClientPipelineTests {
         client.close()
     }
 
-    @Test("a cancelled sender says so, and what was sent is counted")
+    @Test("a cancelled sender throws, and the sent actions are counted")
     func cancellation() async throws {
         let server = try LiveServer()
         var options = ClientOptions()
@@ -75,7 +75,7 @@ struct ClientPipelineTests {
         client.close()
     }
 
-    @Test("an action that no frame can hold is reported, and those behind it are sent")
+    @Test("an action that exceeds every frame is reported, and later ones are sent")
     func tooLarge() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)

@@ -42,7 +42,7 @@ struct PreviewTicketTests {
         #expect(try tab(rig).entries == [5])
     }
 
-    @Test("F70: a rejection rolls back to what the daemon says, and observers are told")
+    @Test("F70: a rejection restores the daemon's state, and observers are woken")
     func rollBack() throws {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
@@ -80,7 +80,7 @@ struct PreviewTicketTests {
         #expect(try mirror.state == tab(rig))
     }
 
-    @Test("F70: others' changes go below one's own that have no answer yet")
+    @Test("F70: other clients' changes go below a client's own actions without an outcome")
     func replay() throws {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
@@ -98,7 +98,7 @@ struct PreviewTicketTests {
         #expect(try tab(rig).entries == [7, 5])
     }
 
-    @Test("F70: effects of a preview are dropped, and what needs the daemon waits for it")
+    @Test("F70: effects of a preview are dropped, and decisions that need the daemon wait")
     func notShown() throws {
         let rig = Rig(tree: Tree(Tab(), epoch: 7))
         let (client, mirror, node) = try start(rig)
@@ -111,7 +111,7 @@ struct PreviewTicketTests {
         #expect(mirror.entries == [2, 1])
     }
 
-    @Test("F70: previews outlive a connection, and those that it took with it are not doubled")
+    @Test("F70: previews survive a connection, and an action that was applied is not shown twice")
     func reconnect() throws {
         for budget in 0..<60 {
             let rig = Rig(tree: Tree(Tab(), epoch: 7))
@@ -130,7 +130,7 @@ struct PreviewTicketTests {
         }
     }
 
-    @Test("F70: what nobody can answer any more is shown no more")
+    @Test("F70: a preview ends when its action can have no outcome any more")
     func unknown() async throws {
         let first = try LiveServer(Tab())
         let client = try await Client.connect(to: first.path, options: .brisk)
@@ -149,7 +149,7 @@ struct PreviewTicketTests {
         second.stop()
     }
 
-    @Test("F70: in the daemon's process and this one: sent, shown, answered, taken back")
+    @Test("F70: an action is previewed, sent, answered and taken back, in two processes")
     func live() async throws {
         let server = try LiveServer(Tab())
         let client = try await Client.connect(to: server.path)

@@ -22,7 +22,7 @@ private final class Label: ReactorConsumer {
 struct ReactorConsumerTests {
     private typealias Counter = StockReactors.Counter
 
-    @Test("F75: assigning binds, assigning another ends what was bound, and none unbinds")
+    @Test("F75: assigning a mirror binds it, another replaces it, and nil unbinds")
     func assign() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -67,7 +67,7 @@ struct ReactorConsumerTests {
         client.close()
     }
 
-    @Test("F75: a bag ends its work when it goes, and what comes late at once")
+    @Test("F75: a released bag ends its work, and cancels later work at once")
     func bag() async {
         var bag: BindingBag? = BindingBag()
         let task = Task { while !Task.isCancelled { await Task.yield() } }

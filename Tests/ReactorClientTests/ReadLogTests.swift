@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ReadLog")
 struct ReadLogTests {
-    @Test("F78: what was read and has changed since, before anybody observed it, is known")
+    @Test("F78: a log detects a change between a read and the installation of observers")
     func moved() {
         let (read, other) = (ChangeSignal(), ChangeSignal())
         let log = ReadLog()

@@ -46,7 +46,7 @@ private func readme() async throws -> (DispatchOutcome<NoReply>, Int) {
 
 @Suite("the README's reactor", .timeLimit(.minutes(10)))
 struct ReadmeTests {
-    @Test("it is served, mirrored, and refuses what its author says")
+    @Test("the reactor is served and mirrored, and refuses as its author defined")
     func works() async throws {
         let server = try LiveServer(Group([("tally", Tally())]))
         let client = try await Client.connect(to: server.path)
@@ -64,7 +64,7 @@ struct ReadmeTests {
         client.close()
     }
 
-    @Test("its daemon mounts it where the configuration says, beside the ready-made kinds")
+    @Test("its daemon mounts it at the configured path, beside the ready-made kinds")
     func daemon() throws {
         guard case .configured(let catalog) = TallyDaemon.reactors else {
             Issue.record("the daemon's reactors stand in its code")

@@ -53,7 +53,7 @@ struct ReconnectStormTests {
         return (clients, nodes)
     }
 
-    @Test("C84: clients by the hundred come back spread out, are let in by turns, and lose nothing")
+    @Test("C84: hundreds of clients reconnect spread out, are admitted in turns, and lose nothing")
     func storm() throws {
         DescriptorLimit.raise(to: 4 * Self.count)
         let server = try LiveServer(limits: Self.limits)

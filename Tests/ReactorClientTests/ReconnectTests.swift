@@ -42,21 +42,21 @@ struct ReconnectTests {
         return result.connects
     }
 
-    @Test("C86: cut after each byte that it sends, a client has every action applied once")
+    @Test("C86: cut after any byte that it sends, a client has every action applied once")
     func cutUp() throws {
         var offset = 0
         while try check({ $0.upBudget = offset }) > 1 { offset += 1 }
         #expect(offset > 1_000)
     }
 
-    @Test("C85: cut after each byte that it gets, a client has every action applied once")
+    @Test("C85: cut after any byte that it receives, a client has every action applied once")
     func cutDown() throws {
         var offset = 0
         while try check({ $0.downBudget = offset }) > 1 { offset += 1 }
         #expect(offset > 500)
     }
 
-    @Test("a mirror catches up with what happened while it was away, and stays the same object")
+    @Test("a mirror catches up with the changes of its absence, and stays the same object")
     func catchUp() throws {
         let rig = Rig()
         let client = rig.client()
@@ -70,7 +70,7 @@ struct ReconnectTests {
         #expect(mirror.phase == .live && mirror.state.count == 5)
     }
 
-    @Test("what is granted without a snapshot behind the word of a lag waits for its snapshot")
+    @Test("a subscription granted without a snapshot after a lag waits for its snapshot")
     func lagWhileResuming() throws {
         let rig = Rig()
         let client = rig.client()
@@ -93,7 +93,7 @@ struct ReconnectTests {
         #expect(outcomes == [1])
     }
 
-    @Test("C87: where the session is gone, what was sent is unknown and what waited is applied")
+    @Test("C87: without the session, sent actions are unknown and waiting ones are applied")
     func lostSession() throws {
         var limits = ServerLimits()
         limits.sessionsMax = 1
@@ -121,7 +121,7 @@ struct ReconnectTests {
         #expect(try rig.count(at: "/visits") == 3)
     }
 
-    @Test("C86: a session that never had an action is taken up again, and what was sent is applied")
+    @Test("C86: a session that never had an action is resumed, and the sent actions are applied")
     func blankSession() throws {
         var limits = ServerLimits()
         limits.sessionsMax = 1
@@ -185,7 +185,7 @@ struct ReconnectTests {
             longest == [100, 200, 400, 800, 1_600, 3_200] + [UInt64](repeating: 5_000, count: 6))
     }
 
-    @Test("C84: a thousand clients that lose their daemon at once do not come back at once")
+    @Test("C84: a thousand clients that lose their daemon at once do not reconnect at once")
     func storm() {
         var options = ClientOptions()
         options.keepsTrying = true
@@ -198,7 +198,7 @@ struct ReconnectTests {
         #expect(perMillisecond.count == 50 && (perMillisecond.values.max() ?? 0) < 45)
     }
 
-    @Test("C84: options that make no sense still give a pause")
+    @Test("C84: options out of range still give a pause")
     func oddPauses() {
         var options = ClientOptions()
         options.keepsTrying = true
@@ -210,7 +210,7 @@ struct ReconnectTests {
         #expect(pauses(options, attempts: 80) { .max }.allSatisfy { $0 > 0 })
     }
 
-    @Test("C84: a connection that was live begins with short pauses again")
+    @Test("C84: after a live connection, pauses are short again")
     func pausesStartAnew() throws {
         let rig = Rig()
         var options = ClientOptions()
@@ -225,7 +225,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test("a daemon that cannot be reached the first time is an error that names the places")
+    @Test("a daemon that cannot be reached the first time is an error that names the paths")
     func unreachable() {
         let machine = ClientMachine { 0 }
         var error: ClientError?
@@ -259,7 +259,7 @@ struct ReconnectTests {
         return (pauses, error)
     }
 
-    @Test("a daemon whose backlog is full is asked again for some seconds, then given up")
+    @Test("a client retries a daemon whose backlog is full for some seconds, then gives up")
     func busyBacklog() {
         let tried = [ClientError.Attempt(path: "/run/x.sock", reason: "try again", .busy)]
         let (pauses, error) = pauses { $0.connectFailed(tried) }
@@ -272,7 +272,7 @@ struct ReconnectTests {
         #expect(self.pauses(impatient) { $0.connectFailed(tried) }.pauses.isEmpty)
     }
 
-    @Test("a daemon that answers the first hello with BUSY is asked again, then given up")
+    @Test("a client retries a daemon that answers the first hello with BUSY, then gives up")
     func busyDaemon() {
         let frame = Frame(.closing, Closing(.busy, "too many").wireBytes())
         let (pauses, error) = pauses { machine in
@@ -284,7 +284,7 @@ struct ReconnectTests {
         #expect(error == .closed(.busy, "too many"))
     }
 
-    @Test("a place that forbids, or is a stranger's, is not asked again")
+    @Test("a client does not retry a socket that forbids, or a stranger's socket")
     func forbidden() {
         for obstacle in [ClientError.Attempt.Obstacle.forbidden, .untrusted, .broken, .absent] {
             let tried = [ClientError.Attempt(path: "/s", reason: "no", obstacle)]
@@ -294,7 +294,7 @@ struct ReconnectTests {
     }
 
     @Test(
-        "C90: an outcome that was held back over a restart of the daemon is of the history it was")
+        "C90: an outcome held back over a daemon's restart belongs to the history before it")
     func heldOverRestart() throws {
         let daemon = Puppet()
         daemon.welcome(epoch: 1, isResumed: false)

@@ -17,7 +17,7 @@ struct RecoveryTests {
         return options
     }
 
-    @Test("C86: a daemon that died before its first commit adopts the session, and applies once")
+    @Test("C86: a daemon that crashed before its first commit adopts the session, and applies once")
     func beforeFirstCommit() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let client = rig.client(patient())
@@ -38,7 +38,7 @@ struct RecoveryTests {
         #expect(client.machine.statistics.rollbacks == 0)
     }
 
-    @Test("C85: a daemon that died between commit and ack gives the original outcome")
+    @Test("C85: a daemon that crashed between commit and outcome sends the original outcome")
     func beforeAck() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let client = rig.client(patient())
@@ -66,7 +66,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "C85, C86: wherever a daemon dies, each action is applied once and told once",
+        "C85, C86: wherever a daemon crashes, each action is applied once and answered once",
         arguments: 0..<60 as Range<UInt64>)
     func anywhere(_ seed: UInt64) throws {
         let rig = try Rig(keepingHistoryOf: 7)
@@ -101,7 +101,7 @@ struct RecoveryTests {
         #expect(mirrors.allSatisfy { $0.state.count == sent })
     }
 
-    @Test("C90: a lost end of history is told, dropped from mirrors, and not done again")
+    @Test("C90: a lost end of history is reported, removed from mirrors, and not applied again")
     func lostEnd() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let client = rig.client(patient())
@@ -131,7 +131,7 @@ struct RecoveryTests {
         #expect(client.machine.statistics.rollbacks == 1)
     }
 
-    @Test("C90: without a mirror, a lost past is told with the welcome, once")
+    @Test("C90: without a mirror, a lost past is reported with the welcome, once")
     func lostWithoutMirrors() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let client = rig.client(patient())
@@ -148,7 +148,7 @@ struct RecoveryTests {
             told == [[Revision(epoch: 7, sequence: 2), Revision(epoch: 8, sequence: 0)]])
     }
 
-    @Test("C87: an evicted session is never taken up again, over restarts as well")
+    @Test("C87: an evicted session is never resumed, not even after restarts")
     func evicted() throws {
         var limits = ServerLimits()
         limits.sessionsMax = 2

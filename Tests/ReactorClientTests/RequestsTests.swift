@@ -42,7 +42,7 @@ struct RequestsTests {
         return node
     }
 
-    @Test("the first call asks for a node, the others wait with it, and then it is known")
+    @Test("the first call requests a node, the others wait with it, and then it is known")
     func openOnce() throws {
         var requests = Requests(answerBytesMax: 100)
         let first = requests.open("/a", countMax: 8, then: { _ in })
@@ -62,7 +62,7 @@ struct RequestsTests {
         #expect(throws: ClientFault.self) { try receive(Self.opened(1), &requests) }
     }
 
-    @Test("a node that is gone keeps its number, and is asked for again")
+    @Test("a node that is gone keeps its number, and is requested again")
     func stale() throws {
         var requests = Requests(answerBytesMax: 100)
         let node = try open("/a", &requests)
@@ -101,7 +101,7 @@ struct RequestsTests {
         #expect(errors == [.cancelled])
     }
 
-    @Test("an answer in parts is whole, within its bound")
+    @Test("an answer in parts is joined, within its limit")
     func parts() throws {
         var requests = Requests(answerBytesMax: 3)
         let number = requests.ask(.tree, then: { _ in })
@@ -131,7 +131,7 @@ struct RequestsTests {
         }
     }
 
-    @Test("an answer of another kind than the request's is the daemon's fault")
+    @Test("an answer of another kind than the request's is a fault of the daemon")
     func mismatch() {
         var requests = Requests(answerBytesMax: 100)
         let number = requests.ping(then: { _ in })

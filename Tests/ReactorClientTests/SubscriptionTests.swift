@@ -76,7 +76,7 @@ struct SubscriptionTests {
     }
 
     @Test(
-        "C89: what cannot follow in the stream ends the connection; then the mirror is right again",
+        "C89: a frame out of sequence ends the connection; then the mirror is correct again",
         arguments: Spoiler.allCases)
     func spoiled(_ spoiler: Spoiler) throws {
         let pair = try Pair()
@@ -97,7 +97,7 @@ struct SubscriptionTests {
         #expect(pair.mirror.count == 111 && pair.reader.connectCount == 2)
     }
 
-    @Test("C89: a delta that is out of order is answered by asking for a snapshot")
+    @Test("C89: after a delta out of order, the client requests a snapshot")
     func asksForSnapshot() throws {
         let pair = try Pair()
         try pair.add(1)
@@ -110,7 +110,7 @@ struct SubscriptionTests {
         #expect(try pair.asked == [true, true])
     }
 
-    @Test("C89: a connection that is merely lost goes on from the revision that is shown")
+    @Test("C89: after a lost connection, a mirror continues from the revision that it shows")
     func resumes() throws {
         let pair = try Pair()
         try pair.add(1)
@@ -120,7 +120,7 @@ struct SubscriptionTests {
         #expect(pair.mirror.count == 11)
     }
 
-    @Test("C89: a mirror never shows a part of what was spoiled")
+    @Test("C89: a mirror never shows a part of a spoiled write")
     func neverHalf() throws {
         for spoiler in Spoiler.allCases {
             let pair = try Pair()
@@ -137,7 +137,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("a delta that cannot be read again and again ends the mirror with the reason")
+    @Test("repeated unreadable deltas end the mirror with the reason")
     func unreadable() throws {
         let pair = try Pair()
         pair.reader.onDown = { frames in
@@ -156,7 +156,7 @@ struct SubscriptionTests {
         #expect(pair.reader.connectCount == 3 && pair.reader.machine.phase == .live)
     }
 
-    @Test("a delta that could not be read once is forgotten with the next that can")
+    @Test("an unreadable delta is forgiven after the next readable one")
     func rarelyUnreadable() throws {
         let pair = try Pair()
         var count = 0
@@ -172,7 +172,7 @@ struct SubscriptionTests {
         #expect(pair.reader.connectCount == 11)
     }
 
-    @Test("parts of a value that never ends are bounded by stagedBytesMax")
+    @Test("stagedBytesMax limits the parts of a value that never ends")
     func endlessParts() throws {
         var options = ClientOptions()
         options.stagedBytesMax = 10_000
@@ -200,7 +200,7 @@ struct SubscriptionTests {
         #expect(pair.mirror.count == 11)
     }
 
-    @Test("updates without a mark are bounded by stagedBytesMax")
+    @Test("stagedBytesMax limits the updates without a mark")
     func endlessUpdates() throws {
         var options = ClientOptions()
         options.stagedBytesMax = 10_000

@@ -19,7 +19,7 @@ struct WaitingActionsTests {
         return try Frame.split(writer.bytes)
     }
 
-    @Test("frames move on in order, whole, however they are divided")
+    @Test("frames move on in order and complete, however they are divided")
     func order() throws {
         for step in 1...5 {
             var waiting = WaitingActions()
@@ -34,7 +34,7 @@ struct WaitingActionsTests {
         }
     }
 
-    @Test("frames get the numbers behind another's, and keep their bodies")
+    @Test("frames get the ordinals after a session's last, and keep their bodies")
     func renumber() throws {
         var waiting = WaitingActions()
         for number in 1...3 as ClosedRange<UInt64> { try Self.append(number, to: &waiting) }
@@ -44,7 +44,7 @@ struct WaitingActionsTests {
         #expect(frames.map(\.number) == [102, 103] && frames.map(\.body.count) == [2, 3])
     }
 
-    @Test("a frame that is refused is not counted")
+    @Test("a refused frame is not counted")
     func refused() throws {
         var waiting = WaitingActions()
         #expect(throws: ClientError.ended) {

@@ -13,7 +13,7 @@ struct WatchTests {
     /// An iterator over the values of `watch`.
     private func values(_ watch: Watch) -> Watch.Iterator { watch.makeAsyncIterator() }
 
-    @Test("it gives the value at a path and then each change, with its revision")
+    @Test("a watch yields the value at a path and then each change, with its revision")
     func changes() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -25,7 +25,7 @@ struct WatchTests {
         client.close()
     }
 
-    @Test("a path at which nothing stands yet is nil until something does")
+    @Test("a path without a node yields nil until there is one")
     func absence() async throws {
         let server = try LiveServer(StockReactors.Map())
         let client = try await Client.connect(to: server.path)
@@ -40,7 +40,7 @@ struct WatchTests {
         client.close()
     }
 
-    @Test("a path that leads nowhere is refused with the nearest one")
+    @Test("a path that can never have a value is refused with the nearest path")
     func nowhere() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -83,7 +83,7 @@ struct WatchTests {
         client.close()
     }
 
-    @Test("the daemon is told when nobody watches any more")
+    @Test("the last reader that ends also ends the subscription")
     func release() async throws {
         let server = try LiveServer()
         let client = try await Client.connect(to: server.path)
@@ -96,7 +96,7 @@ struct WatchTests {
         client.close()
     }
 
-    @Test("a path that is watched again before the daemon answered is followed")
+    @Test("a path that is watched again before the daemon's answer is followed")
     func again() throws {
         let rig = Rig()
         let client = rig.client()
@@ -112,7 +112,7 @@ struct WatchTests {
         #expect(try feeds[1].state.withLock { $0.held }.value() == 3)
     }
 
-    @Test("it goes on across a restart of the daemon")
+    @Test("a watch continues across a restart of the daemon")
     func restart() async throws {
         let first = try LiveServer()
         let client = try await Client.connect(to: first.path, options: .brisk)
@@ -127,7 +127,7 @@ struct WatchTests {
         second.stop()
     }
 
-    @Test("F53: whoever subscribes is given the current value first, without a change")
+    @Test("F53: a new subscriber first gets the current value, without a change")
     func replay() async throws {
         let server = try LiveServer(Album(pageCount: 3))
         let client = try await Client.connect(to: server.path)
@@ -169,7 +169,7 @@ extension WatchTests {
         return try WireValue(wireBytes: writer.bytes)
     }
 
-    @Test("F58: it asks for patches, and makes of them the value that the daemon has")
+    @Test("F58: a watch requests patches, and makes the daemon's value of them")
     func patches() throws {
         let (rig, reader, feed, write) = try pair()
         var sizes: [Int] = []
@@ -187,7 +187,7 @@ extension WatchTests {
         #expect(sizes.count == 6 && sizes.allSatisfy { $0 < 60 })
     }
 
-    @Test("F54: what is the same as before is no new value, though a patch came")
+    @Test("F54: a patch that changes nothing yields no new value")
     func samePatch() throws {
         let (_, _, feed, write) = try pair()
         try write(.put(key: "page3", value: 33))
@@ -198,7 +198,7 @@ extension WatchTests {
         #expect(feed.state.withLock { $0.count } == count + 1)
     }
 
-    @Test("patches go on across a lost connection, whether the value changed meanwhile or not")
+    @Test("patches continue after a lost connection, whether the value has changed or not")
     func lostConnection() throws {
         let (rig, reader, feed, write) = try pair()
         try write(.count(1))
@@ -212,7 +212,7 @@ extension WatchTests {
         #expect(try feed.state.withLock { $0.held }.value() == value(rig))
     }
 
-    @Test("who joins a watched path gets a value of its own, with a patch on the way or without")
+    @Test("a new reader of a watched path gets its own value, with a patch on the way or without")
     func joining() throws {
         let (rig, reader, feed, write) = try pair()
         try write(.count(1))
@@ -226,7 +226,7 @@ extension WatchTests {
         }
     }
 
-    @Test("C94: a patch of what is not there costs the connection, and then comes a value")
+    @Test("C94: a patch without a base value ends the connection, and then a value comes")
     func badPatch() throws {
         let (rig, reader, feed, write) = try pair()
         var isSpoiled = false
@@ -250,7 +250,7 @@ extension WatchTests {
     }
 
     @Test(
-        "a typed mirror that follows the value gets whole ones, beside a watcher of the same path")
+        "a typed mirror that follows the value gets whole ones, beside a watch of the same path")
     func typed() throws {
         let (rig, reader, _, write) = try pair(3)
         var result: Result<ReactorClient.Mirror<Album>, ClientError>?
@@ -265,7 +265,7 @@ extension WatchTests {
         _ = rig
     }
 
-    @Test("who joins a watched slice before a new connection has answered is no fault of any")
+    @Test("joining a watched slice before a new connection's answer causes no fault")
     func joinsEarly() throws {
         let rig = Rig()
         let client = rig.client()

@@ -65,7 +65,7 @@ private enum Programs {
 
 @Suite("guide: client", .timeLimit(.minutes(10)))
 struct ClientGuideTests {
-    @Test("a preview shows at once, and an outcome says that the mirror has the change")
+    @Test("a preview shows at once, and an outcome means that the mirror shows the change")
     func previewed() async throws {
         let server = try LiveServer(Counter())
         let client = try await Client.connect(to: server.path)
@@ -77,7 +77,7 @@ struct ClientGuideTests {
         client.close()
     }
 
-    @Test("a leased child is there for its holder")
+    @Test("a leased child exists for its holder")
     func leased() async throws {
         let server = try LiveServer(Hostel())
         let client = try await Client.connect(to: server.path)

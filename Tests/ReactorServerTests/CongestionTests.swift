@@ -24,7 +24,7 @@ struct CongestionTests {
         return (harness, client)
     }
 
-    @Test("J62: a client is not read from while too many bytes of its actions wait for the journal")
+    @Test("J62: a client is not read while too many bytes of its actions wait for the journal")
     func ofOne() throws {
         let (harness, client) = try start { $0.inFlightBytesMax = 100_000 }
         for _ in 0..<20 { client.dispatch(Tally.Action.refuse(text: Self.text(30_000))) }
@@ -40,7 +40,7 @@ struct CongestionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.count == 20)
     }
 
-    @Test("J62: a client whose actions are all answered later is read from again")
+    @Test("J62: a client whose actions are all answered later is read again")
     func deferred() throws {
         let (harness, client) = try start { $0.inFlightBytesMax = 100 }
         harness.appendsAtOnce = true
@@ -52,7 +52,7 @@ struct CongestionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.count == 21)
     }
 
-    @Test("a shell that holds clients back has them read from when it lets them go on")
+    @Test("clients that a shell holds back are read again once the shell releases them")
     func heldBack() throws {
         let (harness, client) = try start { _ in }
         harness.appendsAtOnce = true
@@ -70,7 +70,7 @@ struct CongestionTests {
         #expect(!client.socket.isPaused)
     }
 
-    @Test("J62: nobody is read from while too many bytes of all wait, and then everybody is")
+    @Test("J62: no client is read while too many bytes of all wait, and then every client is")
     func ofAll() throws {
         let (harness, client) = try start { $0.unreleasedBytesMax = 100_000 }
         let other = harness.client()

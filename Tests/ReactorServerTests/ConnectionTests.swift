@@ -70,7 +70,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("W24: one that never reads and follows what is idle does not collect marks")
+    @Test("W24: a subscriber of an idle slice that never reads does not collect marks")
     func marks() throws {
         let harness = ServerHarness { $0.queueBytesMax = 4 << 10 }
         let (writer, reader) = (start(harness), start(harness))
@@ -110,7 +110,7 @@ struct ConnectionTests {
 
     // [WIRE-12-4]
     @Test(
-        "W23: from a client that sends and never reads, nothing is read beyond its outcomes' budget"
+        "W23: a client that sends and never reads is read up to its outcomes' budget"
     )
     func neverReadsOutcomes() throws {
         let harness = ServerHarness { $0.undrainedBytesMax = 8 << 10 }
@@ -132,7 +132,7 @@ struct ConnectionTests {
     }
 
     // [WIRE-12-4]
-    @Test("W23: what arrives in one read is not answered beyond the budget before it is taken")
+    @Test("W23: within one read, no action beyond the budget is answered before the client reads")
     func amplification() throws {
         let harness = ServerHarness()
         let (writer, client) = (start(harness), start(harness))
@@ -151,7 +151,7 @@ struct ConnectionTests {
         #expect(!client.socket.isPaused)
     }
 
-    @Test("W22: one that half-closes behind more than the budget still gets every answer")
+    @Test("W22: a client that half-closes behind more than the budget still gets every answer")
     func halfCloseHeld() throws {
         let harness = ServerHarness { $0.undrainedBytesMax = 1 << 10 }
         let client = start(harness)
@@ -186,7 +186,7 @@ struct ConnectionTests {
         #expect(try harness.tally("/visits").count == 2)
     }
 
-    @Test("W26: of a million pipelined actions only a window is carried out before outcomes leave")
+    @Test("W26: of a million pipelined actions only a window is run before outcomes leave")
     func pipelining() throws {
         let harness = ServerHarness { $0.inFlightMax = 100 }
         harness.appendsAtOnce = false
@@ -207,7 +207,7 @@ struct ConnectionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.count == 1_000)
     }
 
-    @Test("W26: actions that all wait for an answer do not stop the reading for ever")
+    @Test("W26: actions that all wait for an answer do not stop the reading forever")
     func deferredWindow() throws {
         let harness = ServerHarness { $0.inFlightMax = 4 }
         let client = start(harness)
@@ -219,7 +219,7 @@ struct ConnectionTests {
         #expect(client.frames(.pong).count == 1)
     }
 
-    @Test("W32: a flood of pings is answered, and stops where its answers are not taken")
+    @Test("W32: a flood of pings is answered, until its client takes no answers")
     func pings() throws {
         let harness = ServerHarness()
         let client = start(harness)
@@ -260,7 +260,7 @@ struct ConnectionTests {
         return turns
     }
 
-    @Test("W32: of a flood of ignorable frames each turn handles a share, and the others go on")
+    @Test("W32: each turn handles a share of a flood of ignorable frames, and other clients go on")
     func ignorable() throws {
         let harness = ServerHarness { $0.framesPerTurnMax = 100 }
         var frame = TestClient.frame(.ping)
@@ -269,7 +269,7 @@ struct ConnectionTests {
         #expect(harness.server.statistics.framesIgnored == 1_000)
     }
 
-    @Test("W32: frames without an answer, zero-length ones and repeated actions count as well")
+    @Test("W32: frames without an answer, of length zero, and repeated actions count as well")
     func unanswered() throws {
         let harness = ServerHarness { $0.framesPerTurnMax = 100 }
         for frame in [
@@ -304,7 +304,7 @@ struct ConnectionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.keys.sorted() == [1, 2, 3, 4, 5])
     }
 
-    @Test("W22, W32: one that half-closes behind a flood still gets every answer")
+    @Test("W22, W32: a client that half-closes behind a flood still gets every answer")
     func halfCloseBehindFlood() throws {
         let harness = ServerHarness { $0.framesPerTurnMax = 10 }
         let client = start(harness)
@@ -315,7 +315,7 @@ struct ConnectionTests {
         #expect(client.socket.isClosed)
     }
 
-    @Test("W32: a flooder that goes away leaves nothing to be read on")
+    @Test("W32: a flooding client that disconnects leaves nothing to be read")
     func flooderGoes() throws {
         let harness = ServerHarness { $0.framesPerTurnMax = 10 }
         let client = start(harness)
@@ -327,7 +327,7 @@ struct ConnectionTests {
         #expect(!harness.server.needsTurn)
     }
 
-    @Test("W25: a partial frame of a client that is not read from does not time out")
+    @Test("W25: a partial frame of a paused client does not time out")
     func heldPartial() throws {
         let harness = ServerHarness { $0.undrainedBytesMax = 1 << 10 }
         let client = start(harness)
@@ -344,7 +344,7 @@ struct ConnectionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.count == 100)
     }
 
-    @Test("a faulty client that does not take its error is closed after a while all the same")
+    @Test("a faulty client that does not read its error is closed after a while all the same")
     func deafFault() throws {
         let harness = ServerHarness()
         let client = start(harness)
@@ -360,7 +360,7 @@ struct ConnectionTests {
     }
 
     // [WIRE-12-3]
-    @Test("a client that does not read is cut at closeDeadline, whatever waits for it")
+    @Test("a client that does not read is closed at closeDeadline, whatever waits for it")
     func deafDrain() throws {
         let harness = ServerHarness()
         let (client, half) = (start(harness), start(harness))
@@ -389,7 +389,7 @@ struct ConnectionTests {
 
     // [WIRE-9-2]
     @Test(
-        "a client that reads on is told the last mark before it is closed, also when it lagged",
+        "a client that reads on gets the last mark before the close, even after a lag",
         arguments: [true, false])
     func lastMark(lagsBefore: Bool) throws {
         let harness = ServerHarness {

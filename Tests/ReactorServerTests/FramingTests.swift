@@ -117,7 +117,7 @@ struct FramingTests {
     }
 
     // [WIRE-2-2]
-    @Test("W3: a frame of exactly the limit is read, one byte more is refused from its header")
+    @Test("W3: a frame of exactly the limit is read, and one byte more is refused from its header")
     func lengthLimit() throws {
         let limit = 1_000
         let refused = try closing(header(length: UInt32(limit + 1))) { $0.frameBytesMax = limit }
@@ -211,7 +211,7 @@ struct FramingTests {
         #expect(second?.offset == UInt64(hello.count + open.count))
     }
 
-    @Test("W8: strangers are told from clients within one read, and nothing of theirs is logged")
+    @Test("W8: the server detects a foreign protocol within one read, and logs none of its bytes")
     func strangers() throws {
         let tls: [UInt8] = [0x16, 0x03, 0x01, 0x00, 0xf5, 0x01, 0x00, 0x00, 0xf1, 0x03]
         for stranger in [Array("GET / HTTP/1.1\r\n\r\n".utf8), Array("PING\r\n".utf8), tls] {
@@ -231,7 +231,7 @@ struct FramingTests {
     }
 
     // [WIRE-2-6]
-    @Test("W6: an ignorable frame before hello is skipped, be it in pieces")
+    @Test("W6: an ignorable frame before hello is skipped, even in pieces")
     func ignorableBeforeHello() throws {
         var stranger = TestClient.frame(.ping, [1, 2, 3])
         stranger[4] = 0x90
@@ -249,7 +249,7 @@ struct FramingTests {
     }
 
     // [WIRE-2-5]
-    @Test("a field of the header that a kind has no use for is not looked at")
+    @Test("the server ignores a header field that a kind does not use")
     func unusedFields() throws {
         let harness = ServerHarness()
         let client = harness.connect()
@@ -265,7 +265,7 @@ struct FramingTests {
         #expect(frames.map(\.id) == [0, 0, 0])
     }
 
-    @Test("W8: an ignorable kind with flags is a stranger's, told by its sixth byte")
+    @Test("W8: an ignorable kind with flags is a foreign protocol, recognised at its sixth byte")
     func strangerWithFlags() {
         let harness = ServerHarness()
         let client = harness.connect()
@@ -290,7 +290,7 @@ struct FramingTests {
     }
 
     // [WIRE-4-1]
-    @Test("W9: an unspoken version is answered with the range, a range that holds ours is welcome")
+    @Test("W9: an unknown version is answered with the range, a range with a known one is welcome")
     func versions() throws {
         func hello(_ range: ClosedRange<UInt16>) -> [UInt8] {
             let hello = Hello(versionMin: range.lowerBound, versionMax: range.upperBound)
@@ -313,7 +313,7 @@ struct FramingTests {
     }
 
     // [WIRE-2-2]
-    @Test("W20: a header that cannot be is refused before its body, also when it came in pieces")
+    @Test("W20: an impossible header is refused before its body, even if it arrives in pieces")
     func reservedBitsInPieces() throws {
         let harness = ServerHarness()
         let client = harness.client()
@@ -362,7 +362,7 @@ struct FramingTests {
         #expect(try silent.frames(.closing)[0].decode(Closing.self).code == .timeout)
     }
 
-    @Test("P74: who was in the middle of something while the daemon was stopped is heard first")
+    @Test("P74: after a suspension, the server reads frames in progress before it checks deadlines")
     func stopped() throws {
         let harness = ServerHarness()
         let (silent, slow) = (harness.connect(), harness.client())
@@ -379,7 +379,7 @@ struct FramingTests {
         #expect(silent.socket.isClosed)
     }
 
-    @Test("W8: strangers who come again and again cost a line in ten seconds, and are all counted")
+    @Test("W8: repeated foreign connections cost one log line in ten seconds, and are all counted")
     func logRate() throws {
         let harness = ServerHarness()
         func knock(pid: Int32) {

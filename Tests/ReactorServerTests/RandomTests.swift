@@ -196,7 +196,7 @@ extension Outcome {
 
 struct RandomTests {
     @Test(
-        "whatever clients do in whatever pieces: mirrors equal the state, each action counts once",
+        "in any split of clients' bytes, mirrors equal the state and each action counts once",
         arguments: 0..<60 as Range<UInt64>)
     func workload(_ seed: UInt64) throws {
         let run = try RandomRun(seed: seed)

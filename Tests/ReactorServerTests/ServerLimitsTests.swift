@@ -10,7 +10,7 @@ struct ServerLimitsTests {
         try client.frames(.closing).first?.decode(Closing.self)
     }
 
-    @Test("S33: beyond connectionsMax the next is told BUSY and closed, and room is room again")
+    @Test("S33: beyond connectionsMax a connection is refused with BUSY, until another ends")
     func connectionsMax() throws {
         let harness = ServerHarness { $0.connectionsMax = 3 }
         let clients = (0..<3).map { _ in harness.client() }
@@ -49,7 +49,7 @@ struct ServerLimitsTests {
         #expect(client.frames(.pong).count == 1)
     }
 
-    @Test("S35: one uid cannot take all places: the next of it is BUSY, another uid comes in")
+    @Test("S35: one uid cannot take all places: its next connection is BUSY, another uid's is not")
     func perUID() throws {
         let harness = ServerHarness { $0.connectionsPerUIDMax = 2 }
         _ = (harness.client(uid: 5), harness.client(uid: 5))
@@ -59,7 +59,7 @@ struct ServerLimitsTests {
         #expect(harness.client(uid: 6).frames(.welcome).count == 1)
     }
 
-    @Test("S35: when others have taken all they may, the owner still comes in, and has a limit too")
+    @Test("S35: when other users have all their places, the owner still connects, up to a limit")
     func ownerReserve() throws {
         let harness = ServerHarness(ownerUID: 1) { $0.connectionsMax = 10 }
         let others = (0..<8).map { harness.connect(uid: UInt32(10 + $0)) }
@@ -74,7 +74,7 @@ struct ServerLimitsTests {
         #expect(harness.server.peers.admittedCount == 10)
     }
 
-    @Test("S35: a daemon that is to serve few keeps no more than half for its owner")
+    @Test("S35: a daemon with few places reserves at most half of them for its owner")
     func ownerReserveOfFew() throws {
         let harness = ServerHarness(ownerUID: 1) { $0.connectionsMax = 2 }
         #expect(harness.client(uid: 10).frames(.welcome).count == 1)
@@ -83,7 +83,7 @@ struct ServerLimitsTests {
         #expect(harness.server.peers.admittedCount == 1)
     }
 
-    @Test("S38: those who connect and say nothing have places of their own, and are closed in time")
+    @Test("S38: silent connections have places of their own, and are closed in time")
     func handshakes() throws {
         let harness = ServerHarness { $0.handshakesMax = 4 }
         let silent = (0..<4).map { _ in harness.connect() }
@@ -105,7 +105,7 @@ struct ServerLimitsTests {
         #expect(harness.server.peers.silentCount == 0)
     }
 
-    @Test("S38: a user whose 64 silent connections fill the places keeps nobody else out")
+    @Test("S38: a user whose 64 silent connections fill the places keeps no other user out")
     func silentFlood() {
         let harness = ServerHarness()
         for _ in 0..<64 { _ = harness.connect(uid: 7) }
@@ -122,7 +122,7 @@ struct ServerLimitsTests {
     }
 
     // [WIRE-12-2]
-    @Test("S38: of 200 that have said hello at once, none is turned away before it was read")
+    @Test("S38: of 200 clients with a hello at once, none is refused before its hello is read")
     func burst() {
         let harness = ServerHarness()
         let silent = harness.connect(uid: 9)
@@ -137,7 +137,7 @@ struct ServerLimitsTests {
         #expect(!silent.socket.isClosed && !harness.server.isCrowded)
     }
 
-    @Test("S34: those who are turned away hold a bounded number of sockets until they are told")
+    @Test("S34: refused connections hold a bounded number of sockets until they are closed")
     func turnedAway() {
         let harness = ServerHarness {
             $0.connectionsMax = 10
@@ -157,7 +157,7 @@ struct ServerLimitsTests {
     }
 
     // [WIRE-12-1]
-    @Test("every limit is told by its name and value")
+    @Test("the server reports every limit by name and value")
     func named() throws {
         let harness = ServerHarness { $0.queueBytesMax = 12_345 }
         let client = harness.client()

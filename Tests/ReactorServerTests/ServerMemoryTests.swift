@@ -6,7 +6,7 @@ import Testing
 
 /// The figures that limits bound.
 struct ServerMemoryTests {
-    @Test("what a server keeps is told, and nothing of it stays when everybody has gone")
+    @Test("the server reports what it keeps, and keeps nothing once all clients have gone")
     func figures() throws {
         let harness = ServerHarness()
         let (client, silent) = (harness.client(), harness.connect())
@@ -38,7 +38,7 @@ struct ServerMemoryTests {
         #expect(rest.sessions == 1 && rest.outcomesOfOne == 2)
     }
 
-    @Test("a server that goes while everybody is there leaves nothing behind")
+    @Test("a server that is released while clients are connected leaves nothing behind")
     func gone() {
         weak var root: AnyNode?
         weak var connection: Connection?

@@ -17,7 +17,7 @@ struct ServerOutputTests {
         return client
     }
 
-    @Test("nothing of a turn leaves before its batch is appended, and turns leave in order")
+    @Test("no output of a turn leaves before its batch is appended, and turns leave in order")
     func order() throws {
         let harness = ServerHarness()
         harness.appendsAtOnce = false
@@ -44,7 +44,7 @@ struct ServerOutputTests {
         #expect(reader.frames().map(\.kind) == [.pong, .delta, .mark, .answer])
     }
 
-    @Test("batches follow each other without gaps, and a turn that changes nothing has none")
+    @Test("batches have no gaps between them, and a turn without a change has none")
     func batches() {
         let harness = ServerHarness()
         let client = start(harness)
@@ -60,7 +60,7 @@ struct ServerOutputTests {
         #expect(harness.batches.allSatisfy { $0.epoch == 7 })
     }
 
-    @Test("the deltas of all batches, replayed in order, are the state")
+    @Test("the deltas of all batches, replayed in order, give the state")
     func replay() throws {
         let harness = ServerHarness()
         let client = start(harness)
@@ -146,7 +146,7 @@ struct ServerOutputTests {
         #expect(delta.number == 2)
     }
 
-    @Test("an effect that throws is told to the one whose action it was, at once")
+    @Test("the sender of an action is notified at once when its effect throws")
     func effectFails() async throws {
         let world = World()
         let harness = ServerHarness(TestTree.make(environment: world.environment))

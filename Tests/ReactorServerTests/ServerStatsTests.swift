@@ -4,7 +4,7 @@ import Testing
 
 /// The counters that the server reports.
 struct ServerStatsTests {
-    @Test("every counter is told by its name")
+    @Test("the server reports every counter by name")
     func named() {
         var stats = ServerStats()
         stats.conflations = 3
@@ -13,7 +13,7 @@ struct ServerStatsTests {
         #expect(stats.named["conflations"] == 3)
     }
 
-    @Test("lines that the shell's log dropped are counted among them")
+    @Test("the counters include the lines that the shell's log dropped")
     func droppedLines() {
         let harness = ServerHarness()
         harness.server.noteLog(linesDropped: 3)

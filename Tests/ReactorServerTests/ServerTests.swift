@@ -19,7 +19,7 @@ struct ServerTests {
     }
 
     // [WIRE-7-1]
-    @Test("actions of one turn are answered as one run, in the order they were sent")
+    @Test("actions of one turn are answered as one run, in the order of their arrival")
     func runs() throws {
         let harness = ServerHarness()
         let client = harness.client()
@@ -68,7 +68,7 @@ struct ServerTests {
         #expect(client.socket.isClosed)
     }
 
-    @Test("draining tells everybody, behind their outcomes, and closes")
+    @Test("a draining server informs every client, after its outcomes, and closes")
     func drain() throws {
         let harness = ServerHarness()
         let (client, idle) = (harness.client(), harness.client())
@@ -89,7 +89,7 @@ struct ServerTests {
     }
 
     // [WIRE-9-2]
-    @Test("who is told to go sees what its last actions did, before their outcomes")
+    @Test("a client at a drain first sees its last actions' changes, then their outcomes")
     func drainOfAFollower() throws {
         let harness = ServerHarness()
         let client = harness.client()

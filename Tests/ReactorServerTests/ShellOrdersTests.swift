@@ -21,7 +21,7 @@ struct ShellOrdersTests {
         #expect(taken.isEmpty)
     }
 
-    @Test("a fault is logged once in an interval, and what is left out is counted")
+    @Test("a fault is logged once in an interval, and omitted faults are counted")
     func log() {
         let orders = ShellOrders(logInterval: 10, eventsMax: 4)
         let peer = Peer(uid: 1, gid: 1, pid: 1)

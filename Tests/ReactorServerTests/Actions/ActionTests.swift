@@ -20,7 +20,7 @@ struct ActionTests {
         client.dispatch(action)
     }
 
-    @Test("W17: a key that stands twice refuses that action alone")
+    @Test("W17: a duplicate key refuses that action alone")
     func duplicateKeys() throws {
         let (harness, client) = start()
         // {"add": {"by": 1, "by": 2}}
@@ -35,7 +35,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 1)
     }
 
-    @Test("R101: an action whose effect has no room is told BUSY, and changes nothing")
+    @Test("R101: an action whose effect has no room is refused with BUSY, and changes nothing")
     func noRoom() throws {
         let (harness, client) = start(ServerHarness { $0.effectsMax = 2 })
         for _ in 0..<3 { client.dispatch(Tally.Action.work(by: 1)) }
@@ -63,7 +63,7 @@ struct ActionTests {
         #expect(!client.socket.isClosed)
     }
 
-    @Test("W18: the name of an unknown case is not kept or sent back at any length")
+    @Test("W18: a long name of an unknown case is neither kept nor sent back in full")
     func longNames() throws {
         let (harness, client) = start()
         for _ in 0..<20 { send([WireKey(String(repeating: "n", count: 100_000)): 1], client) }
@@ -115,7 +115,7 @@ struct ActionTests {
         #expect(harness.server.statistics.repeats == 5)
     }
 
-    @Test("a node that is not open is NOT_FOUND, and costs the action alone")
+    @Test("an action to a node that is not open is NOT_FOUND, and only that action fails")
     func notOpen() throws {
         let (harness, client) = start()
         client.add(1, to: 99)
@@ -152,7 +152,7 @@ struct ActionTests {
 
     // [WIRE-7-10]
     @Test(
-        "W26: an action that was held back as long as its deadline is rejected, not applied late")
+        "W26: an action that was held back beyond its deadline is rejected, not applied late")
     func deadline() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
         harness.appendsAtOnce = false
@@ -176,7 +176,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 113)
     }
 
-    @Test("a deadline is counted from when an action was read, over however many turns it waits")
+    @Test("a deadline counts from the reading of the action, over however many turns it waits")
     func deadlineOverTurns() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 2 })
         harness.appendsAtOnce = false
@@ -197,7 +197,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == firstLate)
     }
 
-    @Test("an action that is not held back is not too late, however late it is sent")
+    @Test("an action that is not held back never misses its deadline")
     func deadlineUnheld() throws {
         let (harness, client) = start()
         client.dispatch(Tally.Action.add(by: 1), options: DispatchOptions(deadline: 1))
@@ -210,7 +210,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-11]
-    @Test("a batch is one revision, and each action sees what those before it did")
+    @Test("a batch is one revision, and each action sees the changes of those before it")
     func batch() throws {
         let (harness, client) = start()
         client.batch([
@@ -225,7 +225,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-11]
-    @Test("a batch with one refused action does nothing at all, and says which")
+    @Test("a batch with one refused action changes nothing, and names that action")
     func batchRefused() throws {
         let (harness, client) = start()
         client.add(1)
@@ -268,7 +268,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-5]
-    @Test("a deferred answer reaches the one who waits, from another connection's action")
+    @Test("a deferred answer, given by another connection's action, reaches the waiting client")
     func deferred() throws {
         let (harness, waiter) = start()
         let (_, granter) = start(harness)
@@ -290,7 +290,7 @@ struct ActionTests {
     }
 
     // [WIRE-1-7]
-    @Test("whoever half-closes while an answer is owed still gets it")
+    @Test("a client that half-closes while an answer is owed still gets it")
     func deferredHalfClose() throws {
         let (harness, waiter) = start()
         let (_, granter) = start(harness)
@@ -305,7 +305,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-6]
-    @Test("only so many actions may wait for their answers")
+    @Test("the number of actions that may wait for their answers is limited")
     func deferredLimit() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 4 })
         for _ in 0..<6 {
@@ -318,7 +318,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-6]
-    @Test("an action that ends a wait is let through, however many of its session wait")
+    @Test("an action that ends a wait is admitted, however many actions of its session wait")
     func deferredLimitLetsGo() throws {
         let (harness, client) = start(ServerHarness { $0.inFlightMax = 4 })
         let before = DispatchOptions(deadline: 1_000)
@@ -341,7 +341,7 @@ struct ActionTests {
     }
 
     // [WIRE-6-1]
-    @Test("an id that is opened again means the new node from there on")
+    @Test("an id that is opened again means the new node from then on")
     func reopen() throws {
         let (harness, client) = start()
         client.add(1)
@@ -353,7 +353,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-12]
-    @Test("a batch that names a node which is not open says NOT_FOUND, and which action it is")
+    @Test("a batch that names a node which is not open is NOT_FOUND, and names the action")
     func batchOfUnopened() throws {
         let (harness, client) = start()
         client.batch([(0, Tally.Action.add(by: 2)), (77, Tally.Action.add(by: 1))])
@@ -367,7 +367,7 @@ struct ActionTests {
         #expect(try harness.tally("/visits").count == 0)
     }
 
-    @Test("W11: an action behind options is as deep as another, with `cancel` too")
+    @Test("W11: an action after options may be as deep as any other, even after `cancel`")
     func depthBehindOptions() throws {
         let (harness, client) = start()
         let deep = (0..<41).reduce(WireValue.null) { value, _ in .array([value]) }
@@ -381,7 +381,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-13]
-    @Test("a follower runs behind its cause, as a revision of its own, in the same batch")
+    @Test("a follower runs after its cause, as a revision of its own, in the same batch")
     func followers() throws {
         let (harness, client) = start()
         client.dispatch(Tally.Action.chain(by: 10))
@@ -395,7 +395,7 @@ struct ActionTests {
     }
 
     // [WIRE-7-7]
-    @Test("R100: whoever sets off a chain of followers that is cut is told so, behind the outcome")
+    @Test("R100: the sender of an action whose followers were cut is notified after the outcome")
     func loop() throws {
         let (harness, client) = start()
         let (_, other) = start(harness)

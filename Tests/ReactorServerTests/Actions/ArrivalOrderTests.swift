@@ -4,7 +4,7 @@ import Testing
 
 /// A first-in-first-out queue from which elements may be removed.
 struct ArrivalOrderTests {
-    @Test("keys leave in the order in which they came, except those that left before")
+    @Test("keys leave in the order of their arrival, except those that left before")
     func order() {
         var order = ArrivalOrder<Int>()
         for key in 1...6 { order.append(key) }
@@ -17,7 +17,7 @@ struct ArrivalOrderTests {
         #expect(order.isEmpty && order.placeCount == 0)
     }
 
-    @Test("100,000 that come and go behind one that stays leave no places behind")
+    @Test("100,000 keys that come and leave after one that stays take no memory")
     func churn() {
         var order = ArrivalOrder<Int>()
         order.append(0)

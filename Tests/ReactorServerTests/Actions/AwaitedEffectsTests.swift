@@ -4,7 +4,7 @@ import Testing
 
 /// The ends of effects that a session's client learns of, and when.
 struct AwaitedEffectsTests {
-    @Test("F47: the end of an action's effects is told once, and counts until then")
+    @Test("F47: the end of an action's effects is reported once, and counts until then")
     func told() {
         var awaited = AwaitedEffects()
         awaited.begin(1)
@@ -14,7 +14,7 @@ struct AwaitedEffectsTests {
         #expect(awaited.count == 0)
     }
 
-    @Test("F47: where the answer is owed, the end waits for it")
+    @Test("F47: the end of effects waits for an owed answer")
     func answerFirst() {
         var awaited = AwaitedEffects()
         awaited.begin(1)
@@ -23,7 +23,7 @@ struct AwaitedEffectsTests {
         #expect(!isTold && follows == [true, false])
     }
 
-    @Test("F47: on another connection it is told only to who asked there")
+    @Test("F47: on another connection, only a client that asked there learns of the end")
     func otherConnection() {
         var awaited = AwaitedEffects()
         for ordinal in [1, 2, 3] as [UInt64] { awaited.begin(ordinal) }

@@ -53,7 +53,7 @@ struct DispatcherTests {
         #expect(run(frame(3, .add(by: 1)), bench) == 0)
     }
 
-    @Test("an action that came before counts as a frame, and is not carried out again")
+    @Test("a repeated action counts as a frame, and is not run again")
     func again() throws {
         let bench = try OrganBench()
         bench.open("/visits")
@@ -66,7 +66,7 @@ struct DispatcherTests {
         #expect(bench.orders.stats.repeats == 1)
     }
 
-    @Test("a server that can write nothing refuses actions, and takes no run")
+    @Test("a server that cannot write refuses actions, and takes no run")
     func readOnly() throws {
         let bench = try OrganBench(keepsHistory: true)
         bench.open("/visits")

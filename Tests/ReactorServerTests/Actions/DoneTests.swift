@@ -28,7 +28,7 @@ struct DoneTests {
             .map { "\($0.kind.map { "\($0)" } ?? "?") \($0.number)" }
     }
 
-    @Test("F47: where nothing runs done follows the outcome, whatever that is")
+    @Test("F47: without effects, done follows the outcome, whatever that is")
     func atOnce() throws {
         let (client, _) = try start()
         client.add()
@@ -78,7 +78,7 @@ struct DoneTests {
         #expect(told(client) == ["applied 4", "done 1"])
     }
 
-    @Test("F47: an answer that is owed goes before done")
+    @Test("F47: an owed answer comes before done")
     func deferred() throws {
         let (client, _) = try start()
         client.perform(.wait, 1)
@@ -87,7 +87,7 @@ struct DoneTests {
         #expect(told(client) == ["applied 2", "outcome 1", "done 1"])
     }
 
-    @Test("F47: who comes back is told where effects still run, and at once where none does")
+    @Test("F47: a reconnected client waits for effects that still run, and gets done for others")
     func comesBack() throws {
         let (client, welcome) = try start()
         client.perform(.work(by: 1), 1, Self.work)
@@ -106,7 +106,7 @@ struct DoneTests {
         #expect(harness.server.memory.awaitedOfOne == 1)
     }
 
-    @Test("R108: who waits for effects behind a start is told that they are gone, then done")
+    @Test("R108: after a restart, a client that awaits effects learns of their loss, then done")
     func lost() throws {
         let harness = try ServerHarness.keeping()
         let (client, welcome) = try start(harness)
@@ -121,7 +121,7 @@ struct DoneTests {
             told(back) == ["outcome 1", "notice 1", "done 1", "outcome 2", "done 2", "applied 3"])
     }
 
-    @Test("F47: an answer that nobody heard is repeated, then done is")
+    @Test("F47: an answer that no connection received is repeated, then done")
     func endedAnswer() throws {
         let (client, welcome) = try start()
         client.perform(.wait, 1)
@@ -133,7 +133,7 @@ struct DoneTests {
     }
 
     // [WIRE-7-8]
-    @Test("F47: a session has at most inFlightMax actions that are waited for; others go on")
+    @Test("F47: a session has at most inFlightMax awaited actions; other actions go on")
     func quota() throws {
         let harness = ServerHarness { $0.inFlightMax = 3 }
         let (client, _) = try start(harness)
@@ -147,7 +147,7 @@ struct DoneTests {
         #expect(try frames[0].decode(Outcome.self).code == FaultCode.quota.rawValue)
     }
 
-    @Test("F47: a client that only listens is kept until its effects have ended")
+    @Test("F47: a client that only receives is kept until its effects have ended")
     func halfClosed() throws {
         let (client, welcome) = try start()
         client.perform(.work(by: 1), 1, Self.work)

@@ -8,7 +8,7 @@ struct EndedSessionsTests {
         [UInt8(number >> 16 & 0xff), UInt8(number >> 8 & 0xff), UInt8(number & 0xff)]
     }
 
-    @Test("C87: beyond the limit who began before the last forgotten end is taken for an ended one")
+    @Test("C87: beyond the limit, a session from before the last forgotten end counts as ended")
     func watermark() {
         var ended = EndedSessions()
         for number in 0..<EndedSessions.countMax { ended.note(secret(number), at: UInt64(number)) }
@@ -23,7 +23,7 @@ struct EndedSessionsTests {
         #expect(!ended.mayHold([9], since: 6))
     }
 
-    @Test("a session that ended twice ended when it did so last")
+    @Test("a session that ended twice counts from its last end")
     func twice() {
         var ended = EndedSessions()
         ended.note([1], at: 7)

@@ -14,7 +14,7 @@ struct NodeOpeningsTests {
         try #require(try harness.server.tree.node(at: SlicePath(path)))
     }
 
-    @Test("a removed child goes from memory while the connections that opened it live")
+    @Test("a removed child is released while the connections that opened it live")
     func removed() throws {
         let harness = ServerHarness()
         let clients = (harness.client(), harness.client())
@@ -40,7 +40,7 @@ struct NodeOpeningsTests {
         #expect(log[601]?.code == "NOT_FOUND" && log[602]?.isApplied == true)
     }
 
-    @Test("a node is forgotten where its connection ends, or has another in its place")
+    @Test("a node is forgotten when its connection ends, or opens another in its place")
     func left() throws {
         let harness = ServerHarness()
         let clients = (harness.client(), harness.client())
@@ -62,7 +62,7 @@ struct NodeOpeningsTests {
         #expect(harness.server.memory.openNodes == 0)
     }
 
-    @Test("the places of a node are given once")
+    @Test("each place of a node is given out once")
     func places() throws {
         let tree = TestTree.make()
         let harness = ServerHarness(tree)

@@ -6,7 +6,7 @@ import Testing
 
 /// Nodes by the numbers of clients, tested without a server.
 struct OpenNodesTests {
-    @Test("a node is opened at its number, and another takes its place")
+    @Test("a node is opened at its number, and another can take its place")
     func places() throws {
         let bench = try OrganBench()
         bench.open("/visits", as: 3)
@@ -19,7 +19,7 @@ struct OpenNodesTests {
         #expect(bench.connection.node(3) == nil && bench.openNodes.count == 0)
     }
 
-    @Test("a number beyond the limit, a field and a path that leads nowhere are refused")
+    @Test("a number beyond the limit, a field and a path without a node are refused")
     func refused() throws {
         let bench = try OrganBench { $0.nodesPerConnectionMax = 4 }
         bench.open("/visits", as: 4)

@@ -10,7 +10,7 @@ struct OutcomeWriterTests {
         FrameHeader(kind: .dispatch, flags: flags, number: ordinal)
     }
 
-    @Test("an outcome is sent, remembered, and sent again to a client that asks again")
+    @Test("an outcome is sent, stored, and sent again to a client that repeats its action")
     func again() throws {
         let bench = try OrganBench()
         let rejected = DispatchResult.failed(.rejected(Rejection("no", "never")))
@@ -40,7 +40,7 @@ struct OutcomeWriterTests {
             bench.session.outcome(of: 2) == .applied(sequence: 6, reply: nil, ownerEnded: false))
     }
 
-    @Test("W25: an action without effects is done behind its outcome")
+    @Test("W25: an action without effects is done after its outcome")
     func done() throws {
         let bench = try OrganBench()
         bench.outcomes.conclude(

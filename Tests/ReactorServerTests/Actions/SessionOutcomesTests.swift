@@ -18,7 +18,7 @@ struct SessionOutcomesTests {
         .applied(sequence: sequence, reply: nil, ownerEnded: false)
     }
 
-    @Test("runs that continue each other are one, and each of their outcomes is found")
+    @Test("adjacent runs are joined, and each of their outcomes is found")
     func runs() {
         let limits = limits(9)
         var log = SessionOutcomes()
@@ -33,7 +33,7 @@ struct SessionOutcomesTests {
             ])
     }
 
-    @Test("what the client has is forgotten, and a late outcome finds its place")
+    @Test("outcomes that the client has are forgotten, and a late outcome finds its place")
     func forgets() {
         let limits = limits(9)
         var log = SessionOutcomes()
@@ -47,7 +47,7 @@ struct SessionOutcomesTests {
         #expect(log.count == 0 && log.byteCount == 0)
     }
 
-    @Test("beyond the limits the oldest goes first, and the newest is kept however large")
+    @Test("beyond the limits the oldest is forgotten first, and the newest is kept, however large")
     func excess() {
         var log = SessionOutcomes()
         let few = limits(2)

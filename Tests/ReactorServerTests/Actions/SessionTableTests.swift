@@ -39,7 +39,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "blank sessions make room first, then those that were left longest ago, never joined ones")
+        "blank sessions make room first, then those disconnected longest, never connected ones")
     func eviction() {
         let table = SessionTable(sessionsMax: 6)
         let sessions = left(6, used: 2, table)
@@ -62,7 +62,7 @@ struct SessionTableTests {
     }
 
     // [WIRE-4-9]
-    @Test("blank sessions are forgotten from a time on, in the order in which they were left")
+    @Test("blank sessions are forgotten after a time, in the order of their disconnects")
     func forgetBlank() {
         let table = SessionTable(sessionsMax: 100)
         let sessions = left(10, used: 3, table)
@@ -75,7 +75,7 @@ struct SessionTableTests {
         #expect(table.count == 3)
     }
 
-    @Test("a session that is taken up again is not evicted, and waits anew when it is left again")
+    @Test("a resumed session is not evicted, and waits again when its client leaves again")
     func rejoin() {
         let table = SessionTable(sessionsMax: 2)
         let sessions = left(2, used: 1, table)
@@ -87,7 +87,7 @@ struct SessionTableTests {
         #expect(table.find(client: sessions[1].client) == nil)
     }
 
-    @Test("X117: a uid with as many sessions as it may have evicts its own, and nobody else's")
+    @Test("X117: a uid at its limit of sessions evicts its own, and no other uid's")
     func perUID() {
         let table = SessionTable(sessionsMax: 100, perUIDMax: 3)
         let other = table.make(uid: 9, secret: [9], at: 0).0
@@ -99,7 +99,7 @@ struct SessionTableTests {
         #expect(table.find(client: other.client) === other)
     }
 
-    @Test("X117: disconnected sessions keep so many bytes of outcomes together, the largest goes")
+    @Test("X117: the outcomes of disconnected sessions share a limit, and the largest is evicted")
     func weighed() {
         let table = SessionTable(sessionsMax: 100)
         let sessions = left(4, used: 1, table)
@@ -119,7 +119,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "sessions of a former run make room in the order in which they were left, several at once")
+        "sessions of a former run make room in the order of their disconnects, several at once")
     func formerOrder() {
         let table = SessionTable(sessionsMax: 10)
         for client in 1...9 as ClosedRange<UInt64> {
@@ -135,7 +135,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "C87: hearing of a session again, and of its end, leaves a later one with its secret alone")
+        "C87: a repeated record of a session, or of its end, leaves a later one unchanged")
     func laterOne() {
         let table = SessionTable(sessionsMax: 10)
         table.restore(client: 2, secret: [1], uid: 0)
@@ -145,7 +145,7 @@ struct SessionTableTests {
         #expect(table.find([1], uid: 0)?.client == 2 && table.count == 1)
     }
 
-    @Test("C87: whatever ends with actions is remembered, and what ends without any is not")
+    @Test("C87: a session that ends with actions is remembered, and one without any is not")
     func ends() {
         let table = SessionTable(sessionsMax: 10)
         let blank = table.make(uid: 0, secret: [1], at: 0).0

@@ -21,7 +21,7 @@ struct SessionTests {
     }
 
     // [WIRE-4-5] [WIRE-7-3] [WIRE-10-2]
-    @Test("a session goes on after a disconnect, and resent actions get their first outcome")
+    @Test("a session continues after a disconnect, and resent actions get their first outcome")
     func resume() throws {
         let (first, welcome) = try start()
         first.add(1)
@@ -46,7 +46,7 @@ struct SessionTests {
         #expect(try harness.tally("/visits").count == 2)
     }
 
-    @Test("an action that waited for its answer is told that its connection ended")
+    @Test("an action that waited for its answer is answered when its connection ends")
     func deferredEnds() throws {
         let (first, welcome) = try start()
         first.dispatch(Tally.Action.wait)
@@ -60,7 +60,7 @@ struct SessionTests {
         #expect(log.outcomes[1]?.map(\.code) == ["OWNER_ENDED"])
     }
 
-    @Test("an answer that was given in the turn in which its connection ended is the answer")
+    @Test("an answer given in the turn in which its connection ended is valid")
     func answeredAndEnded() throws {
         let (first, welcome) = try start()
         let (second, _) = try start()
@@ -80,7 +80,7 @@ struct SessionTests {
     }
 
     // [WIRE-10-1]
-    @Test("ids belong to the connection: a batch is sent again under the ids that it has now")
+    @Test("ids belong to the connection: a batch is sent again under the present ids")
     func idsAfterReconnect() throws {
         let (first, welcome) = try start()
         first.disconnect()
@@ -95,7 +95,7 @@ struct SessionTests {
     }
 
     // [WIRE-4-3]
-    @Test("a welcome tells the connection's number, which is another one after coming back")
+    @Test("a welcome contains the connection's number, which differs after a reconnect")
     func connectionNumber() throws {
         let (first, welcome) = try start()
         #expect(welcome.connection == first.id.rawValue)
@@ -232,7 +232,7 @@ struct SessionTests {
         #expect(session.outcome(of: 2) == nil && session.outcome(of: 3) != nil)
     }
 
-    @Test("outcomes nobody confirms are bounded in number and bytes, oldest forgotten first")
+    @Test("outcomes that no client confirms are limited, and the oldest is forgotten first")
     func bounded() throws {
         let harness = ServerHarness {
             $0.outcomesPerSessionMax = 50
@@ -259,7 +259,7 @@ struct SessionTests {
         #expect(try harness.tally("/visits").count == 400)
     }
 
-    @Test("a session finds any outcome it holds, runs and exceptions in any mixture")
+    @Test("a session finds any of its outcomes, in any mixture of runs and exceptions")
     func lookup() {
         var limits = ServerLimits()
         limits.outcomesPerSessionMax = 10_000

@@ -28,7 +28,7 @@ struct ShrinkTests {
         return try #require(client.frames(.answer).first).decode([String: UInt64].self)
     }
 
-    @Test("J58: what makes states smaller is carried out, and nothing else changes anything")
+    @Test("J58: an action that makes states smaller is applied, and every other is refused")
     func shrinks() throws {
         let (harness, client) = try start()
         let before = harness.server.tree.revision
@@ -83,7 +83,7 @@ struct ShrinkTests {
         )
     }
 
-    @Test("J58: what is refused for lack of room takes nothing of the reserve")
+    @Test("J58: an action refused for lack of room takes nothing of the reserve")
     func refusedAreNotKept() throws {
         let (harness, client) = try start()
         let count = harness.rows.count
@@ -96,7 +96,7 @@ struct ShrinkTests {
         #expect(harness.rows.count == count)
     }
 
-    @Test("J58: what was refused is known behind what was carried out after it, once")
+    @Test("J58: a refused action is recorded once, with the next action that is applied")
     func refusedBeforeApplied() throws {
         let (harness, client) = try start()
         client.dispatch(Ledger.Action.put(key: "new", value: 1))
@@ -117,7 +117,7 @@ struct ShrinkTests {
         #expect(try outcome(3)?.code == FaultCode.diskFull.rawValue)
     }
 
-    @Test("J58: several actions count as one, by what they come to together")
+    @Test("J58: several actions count as one, by their total change of size")
     func batch() throws {
         let (harness, client) = try start()
         client.batch([
@@ -142,7 +142,7 @@ struct ShrinkTests {
         #expect(state.title == "a longer title" && state.entries["key3"] != nil)
     }
 
-    @Test("J58: stats say that nothing may grow, and that everything may again")
+    @Test("J58: stats report that nothing may grow, and that everything may again")
     func told() throws {
         let (harness, client) = try start()
         var stats = try stats(harness, client)
@@ -160,7 +160,7 @@ struct ShrinkTests {
         #expect(stats["readOnly"] == 1 && stats["shrinkOnly"] == 0)
     }
 
-    @Test("weighing a large state takes a client's share of the turn")
+    @Test("weighing a large state uses a client's share of the turn")
     func share() throws {
         let (harness, client) = try start()
         harness.server.admitAll()

@@ -13,7 +13,7 @@ struct AnswerServiceTests {
             FrameHeader(kind: .ask, number: number), body.span, of: bench.connection)
     }
 
-    @Test("a small question is answered at once, and the client waits for nothing")
+    @Test("a small question is answered at once, and is not counted as waiting")
     func atOnce() throws {
         let bench = try OrganBench()
         ask(.get(path: "/visits"), bench)
@@ -21,7 +21,7 @@ struct AnswerServiceTests {
         #expect(bench.connection.requests.isEmpty && !bench.answers.isDue)
     }
 
-    @Test("a question that exceeds the share waits, and is encoded off the loop")
+    @Test("a question that exceeds the share waits, and is encoded outside the loop")
     func late() throws {
         let bench = try OrganBench { $0.answerBytesPerTurnMax = 1 }
         bench.answers.grow(by: 100)
@@ -37,7 +37,7 @@ struct AnswerServiceTests {
         #expect(bench.endTurn().map(\.kind) == [.answer] && !bench.answers.isDue)
     }
 
-    @Test("a path that leads nowhere is refused, and so is the past where there is none")
+    @Test("a path without a node is refused, and so is the past without a history")
     func refused() throws {
         let bench = try OrganBench()
         ask(.get(path: "/visit"), bench)
@@ -57,7 +57,7 @@ struct AnswerServiceTests {
         #expect(bench.endTurn().map(\.number) == [1])
     }
 
-    @Test("a large answer is kept until it has left, and cut where it does not move")
+    @Test("a large answer is kept until it has left, and ended if it does not move")
     func large() throws {
         let bench = try OrganBench(keepsHistory: true) { $0.answersBytesMax = 10 }
         ask(.snapshot, bench, as: 1)

@@ -8,7 +8,7 @@ import Testing
 struct AnswerSourceTests {
     private let source = AnswerSource(tree: TestTree.make())
 
-    @Test("all spellings of a path are one name, and a field of a replica is refused")
+    @Test("all spellings of a path have one canonical form, and a field of a replica is refused")
     func names() throws {
         let name = try source.name(.value, "/page/title")
         #expect(try source.name(.value, "/page/%74itle") == name)

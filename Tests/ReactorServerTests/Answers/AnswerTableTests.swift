@@ -67,7 +67,7 @@ struct AnswerTableTests {
     }
 
     // [WIRE-11-5]
-    @Test("an answer holds one revision, whatever changes while it is taken")
+    @Test("an answer has one revision, whatever changes while its client reads it")
     func oneRevision() throws {
         let (harness, writer) = large()
         let client = harness.client()
@@ -83,7 +83,7 @@ struct AnswerTableTests {
     }
 
     // [WIRE-11-6]
-    @Test("at the ceiling a question waits, and an answer that stands still is ended for it")
+    @Test("at the limit a question waits, and a stalled answer is ended for it")
     func ceiling() throws {
         let (harness, writer) = large { $0.answersBytesMax = 200_000 }
         let (stopped, other) = (harness.client(), harness.client())
@@ -107,7 +107,7 @@ struct AnswerTableTests {
         #expect(!stopped.socket.isClosed)
     }
 
-    @Test("at the ceiling an answer that is taken makes room when it has been")
+    @Test("at the limit an answer makes room once its client has read it")
     func room() throws {
         let (harness, writer) = large { $0.answersBytesMax = 200_000 }
         let (slow, other) = (harness.client(), harness.client())
@@ -124,7 +124,7 @@ struct AnswerTableTests {
     }
 
     @Test(
-        "W22: a large answer comes whole behind a half-close and behind a goodbye",
+        "W22: a large answer arrives complete after a half-close and after a goodbye",
         arguments: [true, false])
     func halfClose(saysGoodbye: Bool) throws {
         let (harness, _) = large()
@@ -142,7 +142,7 @@ struct AnswerTableTests {
         #expect(try page(client.frames()).body.utf8.count == 300_000)
     }
 
-    @Test("an answer whose reader goes takes no room")
+    @Test("an answer whose reader disconnects takes no room")
     func gone() {
         let (harness, writer) = large()
         let client = harness.client()

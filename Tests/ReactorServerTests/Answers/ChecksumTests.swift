@@ -35,7 +35,7 @@ struct ChecksumTests {
         #expect(given[0].checksum == WireChecksum(of: snapshot.span).value)
     }
 
-    @Test("C91: a path that leads nowhere, or into a state, is refused; a collection is not")
+    @Test("C91: a path without a node, or into a state, is refused; a collection is not")
     func refused() throws {
         let harness = ServerHarness()
         let client = harness.client()

@@ -37,7 +37,7 @@ struct QuestionTableTests {
             }.joined()
     }
 
-    @Test("fifty questions in sixteen spellings are one encoding, beside the loop")
+    @Test("fifty questions in sixteen spellings share one encoding, outside the loop")
     func spellings() throws {
         let (harness, _) = large()
         let (asking, other) = (harness.client(), harness.client())
@@ -61,7 +61,7 @@ struct QuestionTableTests {
     }
 
     // [WIRE-11-7]
-    @Test("C91: a checksum that comes late is as of the mark that an empty part announced")
+    @Test("C91: a late checksum is as of the mark that an empty part announced")
     func announced() throws {
         let (harness, writer) = large()
         let reader = harness.client()
@@ -80,7 +80,7 @@ struct QuestionTableTests {
         #expect(answer.checksum == WireChecksum(of: snapshot.span).value)
     }
 
-    @Test("a question behind a change does not get an encoding from before it")
+    @Test("a question after a change does not get an encoding from before it")
     func fresh() throws {
         let (harness, writer) = large()
         harness.turn()
@@ -101,7 +101,7 @@ struct QuestionTableTests {
         #expect(try Revision.decode(body.span, &cursor).sequence == 2)
     }
 
-    @Test("large encodings are made one after another, and users take turns")
+    @Test("large encodings run one after another, and users take turns")
     func turns() throws {
         let (harness, writer) = large()
         for name in ["a", "b", "c"] {
@@ -155,7 +155,7 @@ struct QuestionTableTests {
         #expect(!client.socket.isPaused)
     }
 
-    @Test("a question sees that its node has gone; one whose connection has gone costs nothing")
+    @Test("a question about a removed node is refused; one of a closed connection costs nothing")
     func gone() throws {
         let (harness, writer) = large()
         writer.dispatch(House.Action.build(name: "a"), to: 1)

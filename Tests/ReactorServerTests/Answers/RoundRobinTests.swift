@@ -4,7 +4,7 @@ import Testing
 
 /// Queues that take turns.
 struct RoundRobinTests {
-    @Test("owners take turns, whoever has the most elements")
+    @Test("owners take turns, whatever the number of their elements")
     func turns() {
         var queue = RoundRobin<UInt32, String>()
         for number in 1...3 { queue.append("a\(number)", of: 1) }
@@ -17,7 +17,7 @@ struct RoundRobinTests {
         #expect(queue.isEmpty && queue.ownerCount == 0)
     }
 
-    @Test("an unfinished element stays the first of its owner, and lets the others go first")
+    @Test("an unfinished element stays the first of its owner, and other owners go first")
     func unfinished() {
         var queue = RoundRobin<UInt32, String>()
         queue.append("a1", of: 1)
@@ -33,7 +33,7 @@ struct RoundRobinTests {
         #expect(order == ["b1", "a1", "a2"])
     }
 
-    @Test("an element that was not worked on is the next, and its owner's turn is not lost")
+    @Test("an element without progress is the next, and its owner's turn is not lost")
     func restored() {
         var queue = RoundRobin<UInt32, String>()
         for element in ["a1", "a2"] { queue.append(element, of: 1) }
@@ -47,7 +47,7 @@ struct RoundRobinTests {
         #expect(order == ["a1", "b1", "a2"])
     }
 
-    @Test("what is taken out leaves no empty turn behind")
+    @Test("removed elements leave no empty turn behind")
     func removal() {
         var queue = RoundRobin<UInt32, Int>()
         for number in 1...4 { queue.append(number, of: UInt32(number % 2)) }

@@ -17,7 +17,7 @@ struct ActionWatchTests {
         watch.begin(session)?.note(ordinal)
     }
 
-    @Test("R104: who dies between two actions died of none")
+    @Test("R104: a daemon that dies between two actions suspects neither")
     func between() {
         let watch = ActionWatch(words)
         watch.begin(session)?.note(4)
@@ -26,7 +26,7 @@ struct ActionWatchTests {
         #expect(next.death == nil && !next.hasSuspects)
     }
 
-    @Test("R104, P81: an action is poisoned by the second death of it, not the first")
+    @Test("R104, P81: an action is poisoned by the second crash that it causes, not the first")
     func twice() {
         die(of: 4, by: session)
         let second = ActionWatch(words)
@@ -40,7 +40,7 @@ struct ActionWatchTests {
         #expect(!third.isPoisoned(4, of: other) && !third.suspects(other))
     }
 
-    @Test("R104: an action that went well after all is suspected no more")
+    @Test("R104: an action that succeeded after a crash is no longer suspected")
     func acquitted() {
         die(of: 4, by: session)
         var watch = ActionWatch(words)
@@ -49,7 +49,7 @@ struct ActionWatchTests {
         #expect(!ActionWatch(words).hasSuspects)
     }
 
-    @Test("R104: only so many are suspected, the latest of them")
+    @Test("R104: the number of suspected actions is limited to the latest")
     func bounded() {
         for ordinal in 1...UInt64(ActionWatch.suspectsMax + 3) { die(of: ordinal, by: session) }
         var watch = ActionWatch(words)
@@ -60,7 +60,7 @@ struct ActionWatchTests {
         #expect(!watch.hasSuspects)
     }
 
-    @Test("words of another format are begun anew")
+    @Test("a marker of another format is started again")
     func foreign() {
         for index in 0..<words.count { words[index] = 77 }
         let watch = ActionWatch(words)

@@ -32,7 +32,7 @@ struct ChronicleTests {
         return taken.compactMap { if case .log(let event) = $0 { event } else { nil } }
     }
 
-    @Test("a run is written behind its session's first action, and not without a journal")
+    @Test("a run is recorded after its session's first action, and not without a journal")
     func runs() throws {
         let run = AppliedRun(ordinal: 1, sequence: 4, count: 2)
         let frames: [UInt8] = [7, 8]
@@ -51,7 +51,7 @@ struct ChronicleTests {
         #expect(!silent.hasFacts)
     }
 
-    @Test("only the turn that requires it has a durable batch")
+    @Test("only a turn that requires it has a durable batch")
     func durability() throws {
         let chronicle = try chronicle()
         chronicle.requireDurability()
@@ -59,7 +59,7 @@ struct ChronicleTests {
         #expect(!chronicle.makeBatch(of: 2, ByteSlice([])).isDurable)
     }
 
-    @Test("the end of a session on a full disk is written once there is room")
+    @Test("the end of a session on a full disk is recorded once there is room")
     func readOnly() throws {
         let chronicle = try chronicle()
         chronicle.beginReadOnly()
@@ -72,7 +72,7 @@ struct ChronicleTests {
         #expect(try facts(chronicle).last == .evicted(client: 3))
     }
 
-    @Test("what is refused for lack of space is written once everything is admitted")
+    @Test("actions refused for lack of space are recorded once all actions are admitted")
     func refusals() throws {
         let limits = ServerLimits()
         let recovery = Recovery(of: tree, limits: limits)
@@ -94,7 +94,7 @@ struct ChronicleTests {
         #expect(known.unkeptOrdinal == nil)
     }
 
-    @Test("C90: a later revision ends an inherited epoch once, and one's own epoch never")
+    @Test("C90: a later revision ends an inherited epoch once, and the daemon's own epoch never")
     func epochs() throws {
         let late = Revision(epoch: 7, sequence: 9)
         let inherited = try chronicle()
@@ -109,7 +109,7 @@ struct ChronicleTests {
         #expect(!inherited.beginEpochIfContradicted { 12 } && events().isEmpty)
     }
 
-    @Test("a server that succeeds one that began its epoch itself has inherited none")
+    @Test("a server that succeeds one which began its epoch itself has inherited none")
     func successor() throws {
         let former = try chronicle(keepsHistory: false)
         let next = try chronicle()

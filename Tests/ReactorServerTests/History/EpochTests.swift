@@ -27,7 +27,7 @@ struct EpochTests {
     }
 
     @Test(
-        "C90: a subscriber that comes back from a later revision gets it fresh, under a new epoch")
+        "C90: a subscriber of a later revision gets the slice afresh, under a new epoch")
     func revision() throws {
         let (harness, _) = try rolledBack()
         let (late, other) = (harness.client(), harness.client())
@@ -52,7 +52,7 @@ struct EpochTests {
     }
 
     @Test(
-        "C90: a session that is later than the history, or has later outcomes, contradicts it",
+        "C90: a session later than the history, or with later outcomes, contradicts it",
         arguments: [
             Hello(applied: 5, epoch: 7), Hello(applied: 5),
             Hello(session: [UInt8](repeating: 9, count: 16), epoch: 7, since: 4),
@@ -101,7 +101,7 @@ struct EpochTests {
         #expect(claims(whole) == 0 && claims(again) == 0)
     }
 
-    @Test("a new epoch writes down no state that the history has, of children neither")
+    @Test("a new epoch records no state that the history has, not even of children")
     func states() throws {
         let (harness, _) = try rolledBack()
         let builder = harness.client()
@@ -118,7 +118,7 @@ struct EpochTests {
         #expect(!places.isEmpty && places.allSatisfy { $0.state == nil })
     }
 
-    @Test("what this run of the daemon has begun itself no client can contradict")
+    @Test("no client can contradict what this run of the daemon has recorded itself")
     func lie() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -138,7 +138,7 @@ struct EpochTests {
     }
 
     @Test(
-        "a client that knows what the history holds, or what of another epoch, contradicts nothing")
+        "a client that knows only recorded revisions, or another epoch, contradicts nothing")
     func honest() throws {
         let (harness, session) = try rolledBack()
         let client = harness.connect()
@@ -150,7 +150,7 @@ struct EpochTests {
         #expect(claims(harness) == 0 && harness.server.tree.revision.epoch == 7)
     }
 
-    @Test("a new epoch waits for the snapshot that is being gathered")
+    @Test("a new epoch waits for the snapshot in progress")
     func snapshot() throws {
         let (harness, _) = try rolledBack()
         let client = harness.client()

@@ -14,7 +14,7 @@ struct InquiryTests {
         client.send(writer.bytes)
     }
 
-    @Test("a server that keeps no history refuses them")
+    @Test("a server without a history refuses questions about the past")
     func memory() throws {
         let harness = ServerHarness()
         let client = harness.client()
@@ -25,7 +25,7 @@ struct InquiryTests {
     }
 
     // [WIRE-11-2]
-    @Test("they are answered later, and a connection waits for so many at a time")
+    @Test("questions about the past are answered later, and a connection may have some waiting")
     func bound() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -43,7 +43,7 @@ struct InquiryTests {
         #expect(harness.inquiries.last?.number == most + 2)
     }
 
-    @Test("W22: one that was asked before a half-close is answered, then comes the close")
+    @Test("W22: a question from before a half-close is answered, then comes the close")
     func halfClose() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -76,7 +76,7 @@ struct InquiryTests {
         return (harness, writer)
     }
 
-    @Test("W22: a subscription that is looked up in the journal is answered behind a half-close")
+    @Test("W22: a subscription looked up in the journal is answered after a half-close")
     func halfCloseOfParked() throws {
         let (harness, _) = try missed()
         let reader = harness.client()
@@ -92,7 +92,7 @@ struct InquiryTests {
         #expect(reader.socket.isClosed)
     }
 
-    @Test("W22: all snapshots of a client that shuts its side come, however little room there is")
+    @Test("W22: a client that half-closes gets all its snapshots, however little room there is")
     func halfCloseOfOwed() throws {
         let harness = try ServerHarness.keeping { $0.queueBytesMax = 4 << 10 }
         let writer = harness.client()
@@ -112,7 +112,7 @@ struct InquiryTests {
         #expect(reader.socket.isClosed)
     }
 
-    @Test("one user parks half of the subscriptions that may wait, and an answer frees its place")
+    @Test("one user may have half of the waiting subscriptions, and an answer frees a place")
     func parkedShares() throws {
         let (harness, _) = try missed { $0.parkedRequestsMax = 4 }
         let past = Revision(epoch: 7, sequence: 50)
@@ -138,7 +138,7 @@ struct InquiryTests {
         for reader in [readers[1], other, next] { #expect(reader.frames(.subscribed).count == 1) }
     }
 
-    @Test("connections that come and go do not have the journal asked more than so many questions")
+    @Test("connections that come and go cannot exceed the limit of questions to the journal")
     func parkedAndGone() throws {
         let (harness, _) = try missed { $0.parkedRequestsMax = 4 }
         for _ in 1...20 {
@@ -150,7 +150,7 @@ struct InquiryTests {
         #expect(harness.questions.count == 2)
     }
 
-    @Test("answers about the past keep to the ceiling of all, and one that stands still ends")
+    @Test("answers about the past share one limit, and a stalled one ends")
     func ceiling() throws {
         let harness = try ServerHarness.keeping { $0.answersBytesMax = 500_000 }
         // A socket does not take this much at once.
@@ -181,7 +181,7 @@ struct InquiryTests {
         #expect(stopped.frames().last?.kind == .refused)
     }
 
-    @Test("one whose connection has gone is answered to nobody")
+    @Test("an answer for a closed connection is dropped")
     func gone() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()

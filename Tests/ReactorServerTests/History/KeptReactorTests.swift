@@ -296,7 +296,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "a field that was renamed is not lost: the start is refused by path, type and field",
+        "a renamed field is not lost: the start is refused with path, type and field",
         arguments: Past.Source.allCases)
     private func renamed(source: Past.Source) throws {
         let past = try tracked()
@@ -308,7 +308,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "an alias, a declared removal and a migration say what becomes of a field, in every form",
+        "an alias, a declared removal and a migration define a field's fate, in every form",
         arguments: Past.Source.allCases)
     private func declared(source: Past.Source) throws {
         let past = try tracked()
@@ -345,7 +345,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "another reactor in one's place is refused by both names, though it could read the state",
+        "another reactor at a path is refused by both names, even if it can read the state",
         arguments: Past.Source.allCases)
     private func another(source: Past.Source) throws {
         let past = try tracked()
@@ -363,7 +363,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "what was dropped is gone, also where its reactor comes back",
+        "a removed state stays removed, even if its reactor comes back",
         arguments: Past.Source.allCases)
     private func dropped(source: Past.Source) throws {
         let past = try tracked()
@@ -386,7 +386,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "children under keys are compared and read like all others", arguments: Past.Source.allCases
+        "keyed children are compared and decoded like all others", arguments: Past.Source.allCases
     )
     private func keyed(source: Past.Source) throws {
         let first = try run(Hostel { _ in Old.Tracker() }) { client in
@@ -423,7 +423,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "a state goes on from what it began with, not from what one begins with today",
+        "a state continues from its own initial value, not from that of today's program",
         arguments: Past.Source.allCases)
     private func initial(source: Past.Source) throws {
         let past = try run(Group([("o", Offset(start: 10))])) { client in
@@ -435,7 +435,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "a planned action that today's types cannot read is named before it is due",
+        "a planned action that today's types cannot decode is named before it is due",
         arguments: Past.Source.allCases)
     private func planned(source: Past.Source) throws {
         let past = try run(Group([("t", Old.Tracker())])) { client in
@@ -457,7 +457,7 @@ struct KeptReactorTests {
     }
 
     @Test(
-        "a durable task that its reactor does not perform any more is named",
+        "a durable task that its reactor no longer performs is named",
         arguments: Past.Source.allCases)
     private func promised(source: Past.Source) throws {
         let past = try run(Group([("d", Debtor())])) { client in
@@ -470,7 +470,7 @@ struct KeptReactorTests {
         }
     }
 
-    @Test("a row of a program that told neither names nor states is read as before")
+    @Test("a row of a program that recorded neither names nor states is read as before")
     func untold() throws {
         var past = try tracked()
         past.rows = try past.rows.map { row in

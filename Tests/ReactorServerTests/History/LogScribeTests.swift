@@ -13,7 +13,7 @@ struct LogScribeTests {
         return try harness.rows.flatMap { try scribe.entries(of: $0, at: 1_000, below: path) }
     }
 
-    @Test("a run of actions is told action by action, with caller, node, action and mutations")
+    @Test("a run has one entry for each action, with caller, node, action and mutations")
     func run() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -33,7 +33,7 @@ struct LogScribeTests {
         #expect(try entries(harness, below: SlicePath("/elsewhere")).isEmpty)
     }
 
-    @Test("an action that was refused stands where it came, without a revision")
+    @Test("a refused action is at the place of its arrival, without a revision")
     func refused() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -52,7 +52,7 @@ struct LogScribeTests {
     }
 
     // [WIRE-11-3]
-    @Test("an action is told in deterministic form, whatever bytes its client chose")
+    @Test("an entry has the deterministic form of its action, whatever bytes the client sent")
     func poison() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -78,7 +78,7 @@ struct LogScribeTests {
         #expect(actions[3][0].path == "/" && actions[3][0].action.bytes == [0x81, 0x00])
     }
 
-    @Test("W18: an action whose skipped field has a name that is no text is refused, and told")
+    @Test("W18: an action with an unknown field whose name is no text is refused, and logged")
     func badName() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()
@@ -92,7 +92,7 @@ struct LogScribeTests {
         #expect(told[0].actions[0].isRaw)
     }
 
-    @Test("of a large action that was refused the journal keeps a checksum, and tells of it")
+    @Test("the journal keeps a checksum of a large refused action, and the log shows it")
     func omitted() throws {
         let harness = try ServerHarness.keeping { $0.refusedBytesMax = 1_000 }
         let client = harness.client()
@@ -123,7 +123,7 @@ struct LogScribeTests {
         #expect(try restarted.tally("/visits").count == 2)
     }
 
-    @Test("the last ordinal there is can be told as well")
+    @Test("the log shows the greatest possible ordinal too")
     func lastOrdinal() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()

@@ -21,7 +21,7 @@ struct PlaceBookTests {
         #expect(book.path(of: 4) == nil)
     }
 
-    @Test("one that went is known for a while, and then forgotten with all that was below it")
+    @Test("a removed child is known for a while, and then forgotten with its descendants")
     func forgotten() throws {
         var book = PlaceBook()
         book.learn(.create(key: "a", number: 1, parts: [part(2, try SlicePath("/jobs"))]), of: 0)
@@ -40,7 +40,7 @@ struct PlaceBookTests {
         #expect(book.count == PlaceBook.leavingMax + 1)
     }
 
-    @Test("one that a snapshot told of before it came is not forgotten with its forerunner")
+    @Test("a child that a snapshot named before its creation is not forgotten with its predecessor")
     func early() {
         var book = PlaceBook()
         book.learn(.create(key: "a", number: 7), of: 0)

@@ -83,7 +83,7 @@ struct ProbeTests {
         try recover(harness.rows, Moody.make(surcharge: 1), acceptsDivergence: true)
     }
 
-    @Test("J70: sums whose probe lies before the snapshot say nothing")
+    @Test("J70: checksums of a probe before the snapshot are ignored")
     func cut() throws {
         let (harness, sequence) = try probed()
         let rows = harness.rows.filter { $0.sequence > sequence }
@@ -98,7 +98,7 @@ struct ProbeTests {
         return facts.contains { if case .sums = $0 { true } else { false } }
     }
 
-    @Test("what is summed up is little beside what is written, and one probe at a time is taken")
+    @Test("checksums cost little beside the written bytes, and one probe at a time is in progress")
     func seldom() {
         var book = ProbeBook()
         var dueCount = 0

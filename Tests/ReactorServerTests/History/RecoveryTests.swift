@@ -62,7 +62,7 @@ struct RecoveryTests {
     }
 
     // [WIRE-10-2]
-    @Test("C85: what was committed and not acknowledged gets its original outcome, once")
+    @Test("C85: an action that was committed and not acknowledged gets its original outcome, once")
     func committed() throws {
         let (harness, client, session) = try start()
         for _ in 0..<3 { client.add(2) }
@@ -104,7 +104,7 @@ struct RecoveryTests {
     }
 
     // [WIRE-4-7]
-    @Test("C86: what died before its commit is sent again and applied once")
+    @Test("C86: an action that was lost before its commit is sent again and applied once")
     func uncommitted() throws {
         let (harness, client, session) = try start()
         harness.appendsAtOnce = false
@@ -121,7 +121,7 @@ struct RecoveryTests {
         #expect(try restarted.tally("/visits").count == 5)
     }
 
-    @Test("C85: what was refused while the disk was full is told the same after a crash behind it")
+    @Test("C85: a refusal on a full disk is repeated after a later crash")
     func refused() throws {
         let recovery = try Recovery(of: TestTree.make(), limits: ServerLimits())
             .finish(epoch: 7, sequence: 0)
@@ -152,7 +152,7 @@ struct RecoveryTests {
         #expect(try restarted.tally("/visits").count == 2)
     }
 
-    @Test("C85: a session that ended while the disk was full is gone behind a crash as well")
+    @Test("C85: a session that ended on a full disk stays ended after a crash")
     func endedWhileFull() throws {
         let (harness, client, session) = try start()
         client.add(1)
@@ -223,7 +223,7 @@ struct RecoveryTests {
         #expect(try !back(third, session).welcome.isResumed)
     }
 
-    @Test("X117: a row names those open nodes alone that its batch speaks of")
+    @Test("X117: a row names only the open nodes that its batch uses")
     func aliases() throws {
         let (harness, client, _) = try start()
         for id in 1..<200 as Range<UInt32> {
@@ -243,7 +243,7 @@ struct RecoveryTests {
         #expect(named == [[7, 0]])
     }
 
-    @Test("C87: once ended sessions are forgotten, those are adopted that began since")
+    @Test("C87: once ended sessions are forgotten, sessions begun since are adopted")
     func forgotten() throws {
         let (harness, client, _) = try start()
         client.add(1)
@@ -261,7 +261,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("an id of a durable task comes once, over snapshots, restarts and lost ends")
+    @Test("an id of a durable task occurs once, over snapshots, restarts and lost ends")
     func taskIDs() throws {
         let (harness, _, _) = try start()
         let parts = try Self.parts(of: harness)
@@ -297,7 +297,7 @@ struct RecoveryTests {
         #expect(restarted.server.memory.sessions == 1)
     }
 
-    @Test("R96: a restart ends former connections in its first turn, before anybody is served")
+    @Test("R96: a restart ends former connections in its first turn, before it serves clients")
     func connectionsEnd() throws {
         let (harness, client, session) = try start()
         client.dispatch(Tally.Action.hold)
@@ -320,7 +320,7 @@ struct RecoveryTests {
         #expect(try third.tally("/visits") == restarted.tally("/visits"))
     }
 
-    @Test("C89: who comes back after a restart gets the deltas that it missed")
+    @Test("C89: a client that reconnects after a restart gets the deltas that it missed")
     func ring() throws {
         let (harness, client, _) = try start()
         for _ in 0..<5 { client.add(1) }
@@ -335,7 +335,7 @@ struct RecoveryTests {
         #expect(frames.filter { $0.kind == .delta }.map(\.number) == [3, 4, 5])
     }
 
-    @Test("C89: what memory does not hold any more comes from the journal, if that has all of it")
+    @Test("C89: deltas that are no longer in memory come from the journal, if it has all of them")
     func fromJournal() throws {
         let (harness, client, _) = try start { $0.ringBytesMax = 200 }
         for _ in 0..<6 {
@@ -371,7 +371,7 @@ struct RecoveryTests {
         #expect(try resume(1) == (.snapshot, []))
     }
 
-    @Test("J48: rows that are replayed in pieces, with snapshots between, lead to the same server")
+    @Test("J48: rows replayed in pieces, with snapshots between, lead to the same server")
     func everything() throws {
         var random = SeededGenerator(seed: 11)
         for round in 0..<12 {

@@ -45,7 +45,7 @@ struct ServerSnapshotTests {
         #expect(try restarted.tally("/visits").count == 3)
     }
 
-    @Test("sessions that remember many outcomes are copied few at a time")
+    @Test("sessions with many outcomes are copied a few at a time")
     func largeSessions() throws {
         let limits = ServerLimits()
         let recovery = Recovery(of: TestTree.make(), limits: limits)
@@ -69,14 +69,14 @@ struct ServerSnapshotTests {
         #expect(counts == [2, 2, 2])
     }
 
-    @Test("a part that is no part is refused")
+    @Test("bytes that are no part of a snapshot are refused")
     func garbage() throws {
         let recovery = Recovery(of: TestTree.make(), limits: ServerLimits())
         #expect(throws: RecoveryError.self) { try recovery.restore([1, 2, 3]) }
         #expect(throws: RecoveryError.self) { try recovery.restore([]) }
     }
 
-    @Test("a snapshot that is cancelled costs the server nothing more")
+    @Test("a cancelled snapshot costs the server nothing more")
     func cancelled() throws {
         let harness = try ServerHarness.keeping()
         let snapshot = try harness.beginSnapshot()
@@ -88,7 +88,7 @@ struct ServerSnapshotTests {
         again.cancel()
     }
 
-    @Test("J48: a snapshot holds what the batches before it hold, and nothing of the turn at hand")
+    @Test("J48: a snapshot contains the batches before it, and nothing of the current turn")
     func sealed() throws {
         let harness = try ServerHarness.keeping { $0.inFlightMax = 8 }
         let client = harness.client()
@@ -112,7 +112,7 @@ struct ServerSnapshotTests {
         #expect(aheadCount > 0, "the case did not come up")
     }
 
-    @Test("J48: what a snapshot knows of sessions is in the batches up to its last turn")
+    @Test("J48: the sessions in a snapshot are those of the batches up to its last turn")
     func completed() throws {
         let harness = try ServerHarness.keeping { $0.inFlightMax = 8 }
         let client = harness.client()

@@ -10,7 +10,7 @@ struct EventGateTests {
     private func peer(_ pid: Int32, uid: UInt32 = 1) -> Peer { Peer(uid: uid, gid: 1, pid: pid) }
 
     @Test(
-        "a fault of one kind is told once in the interval, and the next says how many were not")
+        "a fault of one kind is logged once in an interval, and the next line counts the others")
     func interval() {
         var gate = EventGate(interval: 10 * second, eventsMax: 8)
         #expect(gate.admit(peer(1), .framing, at: second) == 0)
@@ -21,7 +21,7 @@ struct EventGateTests {
         #expect(gate.admit(peer(1), .framing, at: 21 * second) == 1)
     }
 
-    @Test("another kind, another process and another user are told apart")
+    @Test("another kind, another process and another user have log lines of their own")
     func keys() {
         var gate = EventGate(interval: 10 * second, eventsMax: 8)
         #expect(gate.admit(peer(1), .framing, at: 0) == 0)
@@ -31,7 +31,7 @@ struct EventGateTests {
         #expect(gate.admit(peer(1), .framing, at: 0) == nil)
     }
 
-    @Test("ever new processes fill neither the log nor the memory, and all are counted")
+    @Test("ever new processes fill neither the log nor the memory, and all faults are counted")
     func bounded() {
         var gate = EventGate(interval: 10 * second, eventsMax: 4)
         var told = 0
@@ -48,7 +48,7 @@ struct EventGateTests {
         #expect(UInt64(told) + leftOut + gate.leftOut == 10_000)
     }
 
-    @Test("complaints without a peer have a share of their own")
+    @Test("faults without a peer have a limit of their own")
     func complaints() {
         var gate = EventGate(interval: 10 * second, eventsMax: 1)
         let told = (0..<100).filter { _ in gate.admitComplaint(at: 20 * second) != nil }

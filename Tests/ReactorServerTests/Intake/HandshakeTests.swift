@@ -22,7 +22,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("a client gets a session, keeps it after its connection, and gives it up with goodbye")
+    @Test("a client gets a session, keeps it after its connection, and ends it with goodbye")
     func session() throws {
         let bench = try OrganBench()
         let first = OrganBench.connection(2)

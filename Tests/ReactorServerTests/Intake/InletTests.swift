@@ -14,7 +14,7 @@ struct InletTests {
         return FrameProgress(end: end, needed: end < held.bytes.count ? 10 : 0)
     }
 
-    @Test("a cut frame waits for its end, and is overdue when that does not come in time")
+    @Test("a partial frame waits for its end, and is overdue if that does not come in time")
     func cut() {
         var inlet = Inlet()
         inlet.keep(
@@ -35,7 +35,7 @@ struct InletTests {
         #expect(isOver)
     }
 
-    @Test("a paused connection holds everything, and says how long")
+    @Test("a paused connection keeps all bytes, and reports for how long")
     func paused() {
         var inlet = Inlet()
         let isNew = inlet.pause()
@@ -67,7 +67,7 @@ struct InletTests {
         #expect(spent == [2, 2])
     }
 
-    @Test("a connection that rests is not resumed until it wakes")
+    @Test("a resting connection is not resumed until it wakes")
     func rests() {
         var inlet = Inlet()
         let wasReading = inlet.rest()
@@ -80,7 +80,7 @@ struct InletTests {
         #expect(wasPaused)
     }
 
-    @Test("what was handled is counted, and a cleared inlet holds nothing")
+    @Test("handled frames are counted, and a cleared inlet holds nothing")
     func clear() {
         var inlet = Inlet()
         inlet.advance(30)

@@ -22,7 +22,7 @@ struct IntakeTests {
         #expect(bench.connection.inlet.value.usedByteCount == UInt64(2 * ping.count))
     }
 
-    @Test("a connection that has had its share rests, and goes on when another turn has ended")
+    @Test("a connection with a used-up share rests, and goes on after another turn has ended")
     func share() throws {
         let bench = try OrganBench { $0.framesPerTurnMax = 2 }
         receive(ping + ping + ping, bench)
@@ -36,7 +36,7 @@ struct IntakeTests {
         #expect(bench.endTurn().count == 1)
     }
 
-    @Test("what a paused client sent is handled once it has taken enough")
+    @Test("frames of a paused client are handled once it has read enough")
     func readOn() throws {
         let bench = try OrganBench()
         bench.delivery.pauseReading(bench.connection)
@@ -48,7 +48,7 @@ struct IntakeTests {
         #expect(bench.takeOrders() == ["pause 1", "resume 1"])
     }
 
-    @Test("a frame of no known kind ends the connection, and nothing behind it is handled")
+    @Test("a frame of no known kind ends the connection, and later frames are not handled")
     func fault() throws {
         let bench = try OrganBench()
         receive(TestClient.frame(.welcome) + ping, bench)
@@ -56,7 +56,7 @@ struct IntakeTests {
         #expect(bench.endTurn().map(\.kind) == [.closing])
     }
 
-    @Test("the first frame is a hello, or the connection ends")
+    @Test("the connection ends unless its first frame is a hello")
     func hello() throws {
         let bench = try OrganBench()
         let stranger = OrganBench.connection(2)

@@ -27,7 +27,7 @@ struct PeerAdmissionTests {
         return connection
     }
 
-    @Test("a connection that ends makes room, and one that was turned away does not")
+    @Test("an ended connection makes room, and a refused one does not")
     func room() {
         let admission = admission { $0.connectionsMax = 1 }
         let first = connect(1, 5, admission)
@@ -55,7 +55,7 @@ struct PeerAdmissionTests {
         #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)
     }
 
-    @Test("a connection is silent until it is heard, and a drained server admits no client")
+    @Test("a connection is silent until its first frame, and a drained server admits no client")
     func silence() {
         let admission = admission { $0.handshakesMax = 1 }
         let first = connect(1, 5, admission)

@@ -17,7 +17,7 @@ struct RestQueueTests {
         return due
     }
 
-    @Test("a connection rests until the turn after the one in which it had its share has ended")
+    @Test("a connection rests until the turn after the one that used up its share has ended")
     func turns() {
         var queue = RestQueue()
         let (first, second) = (connection(1), connection(2))
@@ -36,7 +36,7 @@ struct RestQueueTests {
         #expect(endedTurns == 3)
     }
 
-    @Test("a connection that was closed in the meantime is not read on")
+    @Test("a connection that was closed in between is not read again")
     func closed() {
         var queue = RestQueue()
         let gone = connection(1)
@@ -47,7 +47,7 @@ struct RestQueueTests {
         #expect(due == [])
     }
 
-    @Test("a connection that has its share again while it is read on rests for one more turn")
+    @Test("a connection that uses up its share again while it is read rests for one more turn")
     func again() {
         var queue = RestQueue()
         let greedy = connection(1)

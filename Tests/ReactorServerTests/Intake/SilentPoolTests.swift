@@ -14,7 +14,7 @@ struct SilentPoolTests {
         return pool.takeExcess { _ in true }
     }
 
-    @Test("S38: the oldest of the most crowded user goes, whoever the newcomer is")
+    @Test("S38: the oldest silent connection of the most crowded user closes, whoever connects")
     func oldest() {
         var pool = SilentPool(countMax: 4)
         for number in 1...3 as ClosedRange<UInt64> {
@@ -27,7 +27,7 @@ struct SilentPoolTests {
         #expect(enter(7, of: 7, &pool) == id(2))
     }
 
-    @Test("S38: one that spoke or left makes room, and is not missed twice")
+    @Test("S38: a connection that spoke or left makes room, and only once")
     func leave() {
         var pool = SilentPool(countMax: 2)
         #expect(enter(1, of: 7, &pool) == nil && enter(2, of: 7, &pool) == nil)
@@ -40,7 +40,7 @@ struct SilentPoolTests {
         #expect(pool.count == 0)
     }
 
-    @Test("S38: a user who floods never drives out another who has fewer")
+    @Test("S38: a user with many connections never displaces another user with fewer")
     func flood() {
         var pool = SilentPool(countMax: 64)
         #expect(enter(1, of: 8, &pool) == nil)
@@ -50,7 +50,7 @@ struct SilentPoolTests {
         #expect(pool.count == 64)
     }
 
-    @Test("S38: none goes whose socket was not read yet, and all that are too many go then")
+    @Test("S38: no connection closes before its socket was read, and all in excess close then")
     func unread() {
         var pool = SilentPool(countMax: 2)
         for number in 1...6 as ClosedRange<UInt64> { pool.enter(id(number), of: 7) }

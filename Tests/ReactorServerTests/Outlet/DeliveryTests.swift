@@ -69,7 +69,7 @@ struct DeliveryTests {
         #expect(frames.map(\.id) == [3, 0, 1] && frames.map(\.number) == [1, 3, 4])
     }
 
-    @Test("a client that has too many actions in flight is paused, and offered once they have left")
+    @Test("a client with too many actions in flight is paused, and offered once they have left")
     func inFlight() {
         let delivery = delivery { $0.inFlightMax = 2 }
         let connection = OrganBench.connection(1)
@@ -85,7 +85,7 @@ struct DeliveryTests {
         #expect(!delivery.resumeReading(connection), "it is read from already")
     }
 
-    @Test("no client that sends actions is read from while the journal is behind")
+    @Test("no client that sends actions is read while the journal is behind")
     func congestion() {
         let delivery = delivery { $0.unreleasedBytesMax = 5 }
         let connection = OrganBench.connection(1)
@@ -99,7 +99,7 @@ struct DeliveryTests {
         #expect(delivery.holdBack(false) && delivery.endCongestion())
     }
 
-    @Test("a leaving connection is closed once it has taken its farewell")
+    @Test("a leaving connection is closed once it has read its closing frame")
     func farewell() {
         let delivery = delivery()
         let connection = OrganBench.connection(1)
@@ -116,7 +116,7 @@ struct DeliveryTests {
         #expect(connection.isClosed)
     }
 
-    @Test("a large answer pauses its reader, and is given back when it was sent or cut")
+    @Test("a large answer pauses its reader, and is returned when it was sent or ended")
     func answers() {
         let delivery = delivery()
         let (first, second) = (OrganBench.connection(1), OrganBench.connection(2))

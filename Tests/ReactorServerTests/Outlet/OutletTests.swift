@@ -180,7 +180,7 @@ struct OutletTests {
         #expect(isMarked, "an outcome comes behind the mark of its turn")
     }
 
-    @Test("actions are in flight until the last of their outcomes leaves, or has none")
+    @Test("actions are in flight until the last of their outcomes has left, or has none")
     func inFlight() {
         var bench = Bench()
         bench.outlet.beginActions(3, byteCount: 90)
@@ -196,7 +196,7 @@ struct OutletTests {
         #expect(none == ActionCount())
     }
 
-    @Test("a run of plain outcomes is one, and a gap ends it")
+    @Test("a run of plain outcomes is one frame, and a gap ends it")
     func runs() {
         var outlet = Outlet()
         let first = outlet.addRun(AppliedRun(ordinal: 1, sequence: 10, count: 2))
@@ -210,7 +210,7 @@ struct OutletTests {
         #expect(none == nil)
     }
 
-    @Test("what must wait copies its few bytes of a large turn, and keeps no more alive")
+    @Test("waiting bytes of a large turn are copied if they are few, and keep no more alive")
     func copies() {
         var bench = Bench()
         bench.place.isUpdateQueueFull = true
@@ -222,7 +222,7 @@ struct OutletTests {
         #expect(kept == 10)
     }
 
-    @Test("a large answer leaves in parts behind what is queued, and is done with its last part")
+    @Test("a large answer leaves in parts after queued frames, and is done with its last part")
     func answers() throws {
         var table = AnswerTable()
         let answer = table.single([UInt8](repeating: 65, count: WireWriter.partBytesMax + 10))

@@ -3,7 +3,7 @@ import Testing
 @testable import ReactorServer
 
 struct RangeListTests {
-    @Test("ranges that follow each other are one, others stay apart, empty ones are none")
+    @Test("adjacent ranges are joined, others stay apart, and empty ones are dropped")
     func joins() {
         var list = RangeList()
         #expect(list.isEmpty && list.count == 0)

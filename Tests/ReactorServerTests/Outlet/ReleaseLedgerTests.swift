@@ -57,7 +57,7 @@ struct ReleaseLedgerTests {
         #expect(isEmpty && last == 5)
     }
 
-    @Test("an answer about a turn that left, or never ended, is ignored")
+    @Test("an answer about a turn that has left, or never ended, is ignored")
     func strangeNumbers() {
         var ledger = ReleaseLedger(byteCountMax: 1_000)
         ledger.seal([], batchByteCount: 10)
@@ -74,7 +74,7 @@ struct ReleaseLedgerTests {
         #expect(numbers == [])
     }
 
-    @Test("too many waiting bytes congest, until the journal has caught up with half of them")
+    @Test("too many waiting bytes cause congestion, until the journal has caught up with half")
     func congestion() {
         var ledger = ReleaseLedger(byteCountMax: 100)
         for _ in 0..<3 { ledger.seal([], batchByteCount: 40) }

@@ -22,7 +22,7 @@ struct DeltaRingTests {
         return bytes.map { TestClient.parse($0, from: &offset).map(\.number) }
     }
 
-    @Test("a node's frames after a sequence are found, in order, and no other node's")
+    @Test("the ring finds a node's frames after a sequence, in order, and no other node's")
     func frames() {
         var ring = DeltaRing(bytesMax: 10_000, searchBytesMax: 10_000)
         ring.append(batch(after: 10, [1, 2, 1]))
@@ -35,7 +35,7 @@ struct DeltaRingTests {
         #expect(ring.frames(of: 1, after: 9, upTo: 16) == nil)
     }
 
-    @Test("the oldest goes beyond the budget, and a search that reads too much finds nothing")
+    @Test("the oldest deltas go beyond the budget, and a search that reads too much finds nothing")
     func bounds() {
         var ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 500)
         for step in 0..<100 as Range<UInt64> { ring.append(batch(after: step, [1])) }

@@ -15,7 +15,7 @@ struct NodeFinderTests {
         #expect(try finder.find("/").node === finder.tree.root)
     }
 
-    @Test("a path that is none, and one that leads nowhere, are refused, with the nearest name")
+    @Test("a text that is no path, and a path without a node, are refused with the nearest name")
     func missing() {
         func refusal(_ path: String) -> Refusal? {
             do throws(Refusal) {

@@ -21,7 +21,7 @@ struct PatchTests {
     }
 
     // [WIRE-8-5]
-    @Test("F54, F58: whoever asks for patches gets the changed fields and keys alone")
+    @Test("F54, F58: a subscriber that asks for patches gets only the changed fields and keys")
     func fieldsAndKeys() throws {
         let harness = ServerHarness.ledger(20)
         let writer = writer(harness)
@@ -40,7 +40,7 @@ struct PatchTests {
         #expect(try watcher.value == value(harness, "/ledger"))
     }
 
-    @Test("F54: what is set to an equal value, or does not travel, is not sent")
+    @Test("F54: a field set to an equal value, or not transmitted, is not sent")
     func unchanged() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -55,7 +55,7 @@ struct PatchTests {
         #expect(patched.sizes.isEmpty && whole.sizes.isEmpty)
     }
 
-    @Test("F54, F58: of a recorded state in another, the fields that changed are sent alone")
+    @Test("F54, F58: of a tracked state in another, only the changed fields are sent")
     func nestedFields() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -79,7 +79,7 @@ struct PatchTests {
         }
     }
 
-    @Test("F54: a key that is set to an equal value, or removed where nothing is, is not sent")
+    @Test("F54: a key set to an equal value, or removed where there is none, is not sent")
     func unchangedKeys() throws {
         let harness = ServerHarness.ledger(3, value: { ["name": .text("n\($0)"), "size": 4] })
         let writer = writer(harness)
@@ -107,7 +107,7 @@ struct PatchTests {
         #expect(encoded.patchesEncoded == 0)
     }
 
-    @Test("F54: what is changed in place and stays what it was is sent once, and not again")
+    @Test("F54: a field changed in place to an equal value is sent once, and not again")
     func unchangedPatches() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -128,7 +128,7 @@ struct PatchTests {
         #expect(try watcher.value == value(harness, "/ledger"))
     }
 
-    @Test("F54: who missed what came between two patches that are the same is not left behind")
+    @Test("F54: a follower that missed an update between two equal patches catches up")
     func patchesAroundASnapshot() throws {
         let harness = ServerHarness.ledger(3, change: { $0.queueBytesMax = 2_000 })
         let writer = writer(harness)
@@ -153,7 +153,7 @@ struct PatchTests {
         #expect(try watcher.value == value(harness, "/ledger"))
     }
 
-    @Test("a simple client keeps whole values, beside one that takes patches")
+    @Test("a client without patches gets whole values, beside one with patches")
     func mixed() throws {
         let harness = ServerHarness.ledger(20)
         let writer = writer(harness)
@@ -185,7 +185,7 @@ struct PatchTests {
         #expect(after.valueBytesEncoded - before.valueBytesEncoded == UInt64(watchers[0].sizes[0]))
     }
 
-    @Test("R107: one leaf of a state of 100 MiB changes, and the leaf alone is encoded and sent")
+    @Test("R107: of a state of 100 MiB with one changed leaf, only the leaf is encoded and sent")
     func huge() throws {
         let block = WireValue.bytes([UInt8](repeating: 1, count: 1 << 20))
         let harness = ServerHarness.ledger(100, value: { _ in block })
@@ -209,7 +209,7 @@ struct PatchTests {
     }
 
     @Test(
-        "a live watcher of a value with 40,000 keys costs writers what they change, not the value")
+        "a watcher of a value with 40,000 keys costs writers their changes, not the value")
     func manyKeys() throws {
         let harness = ServerHarness.ledger(40_000)
         let writer = writer(harness)
@@ -263,7 +263,7 @@ struct PatchTests {
         }
     }
 
-    @Test("F54: a change of one key costs the watchers of another nothing, and tells them nothing")
+    @Test("F54: a change of one key costs the watchers of another nothing, and sends nothing")
     func keys() throws {
         let harness = ServerHarness.ledger(10)
         let writer = writer(harness)
@@ -288,7 +288,7 @@ struct PatchTests {
         #expect(watchers[4].value == nil && watchers[4].sizes == [0])
     }
 
-    @Test("children that come, change and go are keys of what is above them")
+    @Test("children that are created, changed and removed are keys of their parent's value")
     func children() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -320,7 +320,7 @@ struct PatchTests {
         #expect(root.value?["house"]?["rooms"]?.mapValue?.keys.map(\.text) == ["a"])
     }
 
-    @Test("who does not know its changes, or lost its past, sends the whole")
+    @Test("a slice without known changes, or with a lost past, is sent whole")
     func unknown() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -336,7 +336,7 @@ struct PatchTests {
         #expect(try watcher.patches == 1 && watcher.value == value(harness, "/ledger"))
     }
 
-    @Test("a patch above 64 KiB comes in parts, each of which says that it is one")
+    @Test("a patch above 64 KiB comes in parts, each of which is marked as a patch")
     func parts() throws {
         let harness = ServerHarness.ledger(3)
         let writer = writer(harness)
@@ -348,7 +348,7 @@ struct PatchTests {
         #expect(try watcher.value == value(harness, "/ledger"))
     }
 
-    @Test("over random actions, pauses and new watchers, patched values are the daemon's")
+    @Test("over random actions, pauses and new watchers, patched values equal the daemon's")
     func random() throws {
         for seed in UInt64(1)...20 {
             var random = SeededGenerator(seed: seed)

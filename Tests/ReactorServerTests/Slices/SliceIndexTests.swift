@@ -18,7 +18,7 @@ struct SliceIndexTests {
         return index
     }
 
-    @Test("a change is shown by the slices above it, at it and below it, and by no others")
+    @Test("a change concerns the slices above it, at it and below it, and no others")
     func showing() {
         let slices = [
             slice(0), slice(1, "entries"), slice(2, "entries", "a"), slice(3, "entries", "b"),
@@ -36,7 +36,7 @@ struct SliceIndexTests {
         #expect(ids("count") == [0, 6] && ids("title") == [0])
     }
 
-    @Test("a slice is found by its field, and gone once removed")
+    @Test("a slice is found by its field, and no longer after its removal")
     func removal() {
         let slices = [
             slice(0), slice(1, "entries"), slice(2, "entries", "a"), slice(3, "entries", "a", "x"),

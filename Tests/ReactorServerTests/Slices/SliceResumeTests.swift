@@ -33,7 +33,7 @@ struct SliceResumeTests {
     }
 
     // [WIRE-10-3]
-    @Test("a slice that did not change since is unchanged: a mark and nothing else")
+    @Test("a slice that has not changed since gets a mark and nothing else")
     func resumeUnchanged() throws {
         let writer = start()
         writer.add(1)
@@ -73,7 +73,7 @@ struct SliceResumeTests {
         #expect(frames.last?.kind == .mark && frames.last?.number == 15)
     }
 
-    @Test("all who come back in a turn that changed what nobody followed have that change")
+    @Test("all clients that return in a turn get its change of a slice that no client followed")
     func resumeTogether() throws {
         let writer = start()
         writer.add(1)
@@ -90,7 +90,7 @@ struct SliceResumeTests {
         }
     }
 
-    @Test("a replica of a child that was removed and came again gets a snapshot, no deltas")
+    @Test("a replica of a child that was removed and created again gets a snapshot, no deltas")
     func resumeReborn() throws {
         let writer = start()
         writer.dispatch(House.Action.build(name: "a"), to: 3)
@@ -127,7 +127,7 @@ struct SliceResumeTests {
     }
 
     // [WIRE-10-4]
-    @Test("a client of another history gets a snapshot that says so, and only once")
+    @Test("a client of another history gets one snapshot with the flag fresh")
     func resumeFresh() throws {
         start().add(1)
         harness.turn()

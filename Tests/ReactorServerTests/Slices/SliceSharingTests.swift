@@ -13,7 +13,7 @@ struct SliceSharingTests {
             FrameHeader(kind: .subscribe, number: 1), body.span, of: bench.connection)
     }
 
-    @Test("an owed snapshot is encoded once for all its followers, and paid once")
+    @Test("an owed snapshot is encoded once for all its followers, and sent to each once")
     func pays() throws {
         let bench = try OrganBench()
         follow(bench, "/page")

@@ -7,7 +7,7 @@ import Testing
 @Suite("SliceTable")
 struct SliceTableTests {
     @Test(
-        "who follows the same gets the same slice; the last to leave takes the marks off the node")
+        "followers of the same path share a slice; the last to leave removes the node's marks")
     func sharing() throws {
         let tree = TestTree.make()
         let page = try #require(try tree.node(at: SlicePath("/page")))
@@ -26,7 +26,7 @@ struct SliceTableTests {
         #expect(!page.isWatched && table.count == 0 && table.values(of: page.number).isEmpty)
     }
 
-    @Test("a slice notes places below it, and the whole where that is all it can tell")
+    @Test("a slice records changes by place, and the whole value where it knows no more")
     func notes() {
         let tree = TestTree.make()
         var table = SliceTable(cachedBytesMax: 0)

@@ -47,7 +47,7 @@ struct SliceTests {
     }
 
     // [WIRE-8-2]
-    @Test("who subscribes to a slice again has it once, as the last request asked for it")
+    @Test("a client that subscribes again to a slice has it once, as the last request says")
     func again() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/visits", .value)
@@ -70,7 +70,7 @@ struct SliceTests {
     }
 
     // [WIRE-8-8]
-    @Test("a delta tells its origin by public number and ordinal, never by secret")
+    @Test("a delta names its origin by public number and ordinal, never by secret")
     func origin() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/visits")
@@ -83,7 +83,7 @@ struct SliceTests {
         #expect(try Origin.decode(delta.body.span, &cursor) == Origin(client: 1, ordinal: 77))
     }
 
-    @Test("the bytes that subscribers get are the bytes of the batch, for all of them")
+    @Test("all subscribers get the same bytes as the batch")
     func sharedBytes() {
         let writer = start()
         let readers = (0..<3).map { _ in start() }
@@ -109,7 +109,7 @@ struct SliceTests {
     }
 
     // [WIRE-8-10]
-    @Test("two slices of one connection move together: deltas of both, then one mark")
+    @Test("two slices of one connection advance together: deltas of both, then one mark")
     func together() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/visits")
@@ -130,7 +130,7 @@ struct SliceTests {
     }
 
     // [WIRE-9-1]
-    @Test("an outcome comes behind the delta and the mark of what it caused")
+    @Test("an outcome comes after the delta and the mark of its change")
     func outcomeBehindDelta() {
         let client = start()
         client.subscribe("/visits")
@@ -162,7 +162,7 @@ struct SliceTests {
         #expect(reader.frames(.value).isEmpty)
     }
 
-    @Test("the value of a parent shows its children, and changes with them")
+    @Test("the value of a parent contains its children, and changes with them")
     func composed() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/", .value)
@@ -176,7 +176,7 @@ struct SliceTests {
     }
 
     // [WIRE-8-9]
-    @Test("a value above 64 KiB comes in parts, put together it is the value")
+    @Test("a value above 64 KiB comes in parts, which joined are the value")
     func parts() throws {
         let (writer, reader) = (start(), start())
         writer.dispatch(Page.Action.fill(count: 200_000), to: 2)
@@ -196,7 +196,7 @@ struct SliceTests {
     }
 
     // [WIRE-6-2] [WIRE-11-1]
-    @Test("W29: a path that leads nowhere is NOT_FOUND with the nearest name, for every request")
+    @Test("W29: a path without a node is NOT_FOUND with the nearest name, for every request")
     func notFound() throws {
         let client = start()
         client.subscribe("/vists")
@@ -213,7 +213,7 @@ struct SliceTests {
 
     // [WIRE-8-1]
     @Test(
-        "W29: a replica of a child that is not there is NOT_FOUND; its value is absent, and comes")
+        "W29: a replica of a missing child is NOT_FOUND; its value is absent until it is created")
     func absentChild() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/house/rooms/a")
@@ -228,7 +228,7 @@ struct SliceTests {
     }
 
     // [WIRE-8-12]
-    @Test("W29: a slice of a removed child is gone, and nothing of it is left")
+    @Test("W29: a slice of a removed child is gone, and leaves nothing behind")
     func gone() throws {
         let (writer, reader) = (start(), start())
         writer.dispatch(House.Action.build(name: "a"), to: 3)
@@ -255,7 +255,7 @@ struct SliceTests {
 
     // [WIRE-8-7]
     @Test(
-        "W29: a replica of a collection tells the keys that are there, then those that come and go")
+        "W29: a replica of a collection gets the present keys, then created and removed ones")
     func collection() throws {
         let (writer, reader) = (start(), start())
         for name in ["bb", "a"] { writer.dispatch(House.Action.build(name: name), to: 3) }
@@ -306,7 +306,7 @@ struct SliceTests {
         return all.filter { names.contains($0.key) }
     }
 
-    @Test("W28: subscribing and leaving 5,000 times leaves nothing behind, at no time")
+    @Test("W28: subscribing and leaving 5,000 times leaves nothing behind, at any time")
     func churn() throws {
         let client = start()
         let visits = try #require(harness.server.tree.node(at: try SlicePath("/visits"))).number
@@ -341,7 +341,7 @@ struct SliceTests {
         }
     }
 
-    @Test("W28: whether a path leads somewhere is found out without encoding what stands there")
+    @Test("W28: whether a path leads to a value is decided without encoding the value")
     func probe() throws {
         let harness = ServerHarness(Tree(Heavy(), epoch: 7))
         let client = harness.client()
@@ -357,7 +357,7 @@ struct SliceTests {
         #expect(Heavy.Load.encodings.withLock(\.self) == 2)
     }
 
-    @Test("W27: subscriptions beyond the limit are refused with QUOTA, leaving makes room")
+    @Test("W27: subscriptions beyond the limit are refused with QUOTA, and leaving makes room")
     func quota() throws {
         let harness = ServerHarness { $0.subscriptionsPerConnectionMax = 2 }
         let client = start(harness)
@@ -374,7 +374,7 @@ struct SliceTests {
         #expect(frames.contains { $0.kind == .subscribed })
     }
 
-    @Test("W27: a uid has at most so many subscriptions, on however many connections")
+    @Test("W27: a uid has a limit of subscriptions, on however many connections")
     func quotaOfUser() throws {
         let harness = ServerHarness { $0.subscriptionsPerUIDMax = 5 }
         let paths = ["/visits", "/other", "/page"]
@@ -399,7 +399,7 @@ struct SliceTests {
         #expect(harness.server.memory.subscriptions == 4)
     }
 
-    @Test("W27: slices of removed nodes and of connections that are closed count no more")
+    @Test("W27: slices of removed nodes and of closed connections no longer count")
     func quotaGivenBack() throws {
         let (writer, reader) = (start(), start())
         writer.dispatch(House.Action.build(name: "a"), to: 3)
@@ -415,7 +415,7 @@ struct SliceTests {
         #expect(harness.server.memory.subscriptions == 0)
     }
 
-    @Test("W30: many who ask for one slice share one encoded snapshot per change")
+    @Test("W30: many subscribers of one slice share one encoded snapshot per change")
     func sharedSnapshot() throws {
         let writer = start()
         writer.dispatch(Page.Action.fill(count: 100_000), to: 2)
@@ -440,7 +440,7 @@ struct SliceTests {
         #expect(harness.server.statistics.snapshotsEncoded == 3)
     }
 
-    @Test("an idle subscriber is told at a tick how far everything is, and only if it is news")
+    @Test("an idle subscriber gets a mark at a tick, and only if it is news")
     func idleMarks() throws {
         let (writer, reader) = (start(), start())
         reader.subscribe("/page")

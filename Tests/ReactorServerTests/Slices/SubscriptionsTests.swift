@@ -30,7 +30,7 @@ struct SubscriptionsTests {
         #expect(bench.subscriptions.count == 0 && bench.sharing.sliceCount == 0)
     }
 
-    @Test("a client that has seen all of a slice is told so, one of another epoch gets it fresh")
+    @Test("a client that has seen all of a slice gets no snapshot, and one of another epoch does")
     func resumes() throws {
         let bench = try OrganBench()
         subscribe(bench, "/visits", from: Revision(epoch: 7, sequence: 0))
@@ -42,7 +42,7 @@ struct SubscriptionsTests {
         #expect(started == [.unchanged, .snapshot])
     }
 
-    @Test("a field of a replica, a path that leads nowhere and one too many are refused")
+    @Test("a field of a replica, a path without a node and one slice too many are refused")
     func refused() throws {
         let bench = try OrganBench { $0.subscriptionsPerUIDMax = 1 }
         subscribe(bench, "/page/title")

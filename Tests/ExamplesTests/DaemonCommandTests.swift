@@ -11,7 +11,7 @@ struct DaemonCommandTests {
         #expect(run.output.contains("(in the daemon's code)"))
     }
 
-    @Test("it uses a configuration without reactors, and refuses a configuration with reactors")
+    @Test("a daemon in code uses a configuration without reactors, and refuses one with reactors")
     func config() async throws {
         let run = try await DaemonProcess.run(
             "tracker-daemon", config: "limits: { inFlightMax: 7 }", arguments: ["--check"])
@@ -30,7 +30,7 @@ struct DaemonCommandTests {
         #expect(run.log.contains("--config <file>"))
     }
 
-    @Test("its help lists its options and exit codes, and its version is the program's own")
+    @Test("a daemon's help lists its options and exit codes, and its version is the program's own")
     func help() async throws {
         let help = try await DaemonProcess.run(
             "tracker-daemon", config: nil, arguments: ["--help"])

@@ -4,7 +4,7 @@ import TrackerExample
 
 @Suite("An issue")
 struct IssueTests {
-    @Test("it keeps comments, and rejects blank ones")
+    @Test("an issue keeps comments, and rejects blank ones")
     func comment() throws {
         let store = Store(TrackerExample.Issue())
         try store.dispatch(.comment("I see it too"))

@@ -50,7 +50,7 @@ struct TrackerProgramTests {
         #expect(never.errors.contains("such as 5s"))
     }
 
-    @Test("a request that cannot be carried out fails with one line")
+    @Test("a request that the tracker refuses fails with one line")
     func refusals() async throws {
         let tracker = try await tracker()
         #expect(try await tracker("close", "7").errors.contains("no issue has the number 7"))

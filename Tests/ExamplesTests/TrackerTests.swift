@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The tracker")
 struct TrackerTests {
-    @Test("it numbers the issues and keeps their titles")
+    @Test("the tracker numbers the issues and keeps their titles")
     func open() throws {
         let store = Store(Tracker())
         try store.dispatch(.open(title: "Login is slow"))

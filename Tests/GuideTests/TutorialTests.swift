@@ -55,7 +55,7 @@ struct TutorialTests {
     }
 
     @Test(
-        "its manifest parses, with the targets and dependencies that compile its files here"
+        "the tutorial's manifest parses, with the targets and dependencies of its files here"
     )
     func manifest() async throws {
         let directory = TestDirectory()
@@ -80,7 +80,7 @@ struct TutorialTests {
         #expect(products.isSubset(of: ours.products.map(\.name)) && products.count == 4)
     }
 
-    @Test("its shell commands print the shown output, with its own daemon")
+    @Test("the tutorial's shell commands print the shown output, with its own daemon")
     func shell() async throws {
         let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
         let lines = try Self.lines(of: "sh run")
@@ -98,7 +98,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("its client signs, shows the book, and reconnects to a restarted daemon")
+    @Test("the tutorial's client signs, shows the book, and reconnects to a restarted daemon")
     func client() async throws {
         let daemon = try await DaemonProcess.start("guestbook-daemon", config: nil)
         // stdbuf, because a program that prints into a file buffers its output.

@@ -64,7 +64,7 @@ struct ReadmeTests {
         client.close()
     }
 
-    @Test("its daemon mounts it at the configured path, beside the ready-made kinds")
+    @Test("the README's daemon mounts it at the configured path, beside the ready-made kinds")
     func daemon() throws {
         guard case .configured(let catalog) = TallyDaemon.reactors else {
             Issue.record("the daemon's reactors stand in its code")

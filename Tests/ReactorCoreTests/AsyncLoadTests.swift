@@ -16,7 +16,7 @@ struct AsyncLoadTests {
         #expect(Set<Load>([.none, .none, .loaded(["a"])]).count == 2)
     }
 
-    @Test("F60: its item and its failure are properties")
+    @Test("F60: the item and the failure of a load are properties")
     func reading() {
         let error = LoadError(code: "busy", message: "later")
         #expect(Load.loading.isLoading && !Load.none.isLoading)

@@ -32,7 +32,7 @@ struct KeyedTests {
         #expect(keyed["\u{e9}"] == 1)
     }
 
-    @Test("it is a map on the wire, in ascending order of the encoded keys")
+    @Test("a Keyed is a map on the wire, in ascending order of the encoded keys")
     func coding() throws {
         let keyed: Keyed<WireKey, Int> = ["bb": 2, "a": 1, "c": 3, "": 0]
         let same: [String: Int] = ["bb": 2, "a": 1, "c": 3, "": 0]

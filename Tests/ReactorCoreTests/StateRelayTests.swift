@@ -40,7 +40,7 @@ struct StateRelayTests {
         #expect(relay == nil)
     }
 
-    @Test("F83: it does not complete while it exists, and drops cancelled readers")
+    @Test("F83: a relay does not complete while it exists, and drops cancelled readers")
     func readers() async {
         let relay = StateRelay("a")
         var stream: AsyncStream<String>? = relay.values

@@ -49,7 +49,7 @@ struct ConfigDocumentTests {
     }
 
     @Test(
-        "nesting beyond the bound is refused, by the parser or by our count",
+        "nesting beyond the limit is refused, by the parser or by the composer's count",
         arguments: [65, 5_000])
     func nesting(depth: Int) {
         let open = String(repeating: "[", count: depth)

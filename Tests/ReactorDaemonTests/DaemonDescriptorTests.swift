@@ -12,7 +12,7 @@ struct DaemonDescriptorTests {
     }
 
     @Test(
-        "S36, S37: out of descriptors it parks its listener, serves on without spinning, resumes",
+        "S36, S37: without descriptors a daemon pauses its listener, serves on, and resumes",
         arguments: Place.allCases)
     func parked(_ place: Place) async throws {
         let daemon = try await DaemonProcess.start()

@@ -70,7 +70,7 @@ struct DivergenceTests {
         return nil
     }
 
-    @Test("J70: it is refused with path and sequence, and accepted by rebaseline, in a new epoch")
+    @Test("J70: the start is refused with path and sequence; rebaseline accepts it in a new epoch")
     func refused() async throws {
         let (probed, count) = try await makeHistory()
         let refused = try await DaemonProcess.run(

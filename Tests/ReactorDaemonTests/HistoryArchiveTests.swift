@@ -50,7 +50,7 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("queries of a closed connection are not worked on")
+    @Test("the archive does not work on queries of a closed connection")
     func gone() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))
@@ -209,7 +209,7 @@ struct HistoryArchiveTests {
         rig.close()
     }
 
-    @Test("R101: after stop() it works on no further query")
+    @Test("R101: after stop() the archive works on no further query")
     func stop() throws {
         let rig = try ArchiveRig()
         rig.append(1, .child("a", 1))

@@ -22,7 +22,7 @@ struct LinkTableTests {
     }
 
     @Test(
-        "it equals a dictionary after any insertions and removals",
+        "a table of links equals a dictionary after any insertions and removals",
         arguments: [
             // Numbers that follow each other, numbers at one distance, and numbers that share a
             // slot: the table's factor makes 1 of the last.

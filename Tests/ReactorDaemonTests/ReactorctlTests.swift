@@ -88,7 +88,7 @@ struct ReactorctlTests {
         #expect(try await reactorctl("get", "/settings/entries/theme").code == 66)
     }
 
-    @Test("without a daemon it ends with 69 and names the tried sockets")
+    @Test("without a daemon, reactorctl ends with 69 and names the tried sockets")
     func unreachable() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
         await reactorctl.daemon.stop()

@@ -34,7 +34,7 @@ struct TortureTests {
     }
 
     @Test(
-        "P73: SIGTERM ends it within five seconds despite non-reading clients; a second one at once"
+        "P73: SIGTERM ends a daemon within 5 s despite non-reading clients; a second one at once"
     )
     func terminated() async throws {
         try await torture("scenarios", "--only", "terminated")
@@ -47,12 +47,12 @@ struct TortureTests {
         try await torture("scenarios", "--only", "stopped,parted")
     }
 
-    @Test("P74: a client whose HELLO or frame arrived during the stop is not cut for being late")
+    @Test("P74: a client whose HELLO or frame arrived during the stop is not closed for being late")
     func halfway() async throws {
         try await torture("scenarios", "--only", "halfway")
     }
 
-    @Test("J59: at the file size limit it is read-only, and continues when the limit is raised")
+    @Test("J59: at the file size limit a daemon is read-only, and continues at a higher limit")
     func limited() async throws {
         try await torture("scenarios", "--only", "limited")
     }

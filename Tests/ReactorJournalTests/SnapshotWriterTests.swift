@@ -40,7 +40,7 @@ struct SnapshotWriterTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("a snapshot without parts, and one before the first row")
+    @Test("a snapshot may have no parts, or precede the first row")
     func empty() throws {
         let rig = JournalRig()
         let journal = try rig.open()
@@ -66,7 +66,7 @@ struct SnapshotWriterTests {
     }
 
     @Test(
-        "J57, J59: a snapshot that fails at any step leaves the old ones, and the journal continues",
+        "J57, J59: a snapshot that fails at any step leaves the old ones, and the journal goes on",
         arguments: ["open", "parts", "synchronize", "rename"])
     func fails(step: String) throws {
         let rig = JournalRig()
@@ -85,7 +85,7 @@ struct SnapshotWriterTests {
     }
 
     @Test(
-        "J60: a log or a name that cannot be made durable breaks the journal, not the snapshot alone",
+        "J60: a log or a name that cannot be made durable breaks the journal, not only the snapshot",
         arguments: ["log", "rename"])
     func brokenDisk(step: String) throws {
         let rig = JournalRig()

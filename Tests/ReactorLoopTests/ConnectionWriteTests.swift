@@ -93,7 +93,7 @@ import Testing
         #expect(tellings == 1)
     }
 
-    @Test("shutting down and finishing wait for what is pending")
+    @Test("shutting down and finishing wait for the pending bytes")
     func endsAfterPending() throws {
         for isFinish in [false, true] {
             let loop = try EventLoop()

@@ -3,7 +3,7 @@ import ReactorLoop
 import Testing
 
 struct FileSystemTests {
-    @Test("a file is read to its end, or to the bound, and a device that never ends to the bound")
+    @Test("a file is read to its end, or to the limit, and an endless device to the limit")
     func bytes() throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/file"
@@ -15,7 +15,7 @@ struct FileSystemTests {
         #expect(try FileSystem.bytes(at: "/dev/null").isEmpty)
     }
 
-    @Test("what cannot be read is refused with the system's code and the path")
+    @Test("an unreadable file is refused with the system's code and the path")
     func refusals() throws {
         let directory = TemporaryDirectory()
         let missing = directory.path + "/none"
@@ -27,7 +27,7 @@ struct FileSystemTests {
         #expect(folder?.errnoCode == EISDIR && folder?.subject == directory.path)
     }
 
-    @Test("directories are made with those above them, for their owner, and can be listed")
+    @Test("directories are made with their parents, for their owner only, and can be listed")
     func directories() throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/a//b/c"

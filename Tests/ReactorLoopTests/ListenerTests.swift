@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "S36, S37: out of descriptors it parks instead of spinning, and later accepts all clients")
+        "S36, S37: without descriptors a listener pauses instead of spinning, and later accepts")
     func parksWithoutDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test(
-        "S47: the removal of the socket's file is noticed, and a new socket serves beside the old")
+        "S47: a listener detects the removal of its file, and a new socket serves beside the old")
     func noticesItsRemoval() throws {
         let loop = try EventLoop()
         defer { loop.close() }

@@ -23,7 +23,7 @@ import Testing
         #expect(loop.turnCount < 100_000)
     }
 
-    @Test("jobs that post others share a turn, which ends all the same if they go on without end")
+    @Test("jobs that post others share a turn, which ends even if they post without end")
     func postsFromWithin() throws {
         let loop = try EventLoop()
         defer { loop.close() }

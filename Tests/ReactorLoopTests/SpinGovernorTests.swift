@@ -3,7 +3,7 @@ import Testing
 @testable import ReactorLoop
 
 @Suite struct SpinGovernorTests {
-    @Test("it polls up to its limit after prompt traffic, and never without a limit")
+    @Test("the governor polls up to its limit after prompt traffic, and never without a limit")
     func pollsAfterTraffic() {
         var governor = SpinGovernor(limit: 100_000)
         #expect(governor.deadline == nil)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "on a single processor it rests after several answers of peers on that processor in a row")
+        "on a single processor the governor rests after several answers of peers in a row")
     func sharesProcessor() {
         var governor = SpinGovernor(limit: 100_000)
         var now: UInt64 = 1_000_000_000

@@ -72,7 +72,7 @@ struct ReactorTypeTests {
     }
 
     @Test(
-        "otherwise the reactor is mirrored through an instance",
+        "a reactor that needs arguments is mirrored through an instance",
         arguments: [
             "let a: Int", "var a: Int", "let a: Int?", "@Child var a: Counter",
             "@Wrapped var a: Int?", "init(a: Int) {}", "var a = 1; init(a: Int, b: Int = 1) {}",

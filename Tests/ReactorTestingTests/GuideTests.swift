@@ -6,7 +6,7 @@ import Testing
 /// The code of the guide "Testing a reactor" compiles and does what the guide says.
 @Suite("The guide's snippets", .timeLimit(.minutes(10)))
 struct GuideTests {
-    @Test("a reactor, step by step")
+    @Test("the guide's steps test a reactor")
     func steps() {
         let store = TestStore(Search())
         store.send(.type("re")) { $0.text = "re" }
@@ -17,7 +17,7 @@ struct GuideTests {
         store.finish()
     }
 
-    @Test("children and followers")
+    @Test("the guide tests children and followers")
     func followers() {
         let store = TestStore(Search())
         store.send(.submit)
@@ -26,7 +26,7 @@ struct GuideTests {
         store.finish()
     }
 
-    @Test("code that uses a client")
+    @Test("the guide tests code that uses a client")
     func stub() async throws {
         let stub = Stub(Counter.self)
         let daemon = TestDaemon(stub)
@@ -44,7 +44,7 @@ struct GuideTests {
         real.close()
     }
 
-    @Test("several clients")
+    @Test("the guide tests several clients")
     func clients() throws {
         let daemon = TestDaemon(Counter())
         let ann = daemon.connect()
@@ -61,7 +61,7 @@ struct GuideTests {
         #expect(outcome == .rejected(Rejection("negative", "only 5")))
     }
 
-    @Test("a storm", arguments: 0..<4 as Range<UInt64>)
+    @Test("the guide tests a storm", arguments: 0..<4 as Range<UInt64>)
     func storm(seed: UInt64) {
         let simulation = Simulation(seed: seed, clients: 5) { Till() }
         simulation.invariant("the till is never below zero") { $0.total >= 0 }

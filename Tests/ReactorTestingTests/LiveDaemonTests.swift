@@ -20,7 +20,7 @@ struct LiveDaemonTests {
         client.close()
     }
 
-    @Test("it ends with its last reference, and removes its socket")
+    @Test("a live daemon ends with its last reference, and removes its socket")
     func end() async throws {
         var daemon: LiveDaemon? = try LiveDaemon(Counter())
         let path = try #require(daemon?.path)
@@ -137,7 +137,7 @@ struct RunningDaemonTests {
         #expect(running.mirror.state.history == [4, 1, 10, 1])
     }
 
-    @Test("a saga started in whenOpen hears clients' actions, and clients see its puts")
+    @Test("a saga started in whenOpen receives clients' actions, and clients see its puts")
     func saga() async throws {
         let running = try await Running { counter in
             counter.runSaga { saga in

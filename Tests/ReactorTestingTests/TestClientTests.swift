@@ -19,7 +19,7 @@ private struct Board {
 
 @Suite("A client in memory")
 struct TestClientTests {
-    @Test("a mirror sends an action, which is carried out when the daemon has settled")
+    @Test("a mirror sends an action, which is applied when the daemon has settled")
     func send() throws {
         let daemon = TestDaemon(Counter())
         let mirror = try daemon.connect().mirror(Counter.self)

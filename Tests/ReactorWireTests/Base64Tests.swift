@@ -11,7 +11,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "the examples of RFC 4648",
+        "the examples of RFC 4648 are encoded and decoded",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
             ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),

@@ -73,7 +73,7 @@ struct FrameAssemblerTests {
         return (writer.bytes, bodies)
     }
 
-    @Test("frames that come whole are read where they lie, and nothing is held")
+    @Test("complete frames are read in place, and the assembler holds nothing")
     func whole() {
         let (bytes, bodies) = Self.stream([0, 7, 300])
         var reader = Reader()
@@ -83,7 +83,7 @@ struct FrameAssemblerTests {
         #expect(isEmpty && stored == 0)
     }
 
-    @Test("a stream cut at any two bytes makes the same frames")
+    @Test("a stream cut at any two bytes gives the same frames")
     func cuts() {
         let (bytes, bodies) = Self.stream([0, 7, 0, 25])
         for first in 0...bytes.count {
@@ -99,7 +99,7 @@ struct FrameAssemblerTests {
         }
     }
 
-    @Test("a frame that comes byte by byte is looked at for its header and its end alone")
+    @Test("a frame that arrives byte by byte is read only when its header and its end arrive")
     func looks() {
         let (bytes, bodies) = Self.stream([64])
         var reader = Reader()
@@ -108,7 +108,7 @@ struct FrameAssemblerTests {
         #expect(reader.idleLooks == 0)
     }
 
-    @Test("only the cut frame is copied, and not what arrives behind it")
+    @Test("only the partial frame is copied, and not the bytes after it")
     func copies() {
         let (bytes, _) = Self.stream([10, 1_000])
         var assembler = FrameAssembler()
@@ -121,7 +121,7 @@ struct FrameAssemblerTests {
     }
 
     @Test(
-        "what a reader left stays in its place until most of it is used, and keeps no idle memory")
+        "unused bytes stay in place until most are used, and keep no idle memory")
     func memory() {
         var assembler = FrameAssembler()
         let bytes = [UInt8](repeating: 7, count: 10_000)
@@ -154,7 +154,7 @@ struct FrameAssemblerTests {
     }
 
     @Test(
-        "random frames in random reads, with pauses, come out in order", arguments: Seed.starts(64))
+        "random frames in random reads, with pauses, are read in order", arguments: Seed.starts(64))
     func random(start: UInt64) {
         var seed = Seed(start)
         let lengths = (0..<40).map { _ in seed.below(4) == 0 ? seed.below(9_000) : seed.below(60) }

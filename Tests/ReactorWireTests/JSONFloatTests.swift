@@ -5,7 +5,7 @@ import Testing
 @Suite("Numbers without a form in JSON")
 struct JSONFloatTests {
     @Test(
-        "each has one text, which decodes to the same bits",
+        "each such number has one text, which decodes to the same bits",
         arguments: [
             (0x7ff0_0000_0000_0000, "Infinity"), (0xfff0_0000_0000_0000, "-Infinity"),
             (0x7ff8_0000_0000_0000, "NaN"), (0xfff8_0000_0000_0000, "NaN:fff8000000000000"),

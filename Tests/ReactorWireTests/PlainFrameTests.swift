@@ -11,7 +11,7 @@ struct PlainFrameTests {
         return writer.bytes
     }
 
-    @Test("it decodes like the general decoder, at any offset")
+    @Test("a plain frame decodes as with the general decoder, at any offset")
     func reads() throws {
         let bytes = [0, 0, 0] + frame()
         let plain = PlainFrame(.delta, in: bytes.span, at: 3, frameBytesMax: 100)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A revision")
 struct RevisionTests {
-    @Test("its text decodes to the same revision, with padding and at the extremes")
+    @Test("a revision's text decodes to the same revision, with padding and at the extremes")
     func text() {
         let revisions = [
             Revision(epoch: 0, sequence: 0), Revision(epoch: 0xab, sequence: 7),
@@ -28,7 +28,7 @@ struct RevisionTests {
         }
     }
 
-    @Test("on the wire it is an array of exactly two elements")
+    @Test("on the wire a revision is an array of exactly two elements")
     func wire() throws {
         let revision = Revision(epoch: 1, sequence: 2)
         #expect(revision.wireBytes().hex == "820102")

@@ -13,7 +13,7 @@ struct WireEmbeddedTests {
     }
 
     // [WIRE-3-1]
-    @Test("before it is sent on, it is converted to the daemon's form")
+    @Test("before an embedded value is sent on, it is converted to the daemon's form")
     func normalized() throws {
         for (hex, told) in [("1800", "00"), ("9f01ff", "8101"), ("c11a514b67b0", "1a514b67b0")] {
             #expect(try WireEmbedded(wireBytes: [UInt8](hex: hex)).normalized.bytes.hex == told)
@@ -22,7 +22,7 @@ struct WireEmbeddedTests {
         #expect(plain.normalized == plain)
     }
 
-    @Test("it ends at the value's end")
+    @Test("an embedded value ends at the value's end")
     func end() throws {
         let bytes = [UInt8](hex: "83010203f6")
         var cursor = WireCursor()
@@ -39,7 +39,7 @@ struct WireEmbeddedTests {
         }
     }
 
-    @Test("it decodes as its original type")
+    @Test("an embedded value decodes as its original type")
     func decode() throws {
         #expect(try WireEmbedded(["a": 1]).decode(as: [String: Int].self) == ["a": 1])
         #expect(throws: WireError.self) { try WireEmbedded("a").decode(as: Int.self) }

@@ -53,7 +53,7 @@ struct WireFormatArticleTests {
         return numbers
     }
 
-    @Test("it lists every kind and every flag with its number, and no other")
+    @Test("the article lists every kind and every flag with its number, and no other")
     func kindsAndFlags() {
         var expected: [String: UInt8] = [:]
         for kind in FrameKind.allCases { expected["\(kind)"] = kind.rawValue }
@@ -71,7 +71,7 @@ struct WireFormatArticleTests {
         }
     }
 
-    @Test("it lists every code of the system")
+    @Test("the article lists every code of the system")
     func codes() {
         let codes: [FaultCode] = [
             .framing, .state, .version, .timeout, .busy, .draining, .sessionBusy, .decode,
@@ -81,7 +81,7 @@ struct WireFormatArticleTests {
         for code in codes { #expect(Self.article.contains("\n| \(code) |"), "\(code)") }
     }
 
-    @Test("its limits equal the code's")
+    @Test("the article's limits equal the code's")
     func limits() {
         let article = Self.article.split { " \n".contains($0) }.joined(separator: " ")
         #expect(article.contains("at most \(WireLimits.actionDepthMax) deep in an action"))

@@ -47,7 +47,7 @@ struct SlidingArrayTests {
         #expect(sliding.isEmpty)
     }
 
-    @Test("it is encoded as an array, and a path leads to an index")
+    @Test("a sliding array is encoded as an array, and a path leads to an index")
     func coding() throws {
         var sliding: SlidingArray<Int> = [9, 1, 2]
         sliding.removeFirst()

@@ -56,7 +56,7 @@ struct CycleTests {
         #expect(found.map(\.detail) == ["High -> Low (C: A), Low -> High (B: C)"])
     }
 
-    @Test("a circle of three files is found in a small target, a circle of two is not")
+    @Test("a cycle of three files is found in a small target, a cycle of two is not")
     func circles() {
         func value(_ texts: [String]) -> Int {
             let files = texts.enumerated().map { number, text in

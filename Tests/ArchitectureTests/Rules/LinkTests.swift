@@ -112,7 +112,7 @@ struct LinkTests {
         }
     }
 
-    @Test("a link to no file, and one into another catalog, are found")
+    @Test("a link to a missing file, and one into another catalog, are found")
     func plantedPaths() {
         let text = "[a](../B) [b](C/D) [c](https://e.org) [d](#e)\n<doc:F> <doc:G>\n"
         let document = Document(path: "S/A.docc/a", text: text)

@@ -29,7 +29,7 @@ struct StateTests {
         }
     }
 
-    @Test("a class has at most fifteen stored properties, which only it can set")
+    @Test("a class has at most fifteen stored properties, and only the class can set them")
     func tree() {
         expectNone(
             Figure.findings(
@@ -37,7 +37,7 @@ struct StateTests {
                 notYet: NotYet.table))
     }
 
-    @Test("at most five types may have open properties, each for a reason, and each of them has")
+    @Test("at most five types may have open properties, each listed with its reason")
     func reasons() {
         #expect(OpenState.reasons.count <= OpenState.countMax)
         let open = Set(

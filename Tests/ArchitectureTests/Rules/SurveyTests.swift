@@ -3,7 +3,7 @@ import Testing
 
 /// Prints the figures of the rules: `REACTORD_SURVEY=1 swift test --filter SurveyTests`.
 struct SurveyTests {
-    @Test("the survey holds every file of Sources, and its report the lines of each type")
+    @Test("the survey contains every file of Sources, and its report the lines of each type")
     func report() {
         let survey = Survey.current
         let files = Repository.current.files(in: "Sources")
@@ -15,7 +15,7 @@ struct SurveyTests {
         FileHandle.standardOutput.write(Data(text.joined(separator: "\n").utf8))
     }
 
-    @Test("a type's row adds up its declaration, its extensions and nothing else")
+    @Test("a type's row sums its declaration and its extensions, and nothing else")
     func rows() {
         let texts = [
             "public struct A: ~Copyable {\n    private var a = 0\n    var b = 0\n"

@@ -53,14 +53,14 @@ struct WalkTests {
         }
     }
 
-    @Test("every file on the page is there once, and holds the type beside it")
+    @Test("every file on the page exists once, and contains the type beside it")
     func tree() {
         let page = Document(path: Self.page, text: Repository.text(at: Self.page))
         #expect(Self.steps(of: page).count > 30)
         expectNone(Self.findings(in: page, sources: Repository.current.files(in: "Sources")))
     }
 
-    @Test("a file that is gone and a type that moved are found")
+    @Test("a missing file and a moved type are found")
     func planted() {
         let page = Document(
             path: "P",

@@ -74,7 +74,7 @@ struct ComingFromReducerTests {
         #expect(bench.state == Feed.State(items: [], message: "Offline()"))
     }
 
-    @Test("the lines of the page, as shown")
+    @Test("the other lines of the guide behave as it says")
     func lines() {
         let load: @Sendable () async throws -> [String] = { ["one"] }
         let store = Store(Feed(load: load))

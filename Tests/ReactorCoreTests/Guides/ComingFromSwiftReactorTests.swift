@@ -43,7 +43,7 @@ final class Clicker: BaseReactor<Clicker.Action, Clicker.Mutation, Clicker.State
 
 @Suite("guide: coming from SwiftReactor")
 struct ComingFromSwiftReactorTests {
-    @Test("F7, F12: synchronous mutations first, and one notification for each emission")
+    @Test("F7, F12: synchronous mutations come first, and each emission notifies once")
     func page() async throws {
         var shown: [Int] = []
         let store = Store(Clicker())

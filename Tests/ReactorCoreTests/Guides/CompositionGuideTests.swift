@@ -94,7 +94,7 @@ struct CompositionGuideTests {
         #expect(try tree.send(Action.close("nuts")) == "applied 2")
     }
 
-    @Test("a follower is a transaction of its own, right behind the action")
+    @Test("a follower is a transaction of its own, directly after the action")
     func follower() throws {
         let tree = Tree(Warehouse(), epoch: 1)
         #expect(try tree.send(Action.open("nuts")) == "applied 1")

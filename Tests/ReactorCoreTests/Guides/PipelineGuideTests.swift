@@ -158,7 +158,7 @@ struct PipelineGuideTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("F28, F25, F17: observers and inputs in a served tree")
+    @Test("F28, F25, F17: a served tree takes observers and inputs")
     func served() async throws {
         let inbox = Mailbox<@Sendable (Tree) -> Void>(ring: {})
         let tree = Tree(

@@ -38,7 +38,7 @@ struct SchemaEvolutionGuideTests {
         try Thermostat.State(keptBytes: WireValue(json: json).wireBytes().span)
     }
 
-    @Test("what was kept under a former name is read, and a removed field is given up")
+    @Test("a value kept under a former name is read, and a removed field is dropped")
     func names() throws {
         let read = try kept(#"{"temperature":7,"colour":"red"}"#)
         #expect(read == Thermostat.State(celsius: 7))
@@ -55,7 +55,7 @@ struct SchemaEvolutionGuideTests {
         #expect(peer == Thermostat.State(celsius: 3))
     }
 
-    @Test("migrate translates what today's types do not read, and nothing else")
+    @Test("migrate translates values that today's types cannot decode, and nothing else")
     func migration() throws {
         let old = try WireValue(json: #"{"fahrenheit":50}"#)
         #expect(Thermostat.migrate(old, of: .state) == ["celsius": 10])

@@ -5,7 +5,7 @@ import Testing
 /// Drives ``SagaDesk``.
 @Suite("SagaSource")
 struct SagaSourceTests {
-    @Test("F35: take by case, by predicate, and any next action")
+    @Test("F35: a saga takes by case, by predicate, or any next action")
     func forms() throws {
         let bench = StoreBench(Tracker())
         let handle = bench.run { saga in

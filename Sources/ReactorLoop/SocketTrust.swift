@@ -17,7 +17,7 @@ package struct SocketTrust: Equatable, Sendable {
         self.trustsSystemDirectory = trustsSystemDirectory
     }
 
-    /// Checks the user of the listener at `address`, and the users who can replace the socket.
+    /// Checks the user of the listener at `address`, and the users that can replace the socket.
     ///
     /// *Throws*: ``LoopError/untrustedSocket(path:_:)``. *C*: `stat` of the directory and, if the
     /// system's directory is trusted, of the one above.

@@ -81,8 +81,8 @@ extension Dictionary: WireCodable where Key: WireMapKey, Value: WireCodable {
 struct WireKeyOrder<Place>: Comparable where Place: Equatable {
     @usableFromInline let text: String
     @usableFromInline let place: Place
-    // Length and first bytes nearly always decide; comparing two numbers costs a tenth of the
-    // texts.
+    // Length and first bytes nearly always decide. Comparing these two numbers costs a tenth of
+    // comparing the texts.
     @usableFromInline let byteCount: Int
     @usableFromInline let leadingWord: UInt64
 

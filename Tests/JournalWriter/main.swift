@@ -4,7 +4,7 @@ import ReactorThreads
 
 // journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT [END]]
 //
-// Prints the row behind which it continues with the journal in DIRECTORY, and appends rows until
+// Prints the row after which it continues with the journal in DIRECTORY, and appends rows until
 // there are ROWS rows, each with at most BYTES bytes of deltas. Writes the sequence of each
 // appended row to standard output at once, one per line. With LIMIT, no file may grow beyond that
 // many bytes; 0 means no limit. With END, the process kills itself with SIGKILL once that many

@@ -107,7 +107,7 @@ struct ReconnectStormTests {
         }
         #expect(Set(pauses.map(\.client)).count == Self.count)
         let drawn = pauses.filter { $0.attempt == 1 }.map(\.nanoseconds)
-        // On a machine that stood still for long, the test may have missed some pauses.
+        // On an overloaded machine, the test may have missed some pauses.
         #expect(drawn.count > Self.count / 2)
         #expect(Set(drawn).count > drawn.count * 9 / 10)
         let perTenth = drawn.reduce(into: [UInt64: Int]()) { counts, pause in

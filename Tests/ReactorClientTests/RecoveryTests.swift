@@ -7,7 +7,7 @@ import Testing
 @testable import ReactorClient
 
 /// A client whose daemon crashed and continues with its journal.
-@Suite("A daemon that goes on")
+@Suite("A daemon that continues its journal")
 struct RecoveryTests {
     private typealias Action = StockReactors.Counter.Action
 

@@ -151,7 +151,7 @@ struct EffectTests {
     }
 
     @Test(
-        "F14: an effect that throws is reported to its caller; its emissions stay, and all goes on")
+        "F14: an effect that throws is reported to its caller; its emissions stay, the rest goes on")
     func failure() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         try tree.send(Fetcher.Action.fail("a"), from: 1, ordinal: 4)

@@ -167,7 +167,7 @@ struct TransformTests {
         #expect(bench.state.sum == 4)
     }
 
-    @Test("F25: merged sources enter as transactions of their own, behind the earlier stages")
+    @Test("F25: merged sources enter as transactions of their own, after the earlier stages")
     func sources() {
         let bench = StoreBench(
             Adder(actions: { actions in
@@ -180,7 +180,7 @@ struct TransformTests {
         #expect(bench.store.sequence == 2)
     }
 
-    @Test("F25: a source of mutations enters behind the earlier stages, without an action")
+    @Test("F25: a source of mutations enters after the earlier stages, without an action")
     func mutationSources() throws {
         let bench = StoreBench(
             Adder(mutations: { mutations in

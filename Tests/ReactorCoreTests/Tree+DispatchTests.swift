@@ -12,7 +12,7 @@ struct TreeDispatchTests {
         #expect(tree.deltas == ["0@1", "0@2", "0@3", "0@4"])
     }
 
-    @Test("F43: followers run in the order of their requests, with their own behind them")
+    @Test("F43: followers run in the order of their requests, and their own followers after them")
     func breadth() throws {
         let tree = Tree(Group([("a", Desk()), ("b", Desk())]), epoch: 1)
         #expect(try tree.send(Desk.Action.fan(3), to: "/a") == "applied 1")

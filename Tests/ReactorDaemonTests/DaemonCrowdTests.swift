@@ -115,8 +115,8 @@ struct DaemonCrowdTests {
             client.send(.dispatch, id: 0, number: number, merge.wireBytes())
             #expect(client.frame()?.kind == .applied)
         }
-        // Before each question an action makes the checksum before it stale. Each question spells the
-        // path its own way.
+        // Before each question an action makes the checksum before it stale. Each question spells
+        // the path in its own way.
         var storm = WireWriter()
         for number in UInt64(26)..<526 {
             let set: WireValue = ["set": ["key": "key", "value": .text("value \(number)")]]
@@ -131,8 +131,8 @@ struct DaemonCrowdTests {
             Ask.checksum(path: "/large/" + letters.joined()).encode(into: &storm)
             storm.endFrame(at: question)
         }
-        // A stopped daemon finds all of them, and the signal, when it goes on. In one call they fit
-        // the socket's buffer, where a thousand small ones would block.
+        // A stopped daemon finds all of them, and the signal, when it continues. In one call they
+        // fit the socket's buffer, where a thousand small ones would block.
         daemon.signal(SIGSTOP)
         #expect(client.send(storm.bytes))
         daemon.signal(SIGTERM)

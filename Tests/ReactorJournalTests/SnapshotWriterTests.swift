@@ -85,7 +85,7 @@ struct SnapshotWriterTests {
     }
 
     @Test(
-        "J60: a log or a name that cannot be made durable breaks the journal, not only the snapshot",
+        "J60: a log or a name that cannot be made durable breaks the journal, not one snapshot",
         arguments: ["log", "rename"])
     func brokenDisk(step: String) throws {
         let rig = JournalRig()

@@ -89,7 +89,7 @@ struct ServerTests {
     }
 
     // [WIRE-9-2]
-    @Test("a client at a drain first sees its last actions' changes, then their outcomes")
+    @Test("at a drain, a client sees its last actions' changes before their outcomes")
     func drainOfAFollower() throws {
         let harness = ServerHarness()
         let client = harness.client()

@@ -10,7 +10,7 @@ private final class SlowPipe {
 
     init() {
         #expect(unsafe pipe(&ends) == 0)
-        // F_SETPIPE_SZ, which Swift's Glibc hides
+        // The command F_SETPIPE_SZ, which Swift's Glibc module does not export.
         #expect(fcntl(ends[1], 1_031, Int32(Self.byteCount)) >= 0)
     }
 

@@ -2,15 +2,15 @@ import Testing
 
 @testable import ReactorWire
 
-/// What a reader makes of a stream, whatever reads it arrives in.
+/// Frames in a stream that arrives in reads of any size.
 struct FrameAssemblerTests {
-    /// A reader as both shores have one: it handles whole frames, and stops when it is told to.
+    /// A reader like the server's and the client's: it handles complete frames, and may pause.
     private struct Reader: ~Copyable {
         var assembler = FrameAssembler()
         var bodies: [[UInt8]] = []
         /// Frames that it still handles before it pauses.
         var framesLeft = Int.max
-        /// Times that it was called on bytes of which it could use none.
+        /// Number of calls with bytes of which it could use none.
         var idleLooks = 0
 
         mutating func receive(_ bytes: Span<UInt8>) {

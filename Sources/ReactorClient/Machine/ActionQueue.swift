@@ -27,7 +27,7 @@ struct ActionQueue: ~Copyable {
         return pending.inFlight < window && pending.next == pending.sentEnd
     }
 
-    /// Begins the frame of the next action and returns where it starts; the caller encodes the action
+    /// Begins the frame of the next action and returns its offset; the caller encodes the action
     /// into ``writer`` and calls ``end(at:then:)``.
     @inlinable
     mutating func begin(_ node: NodeID) -> Int {

@@ -130,8 +130,7 @@ extension ClientMachine {
         link.value.part(
             (try? Closing(wireBytes: body))
                 ?? Closing(.framing, "the daemon gave no readable reason"))
-        // A daemon sends no frame after this one. The client does not wait for a daemon that leaves
-        // the socket open.
+        // It is a daemon's last frame: do not wait for the daemon to close the socket.
         leaveConnection()
     }
 

@@ -22,8 +22,8 @@ public final class ClientMachine {
     /// Receives news of actions whose outcome has arrived before: the action's ordinal, and the
     /// news.
     package var onNotice: ((UInt64, Notice) -> Void)?
-    /// Called when the daemon has lost a part of its history: with the revision that mirrors showed,
-    /// and the revision that they show now.
+    /// Called when the daemon has lost a part of its history: with the revision that mirrors
+    /// showed, and the revision that they show now.
     package var onRollback: ((_ from: Revision, _ to: Revision) -> Void)?
     /// Receives ``phase`` whenever it changes.
     package var onPhase: ((ClientPhase) -> Void)?

@@ -10,6 +10,6 @@ enum Documentation {
         "init(stringLiteral",
     ]
 
-    /// Files that still lack comments. A file without a missing comment must leave this list.
+    /// Files whose public symbols still lack comments. A complete file must leave this list.
     static let owed: Set<String> = []
 }

@@ -50,7 +50,7 @@ struct ParsedFile: Sendable {
         /// Line, counted from 0.
         let line: Int
 
-        /// Whether the name is not the author's choice.
+        /// Whether the language or a superclass prescribes the name.
         var isSpecial: Bool { isOverride || name == "init" || name == "subscript" }
     }
 

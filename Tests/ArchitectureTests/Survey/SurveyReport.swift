@@ -48,8 +48,8 @@ struct SurveyReport {
             "Circles", ["room", "files in one", "files", "share", "largest", "folders"], rows)
     }
 
-    /// The public declarations of each library; in brackets, the same with those of the modules
-    /// that it re-exports.
+    /// The number of public declarations of each library; in brackets, the number that includes the
+    /// modules that it re-exports.
     var products: String {
         let counts = survey.rooms.mapValues { $0.map(\.publicCount).reduce(0, +) }
         let programs = Set(manifest.targets.filter { $0.kind != "target" }.map(\.name))

@@ -126,7 +126,7 @@ struct PipelineGuideTests {
         #expect(bench.state.total == 20)
     }
 
-    @Test("F25: a merged source enters behind the earlier stages")
+    @Test("F25: a merged source enters after the earlier stages")
     func source() {
         let bench = bench
         prices.continuation.yield(.add(30))

@@ -80,7 +80,7 @@ extension ServerHarness {
 struct PatchedWatcher {
     let client: TestClient
     private(set) var value: WireValue?
-    /// Lengths of the updates' bodies since the last call of ``look()``.
+    /// Lengths of the updates' bodies since the last call of `look()`.
     private(set) var sizes: [Int] = []
     private(set) var patches = 0
     private var parts: [UInt8] = []

@@ -183,7 +183,7 @@ final class ServerHarness {
     }
 }
 
-/// The daemon's end of a socket, and the amount that its reader takes.
+/// The daemon's end of a socket, with the number of bytes that the reader still takes.
 final class FakeSocket {
     /// Number of bytes that the reader still takes; the rest waits.
     var room = Int.max

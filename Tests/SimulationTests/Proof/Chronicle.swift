@@ -16,7 +16,7 @@ final class Chronicle {
     /// The last action of a session whose outcome the client has confirmed; earlier outcomes may
     /// be forgotten.
     var confirmed: (_ secret: [UInt8]) -> UInt64 = { _ in .max }
-    /// Nodes that changed in batches after which the server had already gone on.
+    /// Nodes that changed in batches whose state was read after the server had continued.
     private var owed: Set<UInt32> = []
     private var owesAll = false
     /// Secrets of all sessions that were ever recorded.
@@ -30,7 +30,7 @@ final class Chronicle {
     private struct Page {
         var number: UInt64
         var sequence: UInt64
-        /// Whether the server had already gone on when its state was read.
+        /// Whether the server had already continued when its state was read.
         var isBlurred = false
         var nodes: [UInt32: NodePrint] = [:]
         var sessions: [UInt64: SessionPrint] = [:]

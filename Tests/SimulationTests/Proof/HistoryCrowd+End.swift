@@ -27,7 +27,7 @@ extension HistoryCrowd {
         compareExchanges()
     }
 
-    /// Whether to go on.
+    /// Whether the run continues.
     private var isWell: Bool { world.violations.isEmpty && !hasEnded }
 
     private var stayers: [Int] { members.indices.filter { !members[$0].isVisitor } }

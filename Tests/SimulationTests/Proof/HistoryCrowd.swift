@@ -57,7 +57,7 @@ final class HistoryCrowd {
         var claims: [UInt64] = []
         var leases: [LeaseClaim] = []
         var waits = 0
-        /// Whether it leaves soon, with a goodbye.
+        /// Whether the client leaves soon, with a goodbye.
         var isVisitor = false
     }
 

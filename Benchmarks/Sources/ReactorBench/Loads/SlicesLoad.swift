@@ -20,8 +20,8 @@ struct SlicesLoad: ParsableCommand {
     @Option(help: "How many snapshots to take.")
     var snapshots = 9
 
-    /// Turns after the last slice that count as well, because the writer still uses the collected
-    /// parts while the state changes.
+    /// Number of turns after the last slice that are measured too: the writer still uses the
+    /// collected parts while the state changes.
     private static let turnsBehind = 1_000
 
     func run() throws {

@@ -19,7 +19,7 @@ package final class LoopTimer: LoopResource {
         unsafe memory.assumingMemoryBound(to: uv_timer_t.self)
     }
 
-    /// Whether it is started.
+    /// Whether the timer is started.
     package var isStarted: Bool { unsafe uv_is_active(handle) != 0 }
 
     /// Fires once after `delay`, and then every `period` if there is one, never early.

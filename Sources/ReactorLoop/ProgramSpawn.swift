@@ -5,7 +5,7 @@ struct ProgramSpawn {
     var environment: [String: String] = [:]
     /// The descriptor for its standard input; `nil` for this process's own.
     var input: Int32?
-    /// Whether its output is dropped.
+    /// Whether the new program's output is dropped.
     var isSilent = false
 
     /// Starts this program with `arguments`, as the leader of a new process group. *C*:

@@ -15,7 +15,7 @@ package struct StandardStream: Sendable {
     /// The descriptor.
     package let descriptor: Int32
 
-    /// Whether it is a terminal. *C*: `isatty`.
+    /// Whether the stream is a terminal. *C*: `isatty`.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Waits for bytes and returns the available ones, at most `byteCountMax`; none at the end.

@@ -7,9 +7,9 @@ struct ReactorRule {
     var forms: [String]
     /// The correct declaration.
     var remedy: String
-    /// The reason why it cannot be async; `nil` if it can.
+    /// The reason why the function cannot be async; `nil` if it can.
     var whyNotAsync: String?
-    /// Whether it may throw a `Rejection`.
+    /// Whether the function may throw a `Rejection`.
     var mayThrow = false
     /// Whether the action is optional, as for effects of `start`.
     var mayLackAction = false

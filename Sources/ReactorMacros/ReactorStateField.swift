@@ -8,9 +8,9 @@ struct ReactorStateField {
     /// The name as in the source, perhaps in backticks.
     var identifier: String
     var isIgnored: Bool
-    /// Whether it is a `@Pulse`, which counts its assignments itself.
+    /// Whether the field is a `@Pulse`, which counts its assignments itself.
     var isPulse: Bool
-    /// Its index among the fields; fields beyond the last index share it.
+    /// The field's index among the fields; fields beyond the last index share it.
     var index = 0
 
     /// The largest index: the marks of a state are bits of one word.

@@ -7,7 +7,7 @@ package final class Flag: Sendable {
     /// Makes a flag that is not raised.
     package init() {}
 
-    /// Whether it is raised and has not been taken. *Cost*: a plain load.
+    /// Whether the flag is raised and has not been taken. *Cost*: a plain load.
     package var isUp: Bool { isRaised.load(ordering: .relaxed) }
 
     /// Raises it; the thread that takes it sees the caller's earlier writes.

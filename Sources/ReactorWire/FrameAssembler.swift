@@ -33,7 +33,7 @@ package struct FrameAssembler: ~Copyable {
     /// Makes an assembler that holds nothing.
     package init() {}
 
-    /// Whether it holds nothing.
+    /// Whether the assembler holds no bytes.
     @inlinable package var isEmpty: Bool { storage.isEmpty }
 
     /// Bytes that arrived and were not used.

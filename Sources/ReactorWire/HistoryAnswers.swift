@@ -1,7 +1,7 @@
 /// Answer to ``Ask/snapshot``.
 @WireCodable
 package struct SnapshotMade: Equatable, Sendable {
-    /// The journal's row at which it was taken.
+    /// The journal's row of the snapshot.
     package var row: UInt64
     /// The revision of that row.
     package var revision: Revision

@@ -39,7 +39,7 @@ package struct YAMLPair: Sendable {
 package struct YAMLScalar: Sendable {
     /// The text, without quotes and escapes.
     package let text: String
-    /// Whether it is neither quoted nor a block.
+    /// Whether the scalar is neither quoted nor a block.
     package let isPlain: Bool
 }
 

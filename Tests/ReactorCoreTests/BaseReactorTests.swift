@@ -69,7 +69,7 @@ final class Almanac: Logged<Almanac.Action, Almanac.Action, Almanac.State> {
     override func reduce(state: inout State, mutation: [String]) { state.lines += mutation }
 }
 
-/// Has children, reacts to one, and decides with its context.
+/// A reactor that has children, reacts to one, and decides with its context.
 @Reactor
 final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
     enum Action: Equatable, Sendable { case look, enter }

@@ -53,7 +53,7 @@ private struct Worker {
     }
 }
 
-/// Has workers that start with an effect each, and starts one effect for each completed one.
+/// A reactor whose workers start with an effect each; it starts one effect for each completed one.
 @Reactor
 private struct Crew {
     @Children var members = { (_: WireKey) in Member() }

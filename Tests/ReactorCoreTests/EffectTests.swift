@@ -59,7 +59,7 @@ struct Fetcher {
 
 enum FetchError: Error { case offline }
 
-/// Has fetchers that are created and removed.
+/// A reactor with fetchers that are created and removed.
 @Reactor
 struct Fetchers {
     @Children var all = { (_: WireKey) in Fetcher() }
@@ -151,7 +151,7 @@ struct EffectTests {
     }
 
     @Test(
-        "F14: an effect that throws is reported to its caller; its emissions stay, the rest goes on")
+        "F14: an effect that throws is reported to its caller; its emissions and other work stay")
     func failure() async throws {
         let tree = Tree(Fetcher(), epoch: 1, environment: world.environment)
         try tree.send(Fetcher.Action.fail("a"), from: 1, ordinal: 4)

@@ -99,7 +99,7 @@ struct Waiter: Reactor {
     }
 }
 
-/// Has effects, but no shouldCancel.
+/// A reactor with effects, but without shouldCancel.
 @Reactor
 private struct Napper {
     enum Action: Equatable, Sendable { case sleep }

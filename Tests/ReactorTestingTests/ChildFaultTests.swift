@@ -41,7 +41,7 @@ struct Worker {
     }
 }
 
-/// Has workers, and applies a policy to a failed worker.
+/// A reactor that has workers, and applies a policy to a failed worker.
 @Reactor
 struct Foreman {
     @Children var workers = { (_: WireKey) in Worker() }

@@ -137,7 +137,7 @@ private final class Load: Sendable {
     deinit { end.yield(number) }
 }
 
-/// Has effects that sleep and retain an object.
+/// A reactor whose effects sleep and retain an object.
 private struct Keeper: Reactor {
     struct Last: Sendable {
         weak var load: Load?

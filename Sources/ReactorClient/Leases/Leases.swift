@@ -62,7 +62,7 @@ final class HeldLease {
     }
 }
 
-/// Receives nothing once the lease is held, or why it cannot be granted.
+/// Called once the lease is held, or with the reason why it cannot be granted.
 typealias LeaseCompletion = (Result<Void, ClientError>) -> Void
 
 /// The children that a client leases. Requests each lease, again on each connection, until its

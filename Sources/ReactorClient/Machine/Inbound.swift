@@ -1,8 +1,8 @@
 import ReactorBytes
 import ReactorWire
 
-/// What has arrived on a connection and has not taken effect: a partial frame, updates before their
-/// mark, and outcomes that must follow those updates.
+/// Frames and outcomes that have arrived on a connection and have not taken effect: a partial
+/// frame, updates before their mark, and outcomes that must follow those updates.
 ///
 /// *Place*: a part of ``ClientMachine``; ``Following`` reads the updates that it holds back.
 struct Inbound: ~Copyable {

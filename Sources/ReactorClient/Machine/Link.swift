@@ -43,7 +43,7 @@ struct Link: ~Copyable {
         /// Waits before the next attempt.
         case pausing
         case connecting
-        /// Has sent hello.
+        /// Connected; the hello is sent, and the welcome has not arrived.
         case greeting
         case live
         case ended(ClientError)

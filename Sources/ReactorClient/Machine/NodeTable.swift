@@ -11,9 +11,9 @@ struct NodeEntry {
     var request: UInt64 = 0
     /// Number of holders; the number is not reused for another path while there are any.
     fileprivate(set) var holderCount = 0
-    /// True while its number is in the list of idle numbers.
+    /// True while the number is in the list of idle numbers.
     fileprivate var isListed = false
-    /// True if it was held since it was listed.
+    /// True if the number was held since it was listed.
     fileprivate var wasHeld = false
 
     enum State {

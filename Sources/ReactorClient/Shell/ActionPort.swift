@@ -174,7 +174,7 @@ extension ActionPort {
         return await answer.wait(cancelled: .unknown(.cancelled))
     }
 
-    /// How many of `actions` are sent at once, leaving room for other callers: at least one.
+    /// The number of `actions` to send at once, leaving room for other callers: at least one.
     func portion(of actions: ArraySlice<[UInt8]>) -> Int {
         var total = 0
         let end = actions.firstIndex { action in

@@ -11,7 +11,7 @@ struct Manifest {
         var rooms: Set<String> = []
         /// Products of other packages that it depends on.
         var products: Set<String> = []
-        /// Whether it has the common settings.
+        /// Whether the target has the common settings.
         let isStrict: Bool
         /// Line, counted from 0.
         let line: Int

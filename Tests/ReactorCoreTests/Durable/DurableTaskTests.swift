@@ -349,7 +349,7 @@ private struct Idle {
     func reduce(state: inout State, mutation: Mutation) {}
 }
 
-/// Has children with promises.
+/// A reactor whose children have promises.
 @Reactor
 private struct Dorm {
     @Children var idlers = { (_: WireKey) in Idle() }

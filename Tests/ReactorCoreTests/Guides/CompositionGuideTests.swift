@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide on composition shows, line for line.
+// The code of the guide on composition, line for line.
 
 @Reactor
 struct Bin {

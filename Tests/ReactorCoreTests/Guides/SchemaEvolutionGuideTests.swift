@@ -1,7 +1,7 @@
 import ReactorCore
 import Testing
 
-// What the guide on schema evolution shows, line for line.
+// The code of the guide on schema evolution, line for line.
 
 @Reactor
 struct Thermostat {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorServer
 
-/// The ends of effects that a session's client learns of, and when.
+/// Notices of the end of effects: which connection gets one, and when.
 struct AwaitedEffectsTests {
     @Test("F47: the end of an action's effects is reported once, and counts until then")
     func told() {

@@ -4,7 +4,7 @@ import Foundation
 struct Table {
     let rows: [Row]
 
-    /// The table with its head.
+    /// The table with its header row.
     var text: String {
         let head = ["measure", "placement", "ours", "peer", "against", "ratio", "target", "met"]
         let lines = [head] + rows.map(cells)

@@ -5,7 +5,7 @@
 @safe
 public struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutablePointer<UInt8>?
-    /// Number of bytes that fit before it grows.
+    /// Number of bytes that fit before the buffer grows.
     @usableFromInline var capacity: Int
     /// Number of bytes appended.
     @inlinable public var count: Int { written }

@@ -232,8 +232,8 @@ public final class Connection: LoopResource {
             // A peer whose socket is gone receives nothing that is written.
             if isHungUp { close() }
         } else if count < 0, count != Int(UV_ENOBUFS.rawValue) {
-            // Not ENOBUFS, which libuv reports for the empty buffer of a spent budget: those bytes
-            // stay for the next turn.
+            // Except ENOBUFS, which libuv reports for the empty buffer of a spent budget: those
+            // bytes stay for the next turn.
             loop.noteTraffic()
             fail("read", Int32(count))
         }

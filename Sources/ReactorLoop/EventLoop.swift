@@ -162,7 +162,7 @@ public final class EventLoop {
                     unsafe uv_close(handle, nil)
                 }
             }, nil)
-        // Each pass runs the close callbacks of the one before, until none is left.
+        // Each pass runs the close callbacks of the last one, until no callback is left.
         while unsafe uv_run(raw, UV_RUN_DEFAULT) != 0 {}
         let code = unsafe uv_loop_close(raw)
         precondition(code == 0, "uv_loop_close answered \(code): a handle is still open")
@@ -305,7 +305,7 @@ extension EventLoop {
     /// *Owner*: the loop's thread.
     package func atTurnEnd(_ work: any TurnEnding) { endings.value.listed.append(work) }
 
-    /// Runs the listed work, and work that it lists.
+    /// Runs the listed work, and the work that this lists in turn.
     private func runEndings() {
         while !endings.value.listed.isEmpty {
             var work = endings.value.take()
@@ -327,7 +327,7 @@ extension EventLoop {
     /// ``expectedReadsMax`` turns in a row serve that connection alone.
     package func expectInput(from connection: Connection?) { expectation.connection = connection }
 
-    /// Removes the hint if it is for `connection`.
+    /// Removes the hint if it names `connection`.
     func expectNoInput(from connection: Connection) {
         if expectation.connection === connection { expectation.connection = nil }
     }
@@ -350,7 +350,7 @@ extension EventLoop {
     /// The connection that is likely to have input next.
     struct Expectation {
         var connection: Connection?
-        /// Turns in a row that served it alone.
+        /// Number of turns in a row that served the connection alone.
         var turnCount = 0
     }
 

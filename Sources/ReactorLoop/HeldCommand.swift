@@ -19,9 +19,9 @@ import ReactorThreads
 package final class HeldCommand: Sendable {
     /// How a command ended.
     package enum Ending: Equatable, Sendable {
-        /// It exited with this code.
+        /// The command exited with this code.
         case exited(Int32)
-        /// A signal killed it.
+        /// A signal killed the command.
         case killed(signal: Int32)
     }
 

@@ -30,7 +30,7 @@ package final class Listener: LoopResource {
 
     /// The address; `nil` for an inherited socket without a path.
     package let address: UnixAddress?
-    /// The socket file it created; `nil` if the socket was inherited.
+    /// The socket file that the listener created; `nil` if the socket was inherited.
     package let identity: FileIdentity?
     /// Number of pauses for lack of descriptors.
     package private(set) var parkCount = 0

@@ -10,7 +10,7 @@
 ///
 /// A loop callback may call into it with `assumeIsolated`, at about 150 ns per call.
 package protocol LoopActor: Actor {
-    /// The loop it runs on, the same for its whole life.
+    /// The loop of the actor, the same for its whole life.
     nonisolated var loopHandle: LoopHandle { get }
 }
 

@@ -37,23 +37,23 @@ public enum LoopError: Error, Equatable, Sendable {
 
 /// The reason why a directory is not safe for a socket.
 public enum DirectoryFault: Equatable, Sendable {
-    /// It does not exist.
+    /// The directory does not exist.
     case isMissing
-    /// It is a symbolic link, which could be changed to lead elsewhere.
+    /// The directory is a symbolic link, whose target could be changed.
     case isSymbolicLink
-    /// It is not a directory.
+    /// The file is not a directory.
     case isNotADirectory
-    /// It belongs to `owner`, not to the expected user.
+    /// The directory belongs to `owner`, not to the expected user.
     case isOwnedBy(owner: UInt32, expected: UInt32)
-    /// Its group or all users may write to it. `mode` contains the permission bits.
+    /// The directory's group, or all users, may write to it. `mode` contains the permission bits.
     case isWritableByOthers(mode: UInt32)
 }
 
 /// The reason why a file at the socket's path must not be removed.
 public enum SocketFileFault: Equatable, Sendable {
-    /// It is a `kind`, such as "directory", and not a socket.
+    /// The file is a `kind`, such as "directory", and not a socket.
     case isNotASocket(kind: String)
-    /// It belongs to `owner`, not to the expected user.
+    /// The file belongs to `owner`, not to the expected user.
     case isOwnedBy(owner: UInt32, expected: UInt32)
     /// Another program, which does not hold the lock, listens there.
     case isInUse

@@ -4,7 +4,7 @@ import CLibUV
 ///
 /// *Owner*: the loop's thread. It can be started repeatedly until ``close()``.
 package final class LoopTimer: LoopResource {
-    /// Called each time it is due. Released when the timer closes.
+    /// Called each time the timer is due. Released when the timer closes.
     package var onFire: (() -> Void)?
 
     /// Opens a timer that is not started. *C*: `uv_timer_init`.
@@ -39,7 +39,7 @@ package final class LoopTimer: LoopResource {
             delay.wholeMilliseconds, period.map { max($0.wholeMilliseconds, 1) } ?? 0)
     }
 
-    /// Stops it. *C*: `uv_timer_stop`.
+    /// Stops the timer. *C*: `uv_timer_stop`.
     package func stop() {
         guard !isClosed else { return }
         unsafe uv_timer_stop(timer)

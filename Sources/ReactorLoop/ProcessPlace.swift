@@ -17,7 +17,7 @@ package enum ProcessPlace {
         defer { unsafe uv_os_free_environ(items, count) }
         for index in 0..<Int(count) {
             let name = unsafe String(cString: items[index].name)
-            // Of duplicates, the first counts, as in `getenv`.
+            // Of duplicate entries, the first counts, as in `getenv`.
             if variables[name] == nil {
                 variables[name] = unsafe String(cString: items[index].value)
             }

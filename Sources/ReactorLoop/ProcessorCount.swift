@@ -38,7 +38,7 @@ struct ProcessorCount {
     /// The share of the machine's processors that the process may use.
     enum Share {
         case several
-        /// One of several; peers may run on another.
+        /// One of several processors; peers may run on another.
         case oneOfSeveral
         /// The only one of the machine.
         case theOnly

@@ -9,7 +9,7 @@ import Glibc
 /// could replace the socket.
 @safe
 package final class RuntimeDirectory {
-    /// The path by which it was opened.
+    /// The path by which the directory was opened.
     package let path: String
     let descriptor: Int32
 

@@ -73,7 +73,7 @@ package enum SocketCandidates {
 package struct SocketCandidate: Equatable, Sendable {
     /// The reason why a path is a candidate.
     package enum Reason: Equatable, Sendable {
-        /// `$REACTORD_SOCKET` contains it.
+        /// The environment variable `$REACTORD_SOCKET` contains the path.
         case variable
         /// The user's own run-time directory, `$XDG_RUNTIME_DIR`.
         case runtimeDirectory
@@ -129,9 +129,9 @@ public struct SocketPathError: Error, Equatable, Sendable {
         case empty
         case relative
         case tooLong
-        /// It contains a zero byte, at which the kernel would cut it.
+        /// The path contains a zero byte, at which the kernel would cut it.
         case zeroByte
-        /// It ends in a slash, so it names a directory.
+        /// The path ends in a slash, so it names a directory.
         case directory
     }
 

@@ -78,7 +78,7 @@ package struct StandardStream: Sendable {
             return
         }
         let descriptor = descriptor
-        // Without a thread, the next write detects it.
+        // If no thread can be started, the next write detects the end.
         _ = try? WorkThread(name: "pipe reader") {
             PipeReader.waitForEnd(of: descriptor)
             action()

@@ -1,6 +1,6 @@
 /// An object with occasional work at the end of a turn.
 package protocol TurnEnding: AnyObject {
-    /// Called once for each time it was listed.
+    /// Called at the end of a turn, once for each time the object was listed.
     func endTurn()
 }
 

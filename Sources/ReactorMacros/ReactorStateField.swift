@@ -16,7 +16,7 @@ struct ReactorStateField {
     /// The largest index: the marks of a state are bits of one word.
     static let indexMax = 62
 
-    /// The name of the stored property behind it.
+    /// The name of the stored property behind the field.
     var storage: String { "_\(name)" }
 }
 

@@ -24,7 +24,7 @@ struct ReactorStateMacro: MemberMacro {
         }
     }
 
-    // Not private, which would make the memberwise initialiser private.
+    // A private property would make the memberwise initialiser private.
     private static func marks(_ state: ReactorStateType) -> Lines {
         let prefix = state.access.isInlinable ? "@usableFromInline " : ""
         return ["\(prefix)var _marks = StateMarks()"]

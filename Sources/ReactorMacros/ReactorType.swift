@@ -109,8 +109,9 @@ struct ReactorType {
     /// Whether the reactor is a subclass of `BaseReactor`.
     var inheritsBase: Bool { baseArguments != nil }
 
-    /// Whether the reactor is a subclass of another class, which may contain any part of it. Only a
-    /// subclass has overrides, and only an unknown class or protocol has type arguments.
+    /// Whether the reactor is a subclass of another class, which may declare any of the reactor's
+    /// parts. Only a subclass has overrides, and only an unknown class or protocol has type
+    /// arguments.
     var inheritsUnknownBase: Bool {
         guard !inheritsBase, let type = declaration.as(ClassDeclSyntax.self),
             let parent = type.inheritanceClause?.inheritedTypes.first?.type

@@ -134,6 +134,6 @@ extension SourceFix {
 }
 
 extension Trivia {
-    /// Whether it contains a line break.
+    /// Whether the text contains a line break.
     fileprivate var hasLineBreak: Bool { pieces.contains { $0.isNewline } }
 }

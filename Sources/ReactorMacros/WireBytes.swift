@@ -48,7 +48,8 @@ func words(_ bytes: [UInt8]) -> [(offset: Int, bytes: ArraySlice<UInt8>)] {
     }
 }
 
-/// A call that moves the cursor past `bytes` if they are next; `nil` if there are too many.
+/// A call that moves the cursor past `bytes` if they are the next bytes; `nil` if there are more
+/// than 24.
 func takesCall(_ bytes: [UInt8]) -> String? {
     guard (1...24).contains(bytes.count) else { return nil }
     // The last word may overlap the one before, so that all words are whole.

@@ -78,7 +78,8 @@ extension EnumExpansion {
             if cases.count > 1 {
                 body.append("    guard case \(pattern(item)) = self else { return .absent }")
             } else if !item.values.isEmpty {
-                // Not a `guard case`: a single case always matches, and the compiler would warn.
+                // A `guard case` would not do: a single case always matches, and the compiler would
+                // warn.
                 body.append("    switch self { case \(pattern(item)):")
             }
             body += reachPayload(index).indented

@@ -11,7 +11,7 @@ struct WireField {
     var defaultValue: WireDefault?
     var aliases: [WireBytes] = []
     var doc = ""
-    /// Whether other modules may read and set it.
+    /// Whether other modules may read and set the field.
     var isPublic = false
 
     /// The type as the base of a member access.

@@ -33,7 +33,7 @@ package final class Bell: @unchecked Sendable {
         unsafe pthread_mutex_lock(mutex)
         isRung = true
         unsafe pthread_mutex_unlock(mutex)
-        // A thread woken under the mutex would block on it at once, and sleep a second time.
+        // A thread woken under the mutex would block on the mutex at once, and sleep a second time.
         unsafe pthread_cond_signal(condition)
     }
 

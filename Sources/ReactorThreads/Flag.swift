@@ -10,12 +10,12 @@ package final class Flag: Sendable {
     /// Whether the flag is raised and has not been taken. *Cost*: a plain load.
     package var isUp: Bool { isRaised.load(ordering: .relaxed) }
 
-    /// Raises it; the thread that takes it sees the caller's earlier writes.
+    /// Raises the flag; the thread that takes it sees the caller's earlier writes.
     package func raise() {
         isRaised.store(true, ordering: .releasing)
     }
 
-    /// Lowers it. Returns whether it was raised. *Cost*: a plain load while it is not.
+    /// Lowers the flag. Returns whether it was raised. *Cost*: a plain load while it is not.
     package func take() -> Bool {
         isRaised.load(ordering: .relaxed) && isRaised.exchange(false, ordering: .acquiring)
     }

@@ -131,7 +131,8 @@ private final class LineQueue: Sendable {
             if count >= 0 {
                 written += count
             } else if errno == EAGAIN {
-                // Another process that shares the descriptor may have made it non-blocking.
+                // Another process that shares the descriptor may have made the descriptor
+                // non-blocking.
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             } else if errno != EINTR {

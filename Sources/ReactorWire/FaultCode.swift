@@ -24,7 +24,7 @@ public struct FaultCode: RawRepresentable, Hashable, Sendable, WireCodable {
     public static let sessionBusy = FaultCode(rawValue: "SESSION_BUSY")
     /// The bytes are a frame, but its body is not a valid value.
     public static let decode = FaultCode(rawValue: "DECODE")
-    /// No node or field at the path.
+    /// There is no node or field at the path.
     public static let notFound = FaultCode(rawValue: "NOT_FOUND")
     /// The path itself is not valid.
     public static let path = FaultCode(rawValue: "PATH")

@@ -39,7 +39,7 @@ package struct FrameAssembler: ~Copyable {
     /// Bytes that arrived and were not used.
     package var byteCount: Int { storage.count - start }
 
-    /// Bytes of memory that hold them.
+    /// Number of bytes of memory that hold the unused bytes.
     package var storedByteCount: Int { storage.count }
 
     /// Whether the held bytes let the reader continue.
@@ -127,8 +127,8 @@ package struct HeldBytes: ~Copyable {
 package struct FrameProgress: Equatable {
     /// Index of the first unused byte, where a frame starts.
     package var end: Int
-    /// Number of bytes from there on that it needs before it can continue; 0 if it stopped for
-    /// another reason.
+    /// Number of bytes from there on that the reader needs before it can continue; 0 if it stopped
+    /// for another reason.
     package var needed: Int
 
     /// Makes the progress of a reader.

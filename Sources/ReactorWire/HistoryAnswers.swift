@@ -52,7 +52,7 @@ public struct LogMark: Hashable, Sendable {
 /// Answer to ``Ask/log(path:from:after:waits:)``: the next entries, as many as fit a page.
 @WireCodable
 package struct LogPage: Equatable, Sendable {
-    /// In the order of the events; may be empty.
+    /// The entries, in the order of the events; may be empty.
     package var entries: [LogEntry]
     /// The position after the last entry.
     package var position: LogMark
@@ -77,7 +77,7 @@ public struct LogEntry: Equatable, Sendable {
     public var revision: Revision?
     /// Time of the record, in milliseconds since 1970.
     public var time: Int64
-    /// The action that caused it; zeros for the daemon itself.
+    /// The action that caused the entry; zeros for the daemon itself.
     public var origin: Origin
     /// The sender; `nil` if the action is of an earlier turn, or the daemon's own.
     public var caller: LogCaller?
@@ -108,7 +108,7 @@ public struct LogEntry: Equatable, Sendable {
 /// A refused action that the journal does not contain.
 @WireCodable
 public struct LogOmission: Equatable, Sendable {
-    /// Paths of the nodes that it was sent to.
+    /// Paths of the nodes that the action was sent to.
     public var paths: [String]
     /// Length of its frame in bytes, header included.
     public var byteCount: UInt64
@@ -147,7 +147,7 @@ public struct LogCaller: Equatable, Sendable {
 /// another cannot read.
 @WireCodable
 public struct LogAction: Equatable, Sendable {
-    /// The node that it was sent to; the root for a batch that cannot be decoded.
+    /// The node that the action was sent to; the root for a batch that cannot be decoded.
     public var path: String
     /// The action; a byte string of it if ``isRaw``.
     public var action: WireEmbedded

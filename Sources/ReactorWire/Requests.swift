@@ -15,7 +15,7 @@ package struct Opened: Equatable, Sendable {
     package var reactor: String
     /// Fingerprint of the reactor's types: see ``WireSchema/fingerprint``.
     package var fingerprint: UInt64
-    /// Sequence of the last change of the node or of one below it.
+    /// Sequence of the last change of the node or of a node below it.
     package var sequence: UInt64
 
     /// Makes an answer.
@@ -31,7 +31,8 @@ package struct Opened: Equatable, Sendable {
 public struct DispatchOptions: Equatable, Sendable {
     /// Apply only if the node is still at this revision.
     public var expected: Revision?
-    /// Reject if it has not been applied within this many milliseconds after its arrival.
+    /// Reject the action if it has not been applied within this many milliseconds after its
+    /// arrival.
     public var deadline: UInt32?
     /// Name of the action's effects, scoped to node and session: the daemon first cancels running
     /// effects of that name. Without an action, it only cancels.
@@ -211,7 +212,7 @@ public struct NodeDescription: Equatable, Sendable {
     public var state: WireSchema
     /// Shape of the mutations that mirrors receive.
     public var mutation: WireSchema
-    /// Shape of the replies beyond "applied", if it replies.
+    /// Shape of the replies beyond "applied", if the reactor replies.
     public var reply: WireSchema?
     /// Names of the nodes below it.
     public var children: [String]
@@ -240,7 +241,7 @@ public struct TreeEntry: Equatable, Sendable {
     public var path: String
     /// The reactor's type, by the author's name.
     public var reactor: String
-    /// Sequence of the last change of the node or of one below it.
+    /// Sequence of the last change of the node or of a node below it.
     public var sequence: UInt64
 
     /// Makes an entry of its parts.

@@ -2,7 +2,7 @@
 public struct WireContainer: Sendable {
     /// Elements or pairs not read yet; -1 if a break ends them.
     @usableFromInline var left: Int
-    /// Levels of nesting that it uses: its own, and those of its tags.
+    /// Levels of nesting that the container uses: its own, and those of its tags.
     @usableFromInline var levels: Int32
     /// Names in a map that its type does not know, to detect duplicates among them.
     @usableFromInline var strangers: [WireStranger] = []
@@ -121,7 +121,7 @@ public struct WireChoice: Sendable {
     /// The case's name, as the peer wrote it.
     public var name: WireName
     @usableFromInline var form: Form
-    /// Levels of nesting that it uses.
+    /// Levels of nesting that the choice uses.
     @usableFromInline var levels: Int32
 
     @usableFromInline

@@ -54,7 +54,7 @@ extension WireInteger: ExpressibleByIntegerLiteral {
 
 extension WireInteger: CustomStringConvertible {
     public var description: String {
-        // 128-bit arithmetic costs ten times as much, and only one number needs it.
+        // 128-bit arithmetic costs ten times as much, and only -2^64 needs it.
         guard isNegative else { return magnitude.description }
         return magnitude == .max ? value.description : "-" + (magnitude + 1).description
     }

@@ -21,7 +21,7 @@ public struct WireMap: Sendable {
         }
     }
 
-    // No chunk is empty, so an empty map has none.
+    // No chunk is empty, so an empty map has no chunk.
     private var chunks: [[Pair]]
     /// Number of pairs before each chunk.
     private var starts: [Int]

@@ -96,7 +96,7 @@ extension Span where Element == UInt8 {
             < other.word(at: index, byteCount: rest).byteSwapped
     }
 
-    /// The first eight bytes as a number that sorts like them; zeros replace missing bytes.
+    /// The first eight bytes as a number with the same order; zeros replace missing bytes.
     @inlinable var leadingWord: UInt64 {
         (count >= 8 ? wholeWord(at: 0) : word(at: 0, byteCount: count)).byteSwapped
     }

@@ -14,7 +14,7 @@ package struct YAMLNode: Sendable {
     package enum Content: Sendable {
         case scalar(YAMLScalar)
         case sequence([YAMLNode])
-        /// In the order of the text; keys are distinct.
+        /// The pairs in the order of the text; keys are distinct.
         case mapping([YAMLPair])
     }
 
@@ -89,7 +89,7 @@ package enum YAMLError: Error, Equatable {
     case syntax(problem: String, context: YAMLContext?, mark: YAMLMark)
     /// A character that YAML forbids, such as U+1, at a byte of the text.
     case character(problem: String, byteOffset: Int, value: Int)
-    /// Duplicate keys of one mapping, sorted, and the first place of the first of them.
+    /// Duplicate keys of one mapping, sorted, and the first place of the first key.
     case duplicateKeys([String], first: YAMLMark)
     /// A mapping or list deeper than ``YAMLLimits/depthMax``.
     case depth(mark: YAMLMark)

@@ -30,7 +30,7 @@ public struct SlidingArray<Element> {
         let leaving = Swift.min(Swift.max(number, 0), count)
         for index in head..<head + leaving { storage[index] = nil }
         head += leaving
-        // Frees the space of removed elements once it is more than half.
+        // Frees the space of removed elements once they are more than half of the storage.
         if head > 32, head > storage.count / 2 {
             storage.removeSubrange(..<head)
             head = 0

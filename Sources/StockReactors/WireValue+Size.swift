@@ -1,7 +1,7 @@
 import ReactorCore
 
 extension WireValue {
-    /// Refuses the value if it is larger than `bytesMax` when encoded.
+    /// Throws a rejection if the encoded value is larger than `bytesMax`.
     func check(bytesMax: Int, _ what: @autoclosure () -> String) throws(Rejection) {
         var left = bytesMax
         countDown(&left)

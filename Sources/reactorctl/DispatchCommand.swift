@@ -97,9 +97,9 @@ struct DispatchCommand: AsyncParsableCommand {
 
 /// The moment at which `reactorctl dispatch` prints an action's outcome.
 enum DispatchWait: String, CaseIterable, ExpressibleByArgument {
-    /// As soon as it is applied or rejected.
+    /// As soon as the action is applied or rejected.
     case applied
-    /// As soon as it is durable.
+    /// As soon as the action is durable.
     case durable
     /// When the action's effects have ended.
     case done

@@ -141,8 +141,8 @@ struct HoldCommand: AsyncParsableCommand {
         return true
     }
 
-    /// Dispatches the action, again if its connection ended while it waited for its outcome: the
-    /// wait belongs to the connection, and nothing was acquired.
+    /// Dispatches the action, and again if its connection ended during the wait for the outcome:
+    /// the wait belongs to the connection, and nothing was acquired.
     private func acquire(
         _ action: [UInt8], _ client: Client
     ) async throws(Failure) -> (ActionOutcome, UInt64) {

@@ -67,7 +67,8 @@ struct LogCommand: AsyncParsableCommand {
         client.close()
     }
 
-    // Without --follow, only history up to the connection is printed, however fast more is added.
+    // Without --follow, only the history up to the connection is printed, however fast the daemon
+    // adds more.
     private func reaches(_ welcome: Welcome, _ page: LogPage) -> Bool {
         guard let last = page.entries.last(where: { $0.revision != nil })?.revision else {
             return false

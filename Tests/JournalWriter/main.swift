@@ -4,12 +4,12 @@ import ReactorThreads
 
 // journal-writer DIRECTORY strict|relaxed ROWS BYTES [LIMIT [END]]
 //
-// Prints the row after which it continues with the journal in DIRECTORY, and appends rows until
-// there are ROWS rows, each with at most BYTES bytes of deltas. Writes the sequence of each
+// Continues the journal in DIRECTORY, prints the row after which it continues, and appends rows
+// until there are ROWS rows, each with at most BYTES bytes of deltas. Writes the sequence of each
 // appended row to standard output at once, one per line. With LIMIT, no file may grow beyond that
-// many bytes; 0 means no limit. With END, the process kills itself with SIGKILL once that many
-// rows are appended, whatever its threads are doing. Exits with 0, with 74 if the journal broke,
-// and with 28 if the disk was full.
+// many bytes; 0 means no limit. With END, the process kills itself with SIGKILL once that many rows
+// are appended, whatever its threads are doing. Exits with 0, with 74 if the journal broke, and
+// with 28 if the disk was full.
 
 let arguments = CommandLine.arguments
 signal(SIGXFSZ, SIG_IGN)

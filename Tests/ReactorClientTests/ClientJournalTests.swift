@@ -81,7 +81,7 @@ struct ClientJournalTests {
     func neverConnected() throws {
         let rig = try Rig(keepingHistoryOf: 7)
         let store = ArrayStore()
-        // A node has its number from the request to open it on.
+        // A node has its number as soon as the client requests it.
         let first = try client(store, rig)
         first.machine.open("/visits") { _ in }
         let node = NodeID(rawValue: 0)

@@ -61,8 +61,8 @@ struct MirrorNoticesTests {
         bells.hang("count") { _ = album.count }
         rig.run()
         #expect(bells.all == ["count", "count"] && album.count == 5)
-        // Another client's change wakes the readers of that field, and of the fields that previews
-        // decide on top of it.
+        // Another client's change wakes the readers of that field, and of the fields that a preview
+        // on top of the change decides.
         try other.machine.dispatch(Album.Action.title("new"), to: otherNode)
         try client.machine.submit(OutgoingAction(.count(6), previewedOn: album, to: node))
         rig.run()

@@ -72,7 +72,7 @@ struct KeyedTests {
         #expect(keyed.encode(at: ["2", "x"], into: &writer) == .impossible)
     }
 
-    /// A value that must not be encoded unless it is safe.
+    /// A value whose encoding fails the test, unless the value is safe.
     struct Trap: WireCodable, Equatable {
         var isSafe: Bool
 

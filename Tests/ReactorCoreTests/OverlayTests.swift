@@ -133,7 +133,7 @@ struct OverlayTests {
     }
 }
 
-/// Accepts `pass` once it is open.
+/// A gate: it accepts the action `pass` once it is open.
 @Reactor
 struct Gate {
     enum Action: Equatable, Sendable { case pass, open }

@@ -135,7 +135,7 @@ struct ReactorTests {
     }
 }
 
-/// Records the states it was given, and when.
+/// A reactor that records each state it received, and when.
 @Reactor
 struct Heirloom {
     @Child var tally = Tally()

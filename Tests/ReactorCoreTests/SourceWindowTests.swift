@@ -28,7 +28,7 @@ struct SourceWindowTests {
             let (stream, input) = AsyncStream.makeStream(of: Adder.Action.self)
             for _ in 0..<100 { input.yield(.add(1)) }
             var token: StoreToken? = bench.store.connect(stream)
-            // Then some of them wait for the store, and the others in the source.
+            // Some of the values then wait in the store, and the others in the source.
             if inbox { _ = bench.executor.run() }
             #expect(token != nil)
             token = nil

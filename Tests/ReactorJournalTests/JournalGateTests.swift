@@ -16,7 +16,7 @@ struct JournalGateTests {
             while !isOver.isUp {
                 gate.commit {
                     let count = commits.add(1, ordering: .relaxed).newValue
-                    // The upkeep is about to wait, so a commit is in progress when it does.
+                    // The upkeep is about to wait, so a commit is in progress during its wait.
                     if count == 1 { isInside.ring() }
                 }
             }

@@ -71,7 +71,7 @@ struct SnapshotStoreTests {
             let choice = try SnapshotStore(rig.directory()).choose()
             #expect([6, 9].contains(choice.snapshot?.header.position.number), "bit \(bit)")
         }
-        // SQLite reads a missing last byte as zero, which it may be.
+        // SQLite reads a missing last byte as zero, and the byte may be zero.
         for count in [0, 50, 100, 4_096, bytes.count - 64] {
             try rig.set(name, to: Array(bytes[..<count]))
             #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReactorMacros
 
-/// The macros by the names under which the libraries declare them.
+/// The macros by their names in the libraries.
 var macroSpecs: [String: MacroSpec] {
     [
         "WireCodable": MacroSpec(

@@ -237,8 +237,8 @@ struct ConnectionTests {
         #expect(try harness.tally("/visits").count == 0)
     }
 
-    /// Sends so many frames at once that each turn handles a share of them. Returns the number of
-    /// turns; another client's ping is answered in each.
+    /// Sends frames that need several turns, and another client's ping in each turn, which must be
+    /// answered. Returns the number of turns.
     private func turns(_ frames: [UInt8], of count: Int, _ harness: ServerHarness) throws -> Int {
         let (client, other) = (start(harness), start(harness))
         let before = harness.server.statistics.framesIgnored

@@ -8,7 +8,7 @@ struct FrameAssemblerTests {
     private struct Reader: ~Copyable {
         var assembler = FrameAssembler()
         var bodies: [[UInt8]] = []
-        /// Frames that it still handles before it pauses.
+        /// Number of frames that the reader handles before it pauses.
         var framesLeft = Int.max
         /// Number of calls with bytes of which it could use none.
         var idleLooks = 0

@@ -33,8 +33,7 @@ struct CounterTests {
         #expect(try rig.send(#"{"decrement":{"by":-1}}"#) == "rejected overflow")
         #expect(try rig.state == #"{"count":9223372036854775807}"#)
         #expect(try rig.send(#"{"reset":{}}"#) == "applied")
-        // The negation of the least integer does not fit into 64 bits, whatever it is subtracted
-        // from.
+        // The negation of the least integer does not fit into 64 bits, for any minuend.
         #expect(try rig.send(#"{"decrement":{"by":-9223372036854775808}}"#) == "rejected overflow")
         #expect(try rig.send(#"{"increment":{"by":-9223372036854775808}}"#) == "applied")
         #expect(try rig.send(#"{"decrement":{"by":1}}"#) == "rejected overflow")

@@ -2,7 +2,7 @@ import ArgumentParser
 import CBench
 import Foundation
 
-/// Takes all measures and reports them.
+/// Runs all measures and reports their results.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Measures everything; the default.")

@@ -151,7 +151,8 @@ public final class Client: Sendable {
 }
 
 extension PortShell {
-    /// A client on a loop with a thread of its own, which ends with it.
+    /// Makes a client on a loop with a thread of its own; the client's end also ends loop and
+    /// thread.
     fileprivate static func loop(
         _ core: Confined<LoopClient>, _ handle: LoopHandle
     ) -> PortShell {

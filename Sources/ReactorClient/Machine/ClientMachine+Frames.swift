@@ -130,7 +130,7 @@ extension ClientMachine {
         link.value.part(
             (try? Closing(wireBytes: body))
                 ?? Closing(.framing, "the daemon gave no readable reason"))
-        // It is a daemon's last frame: do not wait for the daemon to close the socket.
+        // A daemon sends no further frame: do not wait until it closes the socket.
         leaveConnection()
     }
 

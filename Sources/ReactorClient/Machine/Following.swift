@@ -223,7 +223,7 @@ extension Following {
             guard isContinued else {
                 throw ClientFault("subscribed without a snapshot to a slice that needs one")
             }
-            // The deltas that the daemon meant are among those that it dropped.
+            // The deltas that the grant promises are among the updates that the daemon dropped.
             subscription.state = isLagging ? .awaiting : .current
             subscription.floor = revision.sequence
             subscription.last = revision.sequence

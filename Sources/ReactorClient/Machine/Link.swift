@@ -67,11 +67,11 @@ struct Link: ~Copyable {
 
     /// Why the last connection ended.
     private enum Parting {
-        /// The daemon, or the system, closed it without a reason.
+        /// The daemon, or the system, closed the connection without a reason.
         case silent
         /// The daemon gave a reason.
         case closing(Closing)
-        /// The client closed it: the daemon broke the protocol.
+        /// The client closed the connection: the daemon broke the protocol.
         case fault(ClientFault)
     }
 

@@ -14,7 +14,7 @@ struct MirrorChecks: ~Copyable {
     /// Requested checksums that have not arrived, by the numbers of the requests.
     private var requests: [UInt64: Request] = [:]
 
-    /// One comparison.
+    /// The mirror of one comparison, and the call that waits for its result.
     struct Subject {
         let subscription: Subscription
         /// The mirror's sink; it may leave the subscription before the comparison is over.

@@ -7,7 +7,7 @@ struct NodeEntry {
     /// The reactor's type, as the daemon names it.
     var reactor = ""
     var waiters: [(Result<NodeID, ClientError>) -> Void] = []
-    /// The last request to open it.
+    /// Number of the last request to open the node.
     var request: UInt64 = 0
     /// Number of holders; the number is not reused for another path while there are any.
     fileprivate(set) var holderCount = 0
@@ -20,9 +20,9 @@ struct NodeEntry {
         /// Requested, and never open before.
         case opening
         case open
-        /// It was open, and the node is gone: the next caller that opens it asks the daemon.
+        /// The node was open, and is gone: the next caller that opens it asks the daemon.
         case stale
-        /// It was open, and is requested again.
+        /// The node was open, and is requested again.
         case reopening
     }
 

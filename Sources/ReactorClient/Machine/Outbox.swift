@@ -19,7 +19,8 @@ struct Outbox: ~Copyable {
     private var awaited = AwaitedActions()
     /// Previews of actions without an outcome, by the actions' ordinals.
     private var previews: [UInt64: PreviewTicket] = [:]
-    /// Calls that wait for the outcomes of all actions up to an ordinal, in ascending order of it.
+    /// Calls that wait for the outcomes of all actions up to an ordinal, in ascending order of
+    /// ordinals.
     private var drains: [(ordinal: UInt64, then: () -> Void)] = []
     /// Ordinal up to which the daemon may forget outcomes.
     private var confirmed: UInt64 = 0
@@ -101,7 +102,7 @@ extension Outbox {
         queue.pending.send(count)
     }
 
-    /// Hands over the bytes for the connection, and keeps those of actions to send them again.
+    /// Hands over the bytes for the connection, and keeps the bytes of actions to send them again.
     mutating func takeOutgoing() -> OutgoingBytes? {
         let count = queue.writer.count
         guard count > 0 else { return nil }

@@ -187,7 +187,7 @@ extension Requests {
 extension Requests {
     /// What an answer means for the client.
     enum Answer {
-        /// No completion waits for it.
+        /// No completion waits for the answer.
         case none
         case node([NodeCompletion], Result<NodeID, ClientError>)
         case answer(AnswerCompletion, Result<[UInt8], ClientError>)

@@ -120,7 +120,8 @@ protocol SliceSink: AnyObject {
     func stage(delta: Span<UInt8>, from offset: Int) throws(WireError)
     /// Learns that the staged updates contain this client's actions up to `ordinal`.
     func containsOwn(upTo ordinal: UInt64)
-    /// The checksum of its state, as of a snapshot of it; `nil` if it holds no such state.
+    /// The checksum of the sink's state, as a snapshot has it; `nil` if the sink holds no such
+    /// state.
     func checksum() -> UInt64?
     /// Sets the mode of the updates from here on.
     func setMode(_ mode: SubscriptionMode)

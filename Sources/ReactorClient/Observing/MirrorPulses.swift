@@ -28,7 +28,7 @@ public struct MirrorPulses<R: Reactor, Pulsing: Counted & Sendable>: AsyncSequen
             _ mirror: Mirror<R>, _ field: any KeyPath<R.State, Pulsing> & Sendable
         ) -> (epoch: UInt64, pulse: Pulsing) {
             mirror.replica.withLock { replica in
-                // One lock guards both.
+                // One lock guards the revision and the state.
                 (mirror.shared.revision.whileLocked { $0.epoch }, replica.state[keyPath: field])
             }
         }

@@ -40,7 +40,7 @@ public struct Watch: AsyncSequence, Sendable {
     }
 }
 
-/// The value of a slice, as bytes from the daemon or as patches made it.
+/// The value of a slice: the bytes that the daemon sent, or the value that patches gave.
 enum HeldValue: Sendable {
     case absent
     // A value that is replaced before it is read is never decoded.

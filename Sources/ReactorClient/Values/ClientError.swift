@@ -60,7 +60,7 @@ public enum ClientError: Error, Sendable, Equatable {
 
         /// The kind of reason why a client cannot connect.
         public enum Obstacle: Sendable, Equatable {
-            /// Nothing listens there.
+            /// No program listens at the path.
             case absent
             /// A daemon listens there, and its queue of waiting clients is full.
             case busy

@@ -12,7 +12,7 @@ package enum ClientOutput: Equatable, Sendable {
 
 /// Bytes for the socket: a range of an array, which the machine keeps in order to send them again.
 package struct OutgoingBytes: Sendable {
-    /// The array that holds them.
+    /// The array that holds the bytes.
     package let bytes: [UInt8]
     /// The range of the bytes in the array.
     package let range: Range<Int>

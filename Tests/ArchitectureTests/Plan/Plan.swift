@@ -8,11 +8,11 @@ enum Plan {
         let name: String
         /// The level, from 0; a dependency always leads to a lower level.
         let floor: Int
-        /// Targets of this package that it may import.
+        /// Targets of this package that the target may import.
         var rooms: Set<String> = []
-        /// Modules of other packages that it may import.
+        /// Modules of other packages that the target may import.
         var products: Set<String> = []
-        /// Modules of the tool chain and the system that it may import.
+        /// Modules of the tool chain and the system that the target may import.
         var system: Set<String> = []
         /// Folders of `Tests` with its tests.
         var tests: [String]

@@ -2,7 +2,8 @@
 struct MentionGraph {
     /// The names of the files, or folders, in the order of their paths.
     let nodes: [String]
-    /// For each node, the indices in `nodes` that it leads to, with a name that leads there.
+    /// For each node, the indices in `nodes` of the nodes it leads to, each with a name that leads
+    /// there.
     let edges: [[Int: String]]
     /// The folder of each node.
     private let folderNames: [String]

@@ -7,9 +7,9 @@ struct Manifest {
         /// `target`, `macro`, `testTarget`, `executableTarget` or `systemLibrary`.
         let kind: String
         let name: String
-        /// Targets of this package that it depends on.
+        /// Targets of this package that the target depends on.
         var rooms: Set<String> = []
-        /// Products of other packages that it depends on.
+        /// Products of other packages that the target depends on.
         var products: Set<String> = []
         /// Whether the target has the common settings.
         let isStrict: Bool

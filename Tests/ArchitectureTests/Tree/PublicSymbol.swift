@@ -4,9 +4,9 @@ struct PublicSymbol {
     let name: String
     /// Line, counted from 0.
     let line: Int
-    /// Whether a documentation comment precedes it, possibly with attributes between.
+    /// Whether a documentation comment precedes the declaration, possibly with attributes between.
     let isDocumented: Bool
-    /// Whether it overrides a declaration, which is documented.
+    /// Whether the declaration overrides another one, which is documented.
     let isOverride: Bool
     /// The names in the header of the type or extension that contains it: the type, and the
     /// protocols it conforms to there.
@@ -15,9 +15,9 @@ struct PublicSymbol {
 
 /// The header and the requirements of a type.
 struct TypeOutline {
-    /// Its requirements, if it is a protocol.
+    /// The requirements, if the type is a protocol.
     var requirements: Set<String> = []
-    /// The names in its header, including the protocols it conforms to or refines.
+    /// The names in the type's header, including the protocols it conforms to or refines.
     var parents: Set<String> = []
 
     /// Merges the outlines of two types with the same name, since the rules know a type only by

@@ -24,11 +24,11 @@ final class Rig {
 
     /// What the journal does with the batches of a turn.
     enum JournalMood {
-        /// It appends them, and informs the server.
+        /// The journal appends them, and informs the server.
         case tells
-        /// It appends them, and does not inform the server yet.
+        /// The journal appends them, and does not inform the server yet.
         case isSilent
-        /// It does not append them.
+        /// The journal does not append them.
         case holds
     }
 

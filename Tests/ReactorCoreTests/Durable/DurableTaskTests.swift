@@ -62,7 +62,7 @@ private struct Planner {
     }
 }
 
-/// The effects on the outside world, and whether it responds.
+/// The effects on the outside world, and whether that world responds.
 private final class Attempts: Sendable {
     private let state = Mutex<(log: [String], isDown: Bool)>(([], false))
 
@@ -328,7 +328,7 @@ struct DurableTaskTests {
     }
 }
 
-/// Promises effects that it does not perform.
+/// A reactor that promises effects and does not perform them.
 @Reactor
 private struct Idle {
     enum Action: Sendable {

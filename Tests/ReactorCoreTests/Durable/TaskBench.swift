@@ -1,7 +1,7 @@
 import ReactorCore
 import Synchronization
 
-/// A tree whose planned times run when the test checks, at the time of day that it sets.
+/// A tree whose planned times run when the test checks, at the time of day that the test sets.
 final class TaskBench {
     let tree: Tree
     let world: TaskWorld

@@ -157,7 +157,7 @@ struct SagaGroupsTests {
         #expect(!handle.isRunning)
     }
 
-    // SwiftState started the members behind an immediate winner, and never cancelled them.
+    // SwiftState started the members after an immediate winner, and never cancelled them.
     @Test("F40: the losers are cancelled even if one needs no time")
     func firstAtOnce() throws {
         let bench = StoreBench(Tracker())

@@ -68,7 +68,7 @@ struct SagaEarTests {
         loser.take(4)
         ear.release(true, to: [winner], besides: [loser])
         #expect(ear.cursor == 4 && ear.skipped == [5..<6, 7..<8])
-        // A copy that only waited has passed over what it received.
+        // A copy that only waited has passed over the values that it received.
         _ = ear.hold()
         let waiting = ear.twin(isReading: true)
         waiting.pass(8)

@@ -19,7 +19,7 @@ struct EndedSessionsTests {
         #expect(ended.count == EndedSessions.countMax && ended.forgottenUpTo == 5)
         #expect(ended.mayHold(secret(5), since: 5) && ended.mayHold([9], since: 4))
         #expect(ended.mayHold([9], since: nil))
-        // The session may be none of those that were forgotten.
+        // A session that began after the forgotten ends is none of the forgotten ones.
         #expect(!ended.mayHold([9], since: 6))
     }
 

@@ -5,8 +5,8 @@ import ReactorWire
 @testable import ReactorCore
 @testable import ReactorServer
 
-/// The server's state after each row that it appended, for comparison with recovered states and
-/// with mirrors.
+/// The server's state after each row that it appended, to compare recovered states and mirrors with
+/// it.
 final class Chronicle {
     private let world: SimulatedWorld
     /// The states of the last row that certainly survives, and of every later row.
@@ -227,7 +227,7 @@ extension Chronicle {
         cut(to: page.sequence)
     }
 
-    /// Continues from the recovered state if there is nothing to compare it with.
+    /// Continues from the recovered state if there is no recorded state to compare it with.
     private func forget(_ recovery: Recovery, _ journal: SimulatedJournal) {
         var page = Page(number: journal.lastNumber, sequence: recovery.tree.revision.sequence)
         cut(to: page.sequence)

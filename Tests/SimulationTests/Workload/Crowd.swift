@@ -37,7 +37,7 @@ final class Crowd {
         var values: [String: WatchFeed] = [:]
         var shown = Revision(epoch: 0, sequence: 0)
         var shownValues: [String: Revision] = [:]
-        /// Tokens of the lock and claimed jobs that it has not released.
+        /// Tokens of the lock and claimed jobs that the client has not released.
         var tokens: [UInt64] = []
         var claims: [UInt64] = []
         /// Number of its pending waits for the lock.
@@ -66,7 +66,7 @@ final class Crowd {
         var grants: [UInt64: UInt64] = [:]
     }
 
-    /// Actions of which it is unknown whether they were applied.
+    /// Actions whose outcome is unknown: they may have been applied.
     struct Unknown {
         var appended: Set<Int> = []
         var added: Int64 = 0

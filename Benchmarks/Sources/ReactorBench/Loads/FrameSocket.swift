@@ -7,7 +7,7 @@ import StockReactors
 /// the daemon receives the same input in every run, whatever the speed of either side.
 final class FrameSocket {
     private static let node: UInt32 = 1
-    /// Outcomes after which a client confirms them, as the client in Swift does by default.
+    /// Number of outcomes between two confirmations, as the client in Swift sends them by default.
     private static let confirmInterval: UInt64 = 512
 
     private let socket: RawSocket

@@ -1,4 +1,4 @@
-/// Runs every contender once per round, so that a disturbance affects all of them.
+/// Runs every contender once per round, so that a disturbance affects all contenders.
 struct Rounds {
     /// The values of all rounds, by name of the result.
     private var values: [String: [Double]] = [:]

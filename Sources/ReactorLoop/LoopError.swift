@@ -29,7 +29,7 @@ public enum LoopError: Error, Equatable, Sendable {
     /// The inherited descriptor is not a listening Unix stream socket.
     case notAListener(descriptor: Int32)
 
-    /// The failed call, in that case.
+    /// The failed call of ``call(_:)``; `nil` for every other error.
     public var failure: CallFailure? {
         if case .call(let failure) = self { failure } else { nil }
     }

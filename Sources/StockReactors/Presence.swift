@@ -21,7 +21,7 @@ public struct Presence {
         /// Adds the caller's connection as a member, with `info` about it; joining again replaces
         /// the info.
         case join(info: WireValue = .null)
-        /// Removes the caller's connection.
+        /// Removes the caller's connection from the members.
         case leave
     }
 

@@ -8,7 +8,7 @@ struct FollowerQueueTests {
         Follower(path: .root, action: WireEmbedded(1), origin: .daemon, depth: depth)
     }
 
-    @Test("followers come in order, also those that one of them adds")
+    @Test("followers are returned in order, also those that one of them adds")
     func order() {
         let queue = FollowerQueue()
         queue.append(follower(1))
@@ -18,7 +18,7 @@ struct FollowerQueueTests {
         #expect(queue.next() == nil && queue.isEmpty && queue.takenCount == 0)
     }
 
-    @Test("dropped followers do not come")
+    @Test("dropped followers are not returned")
     func drop() {
         let queue = FollowerQueue()
         for depth in 1...3 { queue.append(follower(depth)) }

@@ -137,7 +137,7 @@ struct DaemonCrowdTests {
         #expect(client.send(storm.bytes))
         daemon.signal(SIGTERM)
         daemon.signal(SIGCONT)
-        // To encode the map 500 times takes longer than the suite may.
+        // Encoding the map 500 times would exceed the suite's time limit.
         #expect(await daemon.ended() == .exited(0), "\(daemon.log)")
         #expect(daemon.log.contains("stopped"))
     }

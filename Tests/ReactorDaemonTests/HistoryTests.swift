@@ -79,7 +79,7 @@ struct HistoryTests {
         config.directory = home.path("data")
         let history = try History(
             config, environment: [:], uid: 0, Logger(label: "tests"), interruption: { .terminate })
-        // A tree without the reactors of the history refuses what is restored.
+        // A tree without the reactors of the history refuses the parts of its snapshot.
         let recovery = Recovery(of: Tree(Counter(), epoch: 1), limits: ServerLimits())
         let error = #expect(throws: DaemonError.self) { try history.recover(recovery, epoch: 1) }
         guard case .interrupted? = error else {

@@ -17,7 +17,7 @@ struct HalfFloatTests {
     }
 
     @Test(
-        "the limits of the format have their values",
+        "the least, the greatest and the special halves have the values of the standard",
         arguments: [
             (0x0001, 0x1p-24), (0x03ff, 0x1.ff8p-15), (0x0400, 0x1p-14), (0x3c00, 1), (0xc000, -2),
             (0x7bff, 65504), (0x7c00, .infinity), (0xfc00, -.infinity), (0x3555, 0.333251953125),

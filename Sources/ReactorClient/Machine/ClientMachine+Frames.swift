@@ -141,7 +141,7 @@ extension ClientMachine {
         onNotice?(header.number, notice)
     }
 
-    /// Ends a call of the shell: runs what waited for the frames that arrived.
+    /// Runs the work that waited for the frames of this call: outcomes, checks, drains.
     func settle() {
         if inbound.value.isResyncing, !mustHold, link.value.isLive {
             inbound.value.resync(false)
@@ -265,8 +265,8 @@ extension ClientMachine {
         }
     }
 
-    /// Gives up the actions that wait, with the client. None was sent; the journal has them, if any
-    /// place does.
+    /// Gives up the waiting actions, as the client ends. None was sent; at most the journal has
+    /// them.
     func giveUpWaiting(_ error: ClientError, _ kept: KeptActions) {
         let outcome: ActionOutcome =
             switch kept {

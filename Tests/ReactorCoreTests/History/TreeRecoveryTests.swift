@@ -124,7 +124,7 @@ struct TreeRecoveryTests {
         for part in parts.shuffled(using: &random) { try recovery.restore(part.span) }
         try recovery.finish(epoch: 7, sequence: revision)
         let after = try picture(again)
-        // A node above a later change may already have the later sequence.
+        // An ancestor of a node that changed later may already have the later sequence.
         func withoutSequences(_ lines: [String]) -> [String] {
             lines.map { line in
                 var words = line.split(separator: " ")

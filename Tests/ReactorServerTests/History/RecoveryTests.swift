@@ -398,7 +398,8 @@ struct RecoveryTests {
             let split = try harness.restarted(
                 parts: parts, rows: Array(harness.rows[(parts.isEmpty ? 0 : first)...]))
             #expect(try Self.picture(whole) == Self.picture(split), "round \(round)")
-            // A restart ends connections, and those of the live server have not ended.
+            // A restart ends all connections, so end those of the live server before the
+            // comparison.
             for client in clients { client.disconnect() }
             harness.turn()
             #expect(try Self.picture(harness) == Self.picture(whole), "round \(round)")

@@ -68,7 +68,7 @@ package struct FrameAssembler: ~Copyable {
         return held
     }
 
-    /// Takes back the unused bytes of those that the reader took.
+    /// Takes back the bytes that the reader took and has not used.
     ///
     /// *Cost*: the bytes are moved to the front once the reader has used half of them, so that each
     /// byte is moved at most once.

@@ -5,7 +5,7 @@
 public struct Revision: Hashable, Sendable {
     /// Random 64-bit number.
     public var epoch: UInt64
-    /// 0 is the initial state.
+    /// Position in the history, counted in transactions; 0 for the initial state.
     public var sequence: UInt64
 
     /// Makes a revision of its parts.

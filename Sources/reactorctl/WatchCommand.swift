@@ -43,7 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Reports lost connections to the user, of commands that wait for the daemon.
+/// Tells the user of a waiting command when the connection is lost.
 enum ConnectionReport {
     /// Reports on standard error when the connection is lost and when there is one again, until the
     /// task is cancelled.

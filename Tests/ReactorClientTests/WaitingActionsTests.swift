@@ -19,7 +19,7 @@ struct WaitingActionsTests {
         return try Frame.split(writer.bytes)
     }
 
-    @Test("frames move on in order and complete, however they are divided")
+    @Test("frames are moved in order and complete, in portions of any size")
     func order() throws {
         for step in 1...5 {
             var waiting = WaitingActions()

@@ -171,7 +171,7 @@ struct RunningEffectTests {
         #expect(bench.state.log == ["1", "1", "3"])
     }
 
-    @Test("F51: an effect ends at the given action, and not at its own")
+    @Test("F51: an effect ends at the action that it names, not at the one that started it")
     func until() throws {
         try bench.send(.stop)
         try bench.send(.waitUntilStop(2))

@@ -164,7 +164,7 @@ struct Room {
     }
 }
 
-/// Owns keys, answers, defers, and dispatches to itself.
+/// A desk that owns keys, answers, defers answers, and dispatches to itself.
 @Reactor
 struct Desk {
     enum Action: Equatable, Sendable {

@@ -50,7 +50,7 @@ extension Tree {
         return try WireValue(wireBytes: writer.bytes).json()
     }
 
-    /// How far a path leads.
+    /// Whether a path leads to a value, and if not, whether it ever can.
     func reach(_ path: String) throws -> WireReach {
         let (node, field) = resolve(try SlicePath(path))
         var writer = WireWriter()

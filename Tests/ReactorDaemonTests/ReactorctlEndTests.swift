@@ -264,7 +264,7 @@ struct ReactorctlSocketTests {
         await daemon.stop()
     }
 
-    @Test("BUSY is retried for some seconds, and then ends with 75")
+    @Test("reactorctl retries BUSY for some seconds, and then ends with 75")
     func busy() async throws {
         let directory = TestDirectory()
         let bytes = HostileServer.frame(.closing, 0, Closing(.busy, "too many").wireBytes())

@@ -88,7 +88,7 @@ struct JournalTrimmerTests {
         #expect(rig.trim(journal, behind: 40).flatMap { try? $0.get().rowCount } == 40)
         #expect(try rig.directory().freeByteCount >= 32 << 20)
         journal.close()
-        // Without the log, its allocation needs more room than there is.
+        // Without a log, the allocation of a new one needs more space than is free.
         try rig.forgetCaches()
         #expect(try rig.directory().freeByteCount == 0)
     }

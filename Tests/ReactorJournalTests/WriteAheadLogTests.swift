@@ -6,7 +6,7 @@ import Testing
 struct WriteAheadLogTests {
     private static let frame = 4_096 + 24
 
-    /// A journal of ten rows after a crash of the machine; its log has no allocated rest.
+    /// A journal of ten rows after a crash of the machine; its log is not allocated in advance.
     private func crashed(_ durability: JournalDurability = .strict) throws -> JournalRig {
         let rig = JournalRig()
         rig.tuning.grownByteCount = 0

@@ -17,7 +17,7 @@ import Testing
         #expect(FileIdentity(at: path) != first)
     }
 
-    @Test("a link is identified itself, not its target")
+    @Test("a link has an identity of its own, not its target's")
     func doesNotFollowLinks() {
         let directory = TemporaryDirectory()
         Files.makeFile(directory.path("file"))

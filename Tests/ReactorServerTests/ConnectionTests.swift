@@ -344,7 +344,7 @@ struct ConnectionTests {
         #expect(try OutcomeLog(client.frames()).outcomes.count == 100)
     }
 
-    @Test("a faulty client that does not read its error is closed after a while all the same")
+    @Test("a faulty client that does not read its error is closed after the deadline")
     func deafFault() throws {
         let harness = ServerHarness()
         let client = start(harness)

@@ -5,7 +5,7 @@ import Testing
 
 /// Orders for a shell, tested without a server.
 struct ShellOrdersTests {
-    @Test("orders leave in their order, once, in a buffer that is emptied first")
+    @Test("orders are handed over in their order, once, in a buffer that is emptied first")
     func order() {
         let orders = ShellOrders(logInterval: 10, eventsMax: 4)
         orders.append(.close(ConnectionID(1)))

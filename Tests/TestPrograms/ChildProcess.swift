@@ -89,7 +89,7 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// Seconds that a test waits for what must happen; far more than any program needs on a loaded
+/// Seconds that a test waits for an expected event; far more than any program needs on a loaded
 /// machine.
 package let patience = 300
 

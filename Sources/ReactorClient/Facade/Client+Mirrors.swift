@@ -7,7 +7,7 @@ extension Client {
     /// daemon's state. The same path and type give the same mirror while a reference to it exists;
     /// with the last reference the client stops following the node.
     ///
-    /// *Throws*: as with an instance.
+    /// *Throws*: the errors of the mirror that is made by an instance.
     public func mirror<R: MirrorableReactor>(
         _ type: R.Type, at path: String
     ) async throws(ClientError) -> Mirror<R> {

@@ -32,7 +32,7 @@ final class NodeReturns: Sendable {
     private let mark = ForkMark()
 
     func add(_ node: NodeID) {
-        // In a forked process the lock is a copy that may stay locked for ever.
+        // In a forked process the lock is a copy that may stay locked forever.
         guard mark.isCurrent else { return }
         nodes.withLock { $0.append(node) }
         hasSome.raise()

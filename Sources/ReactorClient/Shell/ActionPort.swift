@@ -112,7 +112,7 @@ extension ActionPort {
         by submission: @escaping Submission = plainly
     ) -> Bool {
         let byteCount = action.byteCount
-        // In a forked process the budget's lock is a copy that may stay locked for ever.
+        // In a forked process the budget's lock is a copy that may stay locked forever.
         guard !isForked(), budget.tryReserve(byteCount) else {
             action.preview?.settle()
             return false

@@ -75,7 +75,7 @@ struct SessionTableTests {
         #expect(table.count == 3)
     }
 
-    @Test("a resumed session is not evicted, and waits again when its client leaves again")
+    @Test("a resumed session is not evicted, and can be again after the next disconnect")
     func rejoin() {
         let table = SessionTable(sessionsMax: 2)
         let sessions = left(2, used: 1, table)

@@ -69,7 +69,7 @@ struct DeliveryTests {
         #expect(frames.map(\.id) == [3, 0, 1] && frames.map(\.number) == [1, 3, 4])
     }
 
-    @Test("a client with too many actions in flight is paused, and offered once they have left")
+    @Test("a client with too many actions in flight is paused, and read again once they have left")
     func inFlight() {
         let delivery = delivery { $0.inFlightMax = 2 }
         let connection = OrganBench.connection(1)

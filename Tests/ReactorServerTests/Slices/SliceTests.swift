@@ -380,7 +380,7 @@ struct SliceTests {
         let paths = ["/visits", "/other", "/page"]
         let (first, second) = (start(harness), start(harness))
         for path in paths { first.subscribe(path) }
-        // The same slice again is no other subscription.
+        // A second request for the same slice does not count as another subscription.
         first.subscribe("/visits")
         for path in paths { second.subscribe(path) }
         harness.turn()

@@ -110,9 +110,9 @@ public struct LogEntry: Equatable, Sendable {
 public struct LogOmission: Equatable, Sendable {
     /// Paths of the nodes that the action was sent to.
     public var paths: [String]
-    /// Length of its frame in bytes, header included.
+    /// Length of the action's frame in bytes, header included.
     public var byteCount: UInt64
-    /// ``WireChecksum`` of its frame.
+    /// ``WireChecksum`` of the action's frame.
     public var checksum: UInt64
 
     /// Makes an entry of its parts.

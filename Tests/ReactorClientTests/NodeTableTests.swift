@@ -58,7 +58,7 @@ struct NodeTableTests {
         #expect(table.indices.allSatisfy { table[$0]?.state == .stale })
     }
 
-    @Test("a number that the daemon refuses as too large keeps no idle one from another path")
+    @Test("a number beyond the daemon's limit does not keep an idle number from another path")
     func tooLarge() {
         var table = NodeTable()
         let held = (0..<3).map { table.add("/\($0)", countMax: 3) }

@@ -105,7 +105,7 @@ final class Hall: BaseReactor<Hall.Action, Hall.Mutation, Hall.State> {
     }
 }
 
-/// Overrides every hook and pipeline; the form with middleware is the protocol's own.
+/// Overrides every hook and pipeline; implements the protocol's requirement for middleware.
 @Reactor
 final class Pipe: BaseReactor<Pipe.Action, Pipe.Mutation, Pipe.State> {
     enum Action: Equatable, Sendable {

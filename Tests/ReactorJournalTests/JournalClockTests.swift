@@ -113,7 +113,7 @@ struct JournalClockTests {
         #expect(try #require(times.last) < (try #require(times.first)))
     }
 
-    @Test("steps are decoded from their words, and the latest are kept")
+    @Test("steps of the clock are decoded from words, and only the latest are kept")
     func words() {
         var steps = ClockSteps()
         #expect(ClockSteps(words: []) == steps && steps.steady(5, of: 1) == 5)

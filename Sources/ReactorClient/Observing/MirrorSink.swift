@@ -97,7 +97,7 @@ final class MirrorSink<R: Reactor>: SliceSink {
 
     func setMode(_ mode: SubscriptionMode) {
         // Where the types differ, the reactor's decisions may differ too. A mirror that follows the
-        // value for another reason lacks fields that the reactor decides on.
+        // value for another reason does not have the state that the reactor decides on.
         isValue = mode == .value
         shared.lock.withLock { replica.setPreviewable(mode == .replica) }
         if mode == .value { mirror?.idNow.withLock { $0 = nil } }

@@ -2,7 +2,7 @@ public import ReactorCore
 
 /// How a client connects, sends and waits.
 public struct ClientOptions: Sendable {
-    /// Name of the program, shown in the daemon's list of clients; at most 64 bytes of it are sent.
+    /// Name of the program, which the client sends to the daemon; at most 64 bytes of it.
     public var program = ""
     /// How long the client's own thread polls after traffic before it sleeps; see `EventLoop`.
     /// Zero, the default, means never.

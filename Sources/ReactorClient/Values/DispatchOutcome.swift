@@ -14,7 +14,7 @@ public enum DispatchOutcome<Reply: Sendable>: Sendable {
     case accepted(Revision)
     /// Refused by the reactor or by the system before any change.
     case rejected(Rejection)
-    /// The daemon failed while it handled the action, or the action was never sent.
+    /// The daemon cannot tell whether the action was applied, or the action was never sent.
     case failed(message: String)
     /// The client cannot know what became of the action: it may have been applied, or may yet be.
     case unknown(UnknownReason)

@@ -39,7 +39,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "blank sessions make room first, then those disconnected longest, never connected ones")
+        "blank sessions make room first, then those disconnected longest, but no connected one")
     func eviction() {
         let table = SessionTable(sessionsMax: 6)
         let sessions = left(6, used: 2, table)
@@ -75,7 +75,7 @@ struct SessionTableTests {
         #expect(table.count == 3)
     }
 
-    @Test("a resumed session is not evicted, and can be again after the next disconnect")
+    @Test("a resumed session is not evicted, and its age counts from the next disconnect")
     func rejoin() {
         let table = SessionTable(sessionsMax: 2)
         let sessions = left(2, used: 1, table)

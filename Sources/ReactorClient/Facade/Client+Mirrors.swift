@@ -7,7 +7,7 @@ extension Client {
     /// daemon's state. The same path and type give the same mirror while a reference to it exists;
     /// with the last reference the client stops following the node.
     ///
-    /// *Throws*: the errors of the mirror that is made by an instance.
+    /// *Throws*: the same errors as the function that takes an instance.
     public func mirror<R: MirrorableReactor>(
         _ type: R.Type, at path: String
     ) async throws(ClientError) -> Mirror<R> {
@@ -22,9 +22,9 @@ extension Client {
     /// through it: see ``Mirror/send(_:isPreviewed:cancel:)``. Where the daemon's types differ, the
     /// mirror follows the value instead of the mutations. A daemon's reactor of the same name may
     /// have more or fewer fields than `State`; under another name, the fields must match exactly.
-    /// *Throws*: ``ClientError/incompatible(path:_:)``, which names the field, if the daemon's
-    /// value cannot be read as a `State`; ``ClientError/otherReactor(path:expected:actual:)`` if
-    /// the daemon's reactor has another name.
+    /// *Throws*: if the daemon's value cannot be read as a `State`:
+    /// ``ClientError/incompatible(path:_:)``, which names the field, or, if the daemon's reactor
+    /// has another name, ``ClientError/otherReactor(path:expected:actual:)``.
     public func mirror<R: Reactor>(
         _ reactor: sending R, at path: String
     ) async throws(ClientError) -> Mirror<R> {

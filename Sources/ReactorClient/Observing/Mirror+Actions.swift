@@ -76,11 +76,11 @@ extension Mirror {
     /// Sends an action, and returns its outcome when the effects that it asked for have ended; the
     /// mirror then shows what they changed.
     ///
-    /// These are all effects of the action's transaction, without sources, streams and later
-    /// transactions. If the action is rejected or starts no effect, or its effects are cancelled,
-    /// the call returns at once. An effect that fails has ended too; ``Client/notices`` reports it.
-    /// The call survives a lost connection. If the daemon ends, its effects end, and the call
-    /// returns the outcome that had arrived before.
+    /// The call waits for all effects of the action's transaction, and not for sources, streams and
+    /// later transactions. If the action is rejected or starts no effect, or its effects are
+    /// cancelled, the call returns at once. An effect that fails has ended too; ``Client/notices``
+    /// reports it. The call survives a lost connection. If the daemon ends, its effects end, and
+    /// the call returns the outcome that had arrived before.
     ///
     /// A cancelled task gets ``DispatchOutcome/unknown``, and the effects go on: cancel them with
     /// ``cancel(_:)``. `expected` and `isPreviewed` are as in ``dispatch(_:if:isPreviewed:)``.

@@ -74,7 +74,7 @@ extension DispatchOutcome {
     ///
     ///     let number = try await tracker.dispatch(.open(title: "Rain")).get().reply
     ///
-    /// *Throws*: why it was not applied, or that the client cannot know.
+    /// *Throws*: ``DispatchError``, if the action was not applied or the client cannot know.
     @discardableResult
     public func get() throws(DispatchError) -> (revision: Revision, reply: Reply?) {
         switch self {

@@ -45,7 +45,8 @@ package struct FrameAssembler: ~Copyable {
     /// Whether the held bytes let the reader continue.
     package var isReady: Bool { !storage.isEmpty && byteCount >= needed }
 
-    /// Appends from `bytes` only what the partial frame lacks; returns the index after those bytes.
+    /// Appends from `bytes` only the missing part of the partial frame; returns the index after
+    /// that part.
     package mutating func complete(from bytes: Span<UInt8>, at offset: Int) -> Int {
         let end = min(bytes.count, offset + max(0, needed - byteCount))
         storage.append(contentsOf: bytes, offset..<end)

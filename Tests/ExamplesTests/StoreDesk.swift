@@ -14,7 +14,7 @@ final class StoreDesk<R: Reactor> {
         store = Store(reactor, clock: TreeClock(clock)) { wake.yield() }
     }
 
-    /// Applies what effects emit until the state meets a condition.
+    /// Applies the emissions of effects until the state meets a condition.
     nonisolated(nonsending) func until(_ condition: (R.State) -> Bool) async {
         var wakes = wakes.makeAsyncIterator()
         while !condition(store.state) {

@@ -49,7 +49,7 @@ journal.onFailed = { failure in
     case .broken: exit(74)
     }
 }
-// Random bytes, so that compression does not delay what LIMIT is for.
+// Random bytes: compressible ones would take longer to reach LIMIT.
 var random: UInt64 = 1
 let noise = (0..<byteCount).map { _ in
     random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

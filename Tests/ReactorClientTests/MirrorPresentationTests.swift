@@ -5,7 +5,7 @@ import Testing
 @testable import ReactorClient
 
 /// A mirror shows what the daemon shows, through every kind of presentation of a state.
-@Suite("what a mirror shows", .timeLimit(.minutes(10)))
+@Suite("The presentation in a mirror", .timeLimit(.minutes(10)))
 struct MirrorPresentationTests {
     /// A daemon, kept alive by this value, with a client and its mirror.
     private struct Served {

@@ -57,7 +57,7 @@ struct ConfigReactorsTests {
     }
 
     @Test(
-        "the error for a reactor without kind and children names what is missing",
+        "the error for a reactor without kind and children names the missing keys",
         arguments: [
             ("v: {}", "r.yaml:2:3: reactors.v: expected `kind:` or `children:`, got neither"),
             ("v:", "r.yaml:2:3: reactors.v: expected `kind:` or `children:`, got neither"),

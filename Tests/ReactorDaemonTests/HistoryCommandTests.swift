@@ -253,7 +253,7 @@ struct HistoryCommandTests {
         #expect(try await daemon("get", "/visits").output == "{\"entries\":{}}\n")
     }
 
-    @Test("--check describes what a start would do with the data")
+    @Test("--check describes the effects of a start on the data")
     func check() async throws {
         #expect(try await reactord("--check").output.contains("is created, and a history begins"))
         let reactorctl = try await start()

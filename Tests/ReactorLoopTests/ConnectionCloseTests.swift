@@ -93,7 +93,7 @@ import Testing
         #expect(one.isClosed != two.isClosed)
     }
 
-    @Test("a closed connection is released, and releases what its callbacks hold")
+    @Test("a closed connection is released, and releases its callbacks")
     func releases() throws {
         final class Session { var connection: Connection? }
         let loop = try EventLoop()

@@ -35,7 +35,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test("a timer closed by its own callback does not fire again and releases what it holds")
+    @Test("a timer closed by its own callback does not fire again and releases its callback")
     func closesInside() throws {
         final class Owner {}
         let loop = try EventLoop()

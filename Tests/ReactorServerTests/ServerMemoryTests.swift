@@ -6,7 +6,7 @@ import Testing
 
 /// The figures that limits bound.
 struct ServerMemoryTests {
-    @Test("the server reports what it keeps, and keeps nothing once all clients have gone")
+    @Test("the server reports its memory, and holds none for clients once all have gone")
     func figures() throws {
         let harness = ServerHarness()
         let (client, silent) = (harness.client(), harness.connect())

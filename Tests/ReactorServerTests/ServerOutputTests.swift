@@ -121,7 +121,7 @@ struct ServerOutputTests {
         }
     }
 
-    @Test("effects start when their batch is appended; what they emit is a revision with its cause")
+    @Test("effects start when their batch is appended; each emission is a revision with its cause")
     func effects() async throws {
         let world = World()
         let harness = ServerHarness(TestTree.make(environment: world.environment))

@@ -185,8 +185,8 @@ extension Client {
         try await decoded(.backup(to: directory))
     }
 
-    /// Returns what happened at or below `path`, starting after the mark of an earlier page or at a
-    /// revision. With `waits`, the daemon answers an empty page only after something has happened.
+    /// Returns the events at and below `path`, after the mark of an earlier page or from a revision
+    /// on. With `waits`, the daemon sends an empty page only after waiting for an event.
     package func log(
         _ path: String, from revision: Revision? = nil, after mark: LogMark? = nil,
         waits: Bool = false

@@ -155,7 +155,7 @@ extension Leases {
         switch outcome {
         case .applied, .accepted: return grant(lease)
         case .ownerEnded, .unknown:
-            // What the last connection leased ended with it; request the lease on this one.
+            // The leases of the last connection ended with it; request the lease on this one.
             if let end { return self.end(lease, end) }
             if lease.claims.isEmpty { return drop(lease) }
             lease.state = .wanted

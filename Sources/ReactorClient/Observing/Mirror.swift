@@ -20,7 +20,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline let replica: Guarded<Replica<R>>
     let phaseNow: Guarded<ClientPhase>
     let idNow = Guarded<ReactorID?>(nil)
-    /// Notify observers of the state, of each field, and of the phase.
+    /// The signals of the state, of each field, and of the phase.
     @usableFromInline let notices = MirrorNotices(R._trackedFields)
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let shared: SharedState

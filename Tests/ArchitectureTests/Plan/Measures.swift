@@ -1,4 +1,4 @@
-/// What the rules measure of every target in `Sources`, with the limit of each.
+/// The figures that the rules measure of every target in `Sources`, with the limit of each.
 enum Measure: String, Sendable {
     /// Files of a target that declare or extend one type, its own or another's.
     case filesOfType

@@ -33,7 +33,7 @@ struct TaskRunnerTests {
             turn.transaction.wishes.clear()
         }
 
-        /// Runs what waits for the commit.
+        /// Starts the effects that waited for the commit.
         func commit() { for effect in turn.takeEffects() { effect.start() } }
     }
 

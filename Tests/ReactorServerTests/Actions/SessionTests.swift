@@ -107,7 +107,7 @@ struct SessionTests {
         #expect(again.connection == second.id.rawValue && again.connection != welcome.connection)
     }
 
-    @Test("what a connection owned ends with it, in a transaction of its own")
+    @Test("the end of a connection releases what it owned, in a transaction of its own")
     func ownership() throws {
         let (first, _) = try start()
         let (second, _) = try start()

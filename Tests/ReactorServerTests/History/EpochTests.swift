@@ -118,7 +118,7 @@ struct EpochTests {
         #expect(!places.isEmpty && places.allSatisfy { $0.state == nil })
     }
 
-    @Test("no client can contradict what this run of the daemon has recorded itself")
+    @Test("no client can contradict a revision that this run of the daemon has recorded")
     func lie() throws {
         let harness = try ServerHarness.keeping()
         let client = harness.client()

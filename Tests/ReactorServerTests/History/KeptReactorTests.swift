@@ -244,7 +244,7 @@ private struct Hostel: Reactor {
     func children(_ visitor: inout ChildVisitor) { mount(&visitor) }
 }
 
-/// What a daemon left behind: its rows, and a snapshot of its end.
+/// The history of a daemon that has ended: its rows, and a snapshot of its end.
 private struct Past {
     var rows: [HistoryRow]
     var parts: [[UInt8]]
@@ -254,7 +254,7 @@ private struct Past {
     enum Source: CaseIterable { case rows, snapshot }
 }
 
-@Suite("What is kept of whom")
+@Suite("States of changed reactors")
 struct KeptReactorTests {
     /// Runs a daemon that continues `past`, read from `source`, and carries out `act`.
     private func run(

@@ -44,7 +44,7 @@ extension HistoryCrowd {
         }
     }
 
-    /// Releases what clients wait for.
+    /// Releases the objects that clients wait for.
     private func giveBack() {
         for index in stayers {
             members[index].client.act { machine in

@@ -61,7 +61,7 @@ final class OutcomeLedger {
         world.expect(isNew, "action \(ordinal) of client \(client) is carried out twice")
     }
 
-    /// Drops what a crash lost; outcomes of rows after a cut were lost.
+    /// Drops the records that a crash lost: those of rows after the cut.
     func crash() {
         guard let journal = world.journal else { return }
         let last = journal.lastNumber

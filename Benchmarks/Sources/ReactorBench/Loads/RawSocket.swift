@@ -31,7 +31,7 @@ final class RawSocket {
         while count < byteCount { count += try read(upTo: byteCount - count) }
     }
 
-    /// Reads what has arrived, at least one byte.
+    /// Reads the bytes that have arrived, at least one.
     func receiveSome() throws -> ArraySlice<UInt8> {
         let count = try read(upTo: buffer.count)
         return buffer[..<count]

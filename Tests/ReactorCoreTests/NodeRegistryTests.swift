@@ -8,7 +8,7 @@ struct NodeRegistryTests {
         Node(Tally(), number: number, path: .root, parent: nil)
     }
 
-    @Test("a removed node leaves its index to the last one")
+    @Test("the last node takes the index of a removed one")
     func remove() {
         let registry = NodeRegistry()
         let nodes = (1...4).map { node($0) }

@@ -30,7 +30,7 @@ struct ParsedFile: Sendable {
     /// A stored property of an instance.
     struct Stored: Equatable, Sendable {
         let name: String
-        /// Whether other types of the target can set it although no owner has to.
+        /// Whether other types of the target can set the property.
         ///
         /// False for `private`, `private(set)` or the same with `fileprivate`, for constants, for
         /// callbacks, which an owner sets, and for `@usableFromInline`, since inlined functions

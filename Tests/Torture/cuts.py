@@ -143,7 +143,7 @@ def relaxed(binary, home, seed, kills_first, lies=False):
         episode.cut()
         for _ in range(3 if kills_first else 0):
             # A daemon may detect a loss and end before its first row records it: it detects the
-            # loss before the sixth sync, and writes the row behind the eighth.
+            # loss before the sixth sync, and writes the row after the eighth.
             at, syncs = episode.random.randint(5, 8), ["fsync", "fdatasync"]
             episode.daemon.environment = episode.shim.environment(at, "before", syncs)
             episode.daemon.becomes_ready()

@@ -149,7 +149,7 @@ class Disk:
         return names
 
     def verify(self):
-        """Checks that all calls together give the current files; no process may write meantime."""
+        """Checks that all calls together give the current files; no process may write then."""
         names = self.live_names()
         if sorted(names) != self.listed():
             raise AssertionError(f"calls are missing: {sorted(names)}, there is {self.listed()}")

@@ -90,7 +90,7 @@ static const char *inside(const char *path) {
     if (*rest++ != '/') return NULL;
     size_t length = strlen(rest);
     if (length >= 4 && !strcmp(rest + length - 4, "-shm")) return NULL;
-    // A deleted file has a suffix behind its name.
+    // A deleted file has a suffix after its name.
     return strchr(rest, ' ') ? NULL : rest;
 }
 

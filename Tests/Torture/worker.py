@@ -341,8 +341,8 @@ class Worker(threading.Thread):
             code = outcome.get("rejected", {}).get("code")
             if code == "DISK_FULL":
                 return self.refused(action)
-            # A kill in the middle of an action counts as its doing. The daemon refuses an action at
-            # its third try, so it was sent on three connections at least.
+            # A daemon suspects the action that it ran when it was killed, and refuses it after the
+            # second kill, so the action was sent on three connections at least.
             if code == "POISONED" and action.sent > 2:
                 self.poisoned += 1
                 return self.refused(action)

@@ -70,7 +70,7 @@ struct JournalTrimmerTests {
                 }
             }
             #expect(anchor() == expected, "round \(round)")
-            // Rows within the bytes are deleted for their row number.
+            // A trim by row number also deletes rows that the limit in bytes would keep.
             if round.isMultiple(of: 4) { _ = rig.trim(journal, behind: journal.lastNumber - 2) }
             guard round == 6 else { continue }
             journal.close()

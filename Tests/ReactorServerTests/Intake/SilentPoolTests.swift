@@ -14,7 +14,7 @@ struct SilentPoolTests {
         return pool.takeExcess { _ in true }
     }
 
-    @Test("S38: the oldest silent connection of the most crowded user closes, whichever user connects")
+    @Test("S38: the oldest silent connection of the most crowded user closes for any newcomer")
     func oldest() {
         var pool = SilentPool(countMax: 4)
         for number in 1...3 as ClosedRange<UInt64> {

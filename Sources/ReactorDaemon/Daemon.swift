@@ -253,7 +253,7 @@ public final class Daemon {
     }
 
     private func tick() {
-        server.noteLog(linesDropped: droppedLogLines())
+        server.countLog(linesDropped: droppedLogLines())
         shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
         lastTick = loop.now
         resumeIfThereIsRoom()

@@ -19,7 +19,7 @@ public final class Server {
     /// The reactors that are served.
     public let tree: Tree
     /// What one client, and all together, may take.
-    public let limits: ServerLimits
+    package let limits: ServerLimits
     private let orders: ShellOrders
     /// The open connections.
     private(set) var connections: ConnectionTable
@@ -50,12 +50,12 @@ public final class Server {
         tree.open()
     }
 
-    /// Goes on where `recovery` left off, and keeps history from here on: what former connections
-    /// owned ends, sessions go on, the reactors begin; all of that is part of the first turn.
+    /// Continues from `recovery` and keeps history from here on: ownerships of former connections end,
+    /// sessions continue, the reactors begin; all of that is part of the first turn.
     ///
-    /// `words` hold for the next run of the daemon which action it died of, if it did: see
-    /// ``lastDeath``. A server that is read-only shows what there is and refuses every action with
-    /// ``FaultCode/diskFull``, until ``goOn(_:)``.
+    /// `words` mark the action in progress for the next run of the daemon: see ``lastDeath``. A
+    /// read-only server shows its state and refuses every action with ``FaultCode/diskFull``, until
+    /// ``goOn(_:)``.
     public convenience init(
         _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
         daemonName: String = "reactord", ownerUID: UInt32? = nil,
@@ -82,7 +82,8 @@ public final class Server {
         orders = ShellOrders(logInterval: limits.logInterval, eventsMax: limits.loggedFaultsMax)
         chronicle = Chronicle(recovery, keepsHistory: keepsHistory, limits, orders)
         delivery = Delivery(limits, orders)
-        outcomes = OutcomeWriter(tree, sessions, chronicle, delivery, orders, limits)
+        outcomes = OutcomeWriter(
+            tree, sessions, connections, chronicle, delivery, orders, limits)
         dispatcher = Dispatcher(
             tree, limits, orders, chronicle, outcomes, delivery, watching: watch)
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
@@ -102,117 +103,112 @@ public final class Server {
         tree.effectsMax = limits.effectsMax
     }
 
-    deinit {
-        // A connection holds its session and the slices that it follows, and they hold it.
-        for connection in connections.values { connection.breakCycles() }
-    }
-
-    /// Goes on counting where a server left off whose answers may still come.
-    public func succeed(_ former: Server) {
+    /// Continues the counts of a former server, whose answers may still arrive.
+    package func succeed(_ former: Server) {
         subscriptions.succeed(former.subscriptions)
         chronicle.succeed(former.chronicle)
         orders.stats = former.orders.stats
     }
 
     /// Runs a job that an effect posted.
-    public func perform(_ job: (Tree) -> Void) { job(tree) }
+    package func perform(_ job: (Tree) -> Void) { job(tree) }
 }
 
-// MARK: - What a shell looks at
+// MARK: - What a shell reads
 extension Server {
-    /// Moves what the shell is to do, in order, to `buffer`, which is emptied first; it stays empty
-    /// when there is nothing more. A shell that passes the same buffer again keeps its memory in use.
+    /// Moves the orders for the shell, oldest first, to `buffer`, which is emptied first and stays empty
+    /// if there are none. A shell that passes the same buffer again reuses its memory.
     public func takeOutputs(into buffer: inout [ServerOutput]) { orders.take(into: &buffer) }
 
-    /// What the shell is to do, in order; empty when there is nothing more.
+    /// Takes the orders for the shell, oldest first.
     public func takeOutputs() -> [ServerOutput] {
         var taken: [ServerOutput] = []
         orders.take(into: &taken)
         return taken
     }
 
-    /// Whether a turn would have something to share out, though nothing was received.
+    /// Whether a turn has something to send although nothing was received.
     public var needsTurn: Bool {
         !delivery.listed.isEmpty || chronicle.hasChanges || !tree.turn.isQuiet || isSharing
             || intake.hasSpent || hasHeldInput || isCrowded || outcomes.isDue || answers.isDue
             || chronicle.isSnapshotDue
     }
 
-    /// Whether subscribers wait for updates that the turn had no time for: look at what has arrived,
-    /// without waiting, and end another turn.
-    public var isSharing: Bool { delivery.isSharing }
+    /// Whether subscribers wait for updates beyond the turn's share: the shell reads what has arrived,
+    /// without waiting, and ends another turn.
+    package var isSharing: Bool { delivery.isSharing }
 
-    /// Whether the next turn goes on with input that was held back, because a connection sent more
-    /// than ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
-    /// ``ServerLimits/answerBytesPerTurnMax``. Before it, a shell looks at all sockets.
-    public var hasHeldInput: Bool { intake.hasRested || answers.hasSoon }
+    /// Whether the next turn handles input that was held back: a connection sent more than
+    /// ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
+    /// ``ServerLimits/answerBytesPerTurnMax``. Before that turn, a shell reads all sockets.
+    package var hasHeldInput: Bool { intake.hasRested || answers.hasSoon }
 
-    /// Whether too many connections have not said hello, some of which may have by now. Before the
-    /// next turn, a shell looks at all sockets.
-    public var isCrowded: Bool { peers.isCrowded }
+    /// Whether too many connections have not said hello; some hellos may have arrived since. Before the
+    /// next turn, a shell reads all sockets.
+    package var isCrowded: Bool { peers.isCrowded }
 
     /// Number of open connections.
     public var connectionCount: Int { connections.count }
 
-    /// What was counted since the start.
-    public var statistics: ServerStats { orders.stats }
+    /// The counters since the start.
+    package var statistics: ServerStats { orders.stats }
 
-    /// Takes over how many lines the shell's log has dropped, for the answer to ``Ask/stats``.
-    package func noteLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
+    /// Counts the lines that the shell's log has dropped, for the answer to ``Ask/stats``.
+    package func countLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
 
     /// What the server keeps now.
-    public var memory: ServerMemory {
+    package var memory: ServerMemory {
         answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
     }
 
-    /// The highest number that a connection had; those of later ones are higher.
-    public var highestConnection: UInt64 { chronicle.highestConnection }
+    /// The highest number of a connection; later connections get higher ones.
+    package var highestConnection: UInt64 { chronicle.highestConnection }
 
-    /// Whether the server is about to end, and admits no client any more.
-    public var isDraining: Bool { peers.isDraining }
+    /// Whether the server is ending and admits no client.
+    package var isDraining: Bool { peers.isDraining }
 
-    /// Which action the run before died of, if it did.
+    /// The action during which the last run of the daemon died, if it did.
     package var lastDeath: ActionWatch.Death? { dispatcher.lastDeath }
 
     /// All sessions.
     var sessions: SessionTable { handshake.sessions }
 
-    /// Whether something was carried out that is in no batch.
+    /// Whether the turn has something that is in no batch.
     var isUnsealed: Bool { chronicle.isUnsealed }
 }
 
 // MARK: - A full disk
 extension Server {
-    /// Which actions are carried out.
-    public var admission: Admission { chronicle.admission }
+    /// Which actions are admitted.
+    package var admission: Admission { chronicle.admission }
 
-    /// Whether nothing may change, because nothing could be kept.
-    public var isReadOnly: Bool { chronicle.isReadOnly }
+    /// True while every action is refused because the journal cannot write.
+    package var isReadOnly: Bool { chronicle.isReadOnly }
 
-    /// By how many bytes states became smaller while nothing else was carried out.
-    public var shrunkByteCount: Int { dispatcher.shrunkByteCount }
+    /// By how many bytes states shrank while only shrinking actions were admitted.
+    package var shrunkByteCount: Int { dispatcher.shrunkByteCount }
 
-    /// Lets actions change things, and the reactors begin, as part of the current turn.
+    /// Admits actions and lets the reactors begin, as part of the current turn.
     ///
-    /// With `admission` ``Admission/shrinking``, actions are carried out that make the tree smaller;
+    /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are admitted;
     /// see ``admitAll()``.
-    public func goOn(_ admission: Admission = .all) {
+    package func goOn(_ admission: Admission = .all) {
         chronicle.goOn(admission)
         tree.endFormerConnections()
         tree.resumeTasks()
         tree.open()
     }
 
-    /// Carries out every action again.
-    public func admitAll() { chronicle.admitAll() }
+    /// Admits every action again.
+    package func admitAll() { chronicle.admitAll() }
 }
 
 // MARK: - Connections come and go
 extension Server {
     /// A client connected.
     ///
-    /// A client for which there is no place gets the reason, and is closed. One that is too many even
-    /// for that is closed at once, so that a storm of them holds no more than `handshakesMax` sockets.
+    /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients are
+    /// waiting for their reason, further ones are closed at once, which bounds the sockets of a storm.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
@@ -233,8 +229,8 @@ extension Server {
         intake.close(connection, Closing(code, reason))
     }
 
-    /// Closes connections that have been silent for longest, if there are too many. A connection that
-    /// came after the last turn but one was not read from yet: it may have said hello.
+    /// Closes the connections that have been silent longest, if there are too many. A connection that
+    /// was accepted after the last turn but one was not read from: its hello may have arrived.
     private func makeRoomForSpeakers() {
         let endedTurns = intake.endedTurns
         while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
@@ -259,21 +255,22 @@ extension Server {
         connection.outlet.value.clear()
         connection.inlet.value.clear()
         subscriptions.leave(connection)
-        openNodes.end(connection)
+        openNodes.leave(connection)
         delivery.dropAnswers(of: connection)
         answers.releaseEnded()
         tree.endConnection(id.rawValue)
         handshake.leave(connection, at: now)
     }
 
-    /// The client sends nothing more and still reads: what it asked for is answered. A client that
-    /// closed its socket wholly is a ``disconnect(_:at:)``.
+    /// The client sends nothing more and still reads: its requests are answered. For a client that
+    /// closed its socket, call ``disconnect(_:at:)``.
     public func endInput(_ id: ConnectionID) {
         guard let connection = connections[id], connection.inlet.value.end() else { return }
         delivery.list(connection)
     }
 
-    /// Stops accepting, tells every client, and closes each connection once it has all its outcomes.
+    /// Admits no client, sends every client the reason, and closes each connection once it has all its
+    /// outcomes.
     public func drain() {
         guard peers.drain() else { return }
         for connection in connections.inOrder {
@@ -283,8 +280,8 @@ extension Server {
         }
     }
 
-    /// Looks at deadlines, and tells idle subscribers how far they are; call it once a second. `isLate`
-    /// says that the process was stopped for a time: what clients wrote then has yet to be read.
+    /// Checks deadlines, and sends idle subscribers a mark; call it once a second. `isLate` is true if
+    /// the process was stopped for a time: what clients wrote then has yet to be read.
     public func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -294,7 +291,7 @@ extension Server {
 
     private func look(at connection: Connection, _ now: UInt64, _ isLate: Bool) {
         if connection.isLeaving {
-            // A connection that was closed and does not take what it is still told.
+            // A closing connection that does not take what it is still sent.
             if let since = connection.leavingSince, now &- since >= limits.closeDeadline {
                 delivery.cut(connection)
             }
@@ -340,21 +337,21 @@ extension Server {
     public func encoded(_ encoding: SliceEncoding) { answers.encoded(encoding) }
 
     /// The states that were last probed have these checksums; `byteCount` bytes were looked at.
-    public func summed(_ sums: [UInt64], byteCount: Int) {
+    package func summed(_ sums: [UInt64], byteCount: Int) {
         chronicle.summed(sums, byteCount: byteCount)
     }
 
-    /// The journal's answer to question `number`: the frames that were asked for, or nil if it does
-    /// not have them all; the subscription goes on with them, or with a snapshot.
-    public func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {
+    /// The journal's answer to question `number`: the requested frames, or nil if it does not have all
+    /// of them. The subscription continues with them, or with a snapshot.
+    package func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {
         orders.begin(at: now)
         subscriptions.answer(number, with: frames)
     }
 
-    /// The archive has answered, between two turns: CBOR, or why not.
+    /// The archive has answered, between two turns: CBOR, or the refusal.
     ///
     /// Nothing happens if the connection has gone.
-    public func answer(
+    package func answer(
         _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, at now: UInt64
     ) {
         orders.begin(at: now)
@@ -378,7 +375,7 @@ extension Server {
         if !turn.isQuiet {
             for text in turn.complaints { orders.complain(text) }
         }
-        outcomes.tellTurn()
+        outcomes.sendTurn()
         answers.answerWaiting()
         chronicle.recordTurn()
         // Effects that begin without a change are released with their turn as well.
@@ -404,7 +401,7 @@ extension Server {
             // Changes of a removed node concern no follower: it learns that the node is gone.
             for node in turn.removed {
                 openNodes.close(node)
-                subscriptions.end(node)
+                subscriptions.close(node)
             }
             sharing.shareValues()
             batchEnd = turn.deltaByteCount
@@ -452,7 +449,7 @@ extension Server {
         release()
     }
 
-    /// Lets go what may leave, and reads on from the clients that have taken something.
+    /// Sends what may leave, and reads on from the clients that have taken something.
     private func release() {
         delivery.release { tree.start($0) }
         answers.releaseEnded()
@@ -460,13 +457,13 @@ extension Server {
         endCongestion()
     }
 
-    /// Reads from no client that sends actions, until it is called with false: the archive has fallen
-    /// behind. What was received is carried out.
-    public func holdBack(_ isHeldBack: Bool) {
+    /// Reads from no client that sends actions until this is called with false: the archive has fallen
+    /// behind. Received actions are carried out.
+    package func holdBack(_ isHeldBack: Bool) {
         if delivery.holdBack(isHeldBack) { endCongestion() }
     }
 
-    /// Goes on reading from all clients once the journal has caught up.
+    /// Reads from all clients again once the journal has caught up.
     private func endCongestion() {
         guard delivery.endCongestion() else { return }
         for connection in connections.inOrder { intake.readOn(connection) }
@@ -481,7 +478,7 @@ extension Server {
     /// Asks for a snapshot; it begins with the end of the turn, as an output behind its batch.
     public func wantSnapshot() { chronicle.wantSnapshot() }
 
-    /// The snapshot of all there is, for a server that will carry out nothing more; nil if actions
-    /// were carried out that no batch has.
-    public func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
+    /// The snapshot of everything, for a server that carries out nothing more; nil if something is in no
+    /// batch.
+    package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 }

@@ -109,7 +109,7 @@ extension SimulatedJournal {
         else { return nil }
         var frames: [UInt8] = []
         for row in asked {
-            guard question.take(row.deltas, into: &frames) else { return nil }
+            guard question.collect(from: row.deltas, into: &frames) else { return nil }
         }
         answered += 1
         return frames

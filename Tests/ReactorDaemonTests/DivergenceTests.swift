@@ -38,7 +38,7 @@ struct DivergenceTests {
         for _ in 1...20 {
             let reactorctl = try await start()
             let client = try await Client.connect(to: reactorctl.daemon.socketPath)
-            for _ in 1...ProbeBook.turnsMax + 50 {
+            for _ in 1...ProbeSchedule.turnsMax + 50 {
                 let outcome = try await client.dispatch("/", FickleAction.add(by: 1))
                 #expect(outcome.revision != nil)
                 count += 1

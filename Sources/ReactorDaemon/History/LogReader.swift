@@ -14,7 +14,7 @@ final class LogReader {
     private let slice: SlicePath
     private let reader: JournalReader
     private let begin: Revision
-    private var encoder = LogScribe()
+    private var decoder = LogDecoder()
     /// The first revision to report; nil once the reader has reached it.
     private var from: Revision?
     /// Whether rows of the epoch of `from` have been read.
@@ -61,7 +61,7 @@ final class LogReader {
     ) {
         guard let snapshot = try? SnapshotReader(directory, of: number) else { return }
         while !isCancelled(), let part = try? snapshot.next() {
-            try? encoder.places.learn(part: part)
+            try? decoder.learn(part: part)
         }
     }
 
@@ -120,7 +120,7 @@ final class LogReader {
         guard let found else { return false }
         let entries: [LogEntry]
         do throws(RecoveryError) {
-            entries = try encoder.entries(of: HistoryRow(found), at: found.time, below: slice)
+            entries = try decoder.entries(of: HistoryRow(found), at: found.time, below: slice)
         } catch {
             throw .recovery(error, place: "row \(found.number)")
         }

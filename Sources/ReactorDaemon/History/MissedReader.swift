@@ -86,7 +86,7 @@ final class MissedReader {
             var frames: [UInt8] = []
             while reader.position.sequence < question.upTo {
                 guard let row = try? reader.next(), row.epoch == question.epoch,
-                    question.take(row.deltas, into: &frames)
+                    question.collect(from: row.deltas, into: &frames)
                 else { return nil }
             }
             return frames

@@ -233,7 +233,7 @@ extension OfflineHistory {
         let epoch = UInt64.random(in: 1 ... .max)
         let tree = Tree(root, epoch: epoch, recordsDeltas: false)
         let recovery = Recovery(of: tree, limits: limits, dropped: config.dropped)
-        recovery.acceptsDivergence = acceptsDivergence
+        if acceptsDivergence { recovery.acceptDivergence() }
         return (history, try history.recover(recovery, epoch: epoch), epoch)
     }
 

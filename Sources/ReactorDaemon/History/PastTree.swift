@@ -37,7 +37,7 @@ final class PastTree {
         self.isCancelled = isCancelled
         tree = Tree(root, epoch: 0, recordsDeltas: false)
         recovery = Recovery(of: tree, limits: limits, dropped: dropped)
-        recovery.goesOn = target == nil
+        if target != nil { recovery.showOnly() }
         let snapshot = try choose(before: target)
         if let snapshot { try restore(snapshot) }
         let reader = try Self.reading { () throws(JournalError) in

@@ -7,12 +7,13 @@ import ReactorWire
 ///     offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
 ///     let frameCount = dispatcher.dispatch(header, body, of: connection)
 ///
-/// Every new action raises its session's ordinal, is written by the ``Chronicle``, carried out by the
-/// tree under the crash marker of ``ActionWatch``, and concluded by the ``OutcomeWriter``. An action
-/// that came before is answered with its outcome.
+/// Every new action raises its session's ordinal, is carried out by the tree under the crash marker of
+/// ``ActionWatch``, and is recorded by the ``Chronicle``. The ``OutcomeWriter`` concludes it; plain
+/// outcomes of a run are remembered and added to the connection's run at once. An action that arrived
+/// before is answered with its outcome.
 ///
-/// *Place*: the server hands it the frames of actions of connections that have a session; it handles no
-/// other frame and reads from no connection.
+/// *Place*: ``Intake`` hands it the frames of actions of connections that have a session; it handles no
+/// other frame and reads from no connection. ``invariants()`` states what holds between two verbs.
 final class Dispatcher {
     private let tree: Tree
     private let limits: ServerLimits
@@ -20,7 +21,7 @@ final class Dispatcher {
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
-    /// Which action is being carried out.
+    /// The marker of the action that is being carried out.
     private let watch: Place<ActionWatch>
     /// By how many bytes states became smaller while nothing else was carried out.
     private(set) var shrunkByteCount = 0
@@ -39,8 +40,15 @@ final class Dispatcher {
         self.watch = Place(watch)
     }
 
-    /// Which action the run before died of, if it did.
+    /// The action during which the last run of the daemon died, if it did.
     var lastDeath: ActionWatch.Death? { watch.value.death }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(!watch.value.isMarked, "an action is marked that is not being carried out")
+        assert(shrunkByteCount >= 0, "states shrank by \(shrunkByteCount) bytes")
+    }
 }
 
 // MARK: - Runs of plain actions
@@ -76,7 +84,7 @@ extension Dispatcher {
                 if keepsHistory { aliases.append(NodeAlias(id: frame.id, node: node.number)) }
             }
             guard let node = last?.node else { break }
-            page?.note(frame.number)
+            page?.mark(frame.number)
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             if let result {
                 end = (result, offset..<frame.range.upperBound)
@@ -86,12 +94,14 @@ extension Dispatcher {
             run.count &+= 1
         }
         watch.value.end()
+        invariants()
         let next = end?.range.upperBound ?? offset
         guard next > first else { return first }
         count(Int(run.count) &+ (end == nil ? 0 : 1), byteCount: next &- first, of: connection)
         if run.count > 0 {
-            session.ordinal = run.last
-            outcomes.conclude(run, session, connection)
+            session.advance(to: run.last)
+            session.remember(run, limits)
+            delivery.add(run, to: connection)
             if keepsHistory {
                 chronicle.record(
                     run: run, aliases, bytes.extracting(first..<offset), session,
@@ -116,7 +126,7 @@ extension Dispatcher {
         _ result: DispatchResult, _ frame: Span<UInt8>, _ aliases: [NodeAlias],
         _ session: Session, _ connection: Connection
     ) {
-        session.ordinal &+= 1
+        session.advance(to: session.ordinal &+ 1)
         chronicle.record(
             arrivalOf: session.ordinal, aliases.suffix(1), frame, result, session,
             connection.caller)
@@ -129,7 +139,7 @@ extension Dispatcher {
     /// Carries out one action and records its outcome; answers how many frames its work counts as, for
     /// the connection's share of the turn.
     func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) -> Int {
-        guard let session = begin(header, body, of: connection) else { return 1 }
+        guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
         var aliases: [NodeAlias] = []
         if chronicle.keepsHistory, let node = connection.node(header.id) {
@@ -138,7 +148,7 @@ extension Dispatcher {
         let result = watching(header.number, of: session) {
             carryOut(header, body, session, connection, &frameCount)
         }
-        end(header, body, aliases, result, session, connection)
+        conclude(header, body, aliases, result, session, connection)
         return frameCount
     }
 
@@ -146,7 +156,7 @@ extension Dispatcher {
     func dispatchBatch(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Int {
-        guard let session = begin(header, body, of: connection) else { return 1 }
+        guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
         let aliases =
             chronicle.keepsHistory
@@ -155,13 +165,13 @@ extension Dispatcher {
         let result = watching(header.number, of: session) {
             carryOutBatch(header, body, session, connection, &frameCount)
         }
-        end(header, body, aliases, result, session, connection)
+        conclude(header, body, aliases, result, session, connection)
         return frameCount
     }
 
     /// Counts a new action and answers its session; an action that came before is answered with its
     /// outcome.
-    private func begin(
+    private func admit(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Session? {
         guard let session = connection.session else { return nil }
@@ -169,14 +179,14 @@ extension Dispatcher {
             outcomes.repeatOutcome(header, session, to: connection)
             return nil
         }
-        session.ordinal = header.number
+        session.advance(to: header.number)
         orders.stats.actions &+= 1
         delivery.countActions(
             1, byteCount: FrameHeader.byteCount + body.count, of: connection)
         return session
     }
 
-    private func end(
+    private func conclude(
         _ header: FrameHeader, _ body: Span<UInt8>, _ aliases: [NodeAlias],
         _ result: DispatchResult, _ session: Session, _ connection: Connection
     ) {
@@ -198,10 +208,11 @@ extension Dispatcher {
                         "the daemon ended \(ActionWatch.deathsMax) times while it carried this "
                             + "action out: it is not tried again; `reactorctl log` shows it")))
         }
-        watch.value.begin(session)?.note(ordinal)
+        watch.value.begin(session)?.mark(ordinal)
         let result = carryOut()
         watch.value.end()
         watch.value.acquit(ordinal, of: session)
+        invariants()
         return result
     }
 
@@ -309,7 +320,7 @@ extension Dispatcher {
                 "the daemon's disk is full: it shows what there is, and changes nothing until there "
                     + "is room")
         }
-        guard isAwaited, isFull(session, besides: session.awaited.count) else { return nil }
+        guard isAwaited, isFull(session, besides: session.awaitedCount) else { return nil }
         return Rejection(
             .quota,
             "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")

@@ -2,50 +2,60 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Tells clients what became of their actions: the outcome, the answer that came later, the failure of
-/// an effect, and the end of effects that a client waits for.
+/// Sends clients the outcomes of their actions, answers that follow later, failures of effects, and
+/// the end of effects that a client waits for.
 ///
-/// An outcome is recorded in the action's ``Session``, in the ``Chronicle``, and appended to what the
-/// session's connection gets, in this order.
+/// An outcome is remembered in the action's ``Session``, recorded in the ``Chronicle``, and appended
+/// to what the session's connection gets, in this order.
 ///
-/// *Place*: the ``Dispatcher`` concludes actions with it; the end of a turn has it tell what else came
-/// about in the turn.
+/// *Place*: the ``Dispatcher`` concludes actions with it; the end of a turn sends what else the turn
+/// has. ``invariants()`` states what holds between two verbs.
 final class OutcomeWriter {
     private let tree: Tree
     private let sessions: SessionTable
+    private let connections: ConnectionTable
     private let chronicle: Chronicle
     private let delivery: Delivery
     private let orders: ShellOrders
     private let limits: ServerLimits
-    /// Actions whose effects have ended in the current turn, and whose clients wait for that.
+    /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
     private var endedActions: [Origin] = []
 
     init(
-        _ tree: Tree, _ sessions: SessionTable, _ chronicle: Chronicle, _ delivery: Delivery,
-        _ orders: ShellOrders, _ limits: ServerLimits
+        _ tree: Tree, _ sessions: SessionTable, _ connections: ConnectionTable,
+        _ chronicle: Chronicle, _ delivery: Delivery, _ orders: ShellOrders,
+        _ limits: ServerLimits
     ) {
         self.tree = tree
         self.sessions = sessions
+        self.connections = connections
         self.chronicle = chronicle
         self.delivery = delivery
         self.orders = orders
         self.limits = limits
     }
 
-    /// Whether the end of a turn has more to tell, though nothing changed in the tree.
+    /// Whether the end of a turn sends something, though nothing changed in the tree.
     var isDue: Bool { !endedActions.isEmpty }
+
+    /// The connection that speaks for a session.
+    private func connection(of session: Session) -> Connection? {
+        session.connection.flatMap { connections[$0] }
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            endedActions.count > 32 || Set(endedActions).count == endedActions.count,
+            "the effects of an action have ended twice")
+    }
 }
 
 // MARK: - Concluding actions
 extension OutcomeWriter {
-    /// Records that plain actions were applied one after the other.
-    func conclude(_ run: AppliedRun, _ session: Session, _ connection: Connection) {
-        session.noteApplied(run, limits)
-        delivery.add(run, to: connection)
-    }
-
-    /// Concludes an action of the general way, and promises to tell of the end of its effects where
-    /// the client asks for that.
+    /// Concludes an action that was dispatched alone. If the client waits for the end of its effects,
+    /// the end follows.
     func conclude(
         _ result: DispatchResult, _ header: FrameHeader, _ session: Session,
         _ connection: Connection
@@ -63,13 +73,14 @@ extension OutcomeWriter {
         case .applied(let sequence):
             chronicle.record(
                 .applied(sequence: sequence, reply: nil, ownerEnded: false), of: ordinal, session)
-            return conclude(
-                AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), session, connection)
+            let run = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
+            session.remember(run, limits)
+            return delivery.add(run, to: connection)
         case .replied(let sequence, let reply):
             outcome = .applied(sequence: sequence, reply: reply, ownerEnded: false)
         case .accepted(let sequence): outcome = .accepted(sequence: sequence)
         case .deferred:
-            session.deferred.insert(ordinal)
+            session.deferAnswer(of: ordinal)
             return
         case .failed(.decode(let error)):
             orders.stats.rejections &+= 1
@@ -82,18 +93,18 @@ extension OutcomeWriter {
                 code: rejection.code.cut(to: limits.messageBytesMax),
                 message: rejection.message.cut(to: limits.messageBytesMax))
         }
-        session.note(outcome, of: ordinal, limits)
+        session.remember(outcome, of: ordinal, limits)
         chronicle.record(outcome, of: ordinal, session)
         send(outcome, of: ordinal, to: connection)
     }
 
-    /// Answers an ordinal that was seen before with what became of it then.
+    /// Answers an ordinal that arrived before with its outcome.
     func repeatOutcome(_ header: FrameHeader, _ session: Session, to connection: Connection) {
         let ordinal = header.number
         orders.stats.repeats &+= 1
         if let outcome = session.outcome(of: ordinal) {
             send(outcome, of: ordinal, to: connection)
-        } else if !session.deferred.contains(ordinal) {
+        } else if !session.isDeferred(ordinal) {
             let text = "ordinal \(ordinal) is not new, and its outcome is no longer remembered"
             send(
                 .rejected(code: FaultCode.ordinal.rawValue, message: text), of: ordinal,
@@ -103,15 +114,15 @@ extension OutcomeWriter {
     }
 
     private func send(_ outcome: Outcome, of ordinal: UInt64, to connection: Connection) {
-        delivery.append(.outcome, of: ordinal, to: connection) { outcome.encode(into: &$0) }
+        delivery.send(.outcome, of: ordinal, to: connection) { outcome.encode(into: &$0) }
     }
 
     private func send(_ notice: Notice, of ordinal: UInt64, to connection: Connection) {
-        delivery.append(.notice, of: ordinal, to: connection) { notice.encode(into: &$0) }
+        delivery.send(.notice, of: ordinal, to: connection) { notice.encode(into: &$0) }
     }
 
     private func sendDone(_ ordinal: UInt64, to connection: Connection) {
-        delivery.append(.done, of: ordinal, to: connection) { _ in }
+        delivery.send(.done, of: ordinal, to: connection) { _ in }
     }
 }
 
@@ -122,31 +133,31 @@ extension OutcomeWriter {
         guard tree.turn.hasResolutions else { return }
         for resolution in tree.turn.takeResolutions() {
             guard let session = sessions.find(client: resolution.ticket.client),
-                session.deferred.contains(resolution.ticket.ordinal)
+                session.isDeferred(resolution.ticket.ordinal)
             else { continue }
             let ordinal = resolution.ticket.ordinal
-            session.note(resolution.outcome, of: ordinal, limits)
+            session.remember(resolution.outcome, of: ordinal, limits)
             chronicle.record(resolution.outcome, of: ordinal, session)
-            if let connection = session.connection {
+            if let connection = connection(of: session) {
                 send(resolution.outcome, of: ordinal, to: connection)
-                if session.awaited.noteAnswer(of: ordinal) { sendDone(ordinal, to: connection) }
+                if session.takeEarlyEnd(of: ordinal) { sendDone(ordinal, to: connection) }
             }
         }
     }
 
-    /// Tells clients what the turn has for actions before it: failures, answers, ended effects.
-    func tellTurn() {
+    /// Sends clients what the turn has for earlier actions: failures, answers, ended effects.
+    func sendTurn() {
         if !tree.turn.isQuiet {
-            tellFailures()
+            sendFailures()
             resolve()
         }
-        if !endedActions.isEmpty { tellDone() }
+        if !endedActions.isEmpty { sendEnds() }
     }
 
-    private func tellFailures() {
+    private func sendFailures() {
         for failure in tree.turn.failures {
             guard let session = sessions.find(client: failure.origin.client),
-                let connection = session.connection
+                let connection = connection(of: session)
             else { continue }
             let notice = Notice(
                 code: failure.code, message: failure.message.cut(to: limits.messageBytesMax))
@@ -157,27 +168,28 @@ extension OutcomeWriter {
 
 // MARK: - The end of effects
 extension OutcomeWriter {
-    /// Tells the client of an action, behind the outcome, when the effects that its transaction
-    /// asked for have ended.
+    /// Sends the client of an action the end of the effects that its transaction requested, behind
+    /// the outcome.
     ///
-    /// *Cost*: paid by actions that ask for it alone.
+    /// *Cost*: only actions that ask for it pay.
     private func promiseDone(of ordinal: UInt64, _ result: DispatchResult, _ session: Session) {
-        session.awaited.begin(ordinal)
+        session.awaitEffects(of: ordinal)
         guard let sequence = result.sequence, tree.runsEffects(of: sequence) else {
-            return tellDone(of: ordinal, session)
+            return sendEnd(of: ordinal, session)
         }
         tree.whenEffectsEnd(of: sequence) { [weak self, client = session.client] in
-            // The turn may have more to tell of the action before: that an effect failed.
+            // The turn may have a failure of an effect for the action, which is sent first.
             self?.endedActions.append(Origin(client: client, ordinal: ordinal))
+            self?.invariants()
         }
     }
 
-    /// Promises the same to a client that has come back: its action was carried out before.
+    /// Does the same for a client that has come back, and whose action was carried out before.
     private func repeatDone(of ordinal: UInt64, _ session: Session, to connection: Connection) {
-        let isRunning = session.awaited.askAgain(for: ordinal)
-        // The client of an action whose answer is owed was promised the end already, if it sent the
-        // action twice on one connection.
-        if isRunning || session.deferred.contains(ordinal) { return }
+        let isRunning = session.awaitEffectsAgain(of: ordinal)
+        // A client that sent the action twice on one connection, and is owed its answer, gets the end
+        // behind the answer.
+        if isRunning || session.isDeferred(ordinal) { return }
         if session.wasApplied(beforeStart: ordinal) {
             let text = "the daemon was started anew: effects that had not ended are gone"
             send(
@@ -187,19 +199,18 @@ extension OutcomeWriter {
         sendDone(ordinal, to: connection)
     }
 
-    private func tellDone() {
+    private func sendEnds() {
         let ended = endedActions
         endedActions = []
         for action in ended {
             guard let session = sessions.find(client: action.client) else { continue }
-            tellDone(of: action.ordinal, session)
+            sendEnd(of: action.ordinal, session)
         }
     }
 
-    private func tellDone(of ordinal: UInt64, _ session: Session) {
-        let isOwed = session.deferred.contains(ordinal)
-        guard session.awaited.end(ordinal, isAnswerOwed: isOwed),
-            let connection = session.connection, !connection.isLeaving
+    private func sendEnd(of ordinal: UInt64, _ session: Session) {
+        guard session.endEffects(of: ordinal),
+            let connection = connection(of: session), !connection.isLeaving
         else { return }
         sendDone(ordinal, to: connection)
     }

@@ -6,8 +6,9 @@ import ReactorWire
 /// the end of a turn or encoded off the loop, one after another. It hands questions about the past to
 /// the archive.
 ///
-/// *Place*: the server hands it the frames that ask; the end of a turn has it answer what waits.
-/// ``QuestionTable`` and ``AnswerTable`` hold what waits and what is under way.
+/// *Place*: ``Intake`` hands it the frames that ask; the end of a turn answers what waits. It has no
+/// state but ``QuestionTable`` and ``AnswerTable``, what waits and what is under way, which state their
+/// invariants.
 final class AnswerService {
     private let limits: ServerLimits
     private let orders: ShellOrders
@@ -36,7 +37,7 @@ final class AnswerService {
         self.chronicle = chronicle
         self.delivery = delivery
         // Nothing is known of the size of a tree that was recovered.
-        if chronicle.turnStart > 0 { questions.grownBytes = QuestionTable.unknownBytes }
+        if chronicle.turnStart > 0 { questions.grow(by: QuestionTable.unknownBytes) }
     }
 
     /// Bytes of large answers that are kept or under way.
@@ -48,8 +49,8 @@ final class AnswerService {
     /// Whether the end of a turn answers a question, or has it encoded.
     var isDue: Bool {
         questions.isActive
-            && (questions.finished != nil || questions.hasSoon
-                || questions.running == nil && questions.hasLate
+            && (questions.hasFinished || questions.hasSoon
+                || !questions.isEncoding && questions.hasLate
                     && answers.busyByteCount < limits.answersBytesMax)
     }
 
@@ -67,7 +68,7 @@ final class AnswerService {
     func beginTurn() { questions.beginTurn() }
 
     /// Records that a turn's deltas had so many bytes: no slice has grown by much more.
-    func grow(by byteCount: Int) { questions.grownBytes &+= UInt64(byteCount) }
+    func grow(by byteCount: Int) { questions.grow(by: UInt64(byteCount)) }
 }
 
 // MARK: - Questions
@@ -97,14 +98,15 @@ extension AnswerService {
         }
         do throws(Refusal) {
             let name = try source.name(question.form, question.path)
-            take(name, try source.locate(name), question.purpose, header, of: connection)
+            answerOrWait(
+                name, try source.locate(name), question.purpose, header, of: connection)
         } catch {
             delivery.refuse(header, error, of: connection)
         }
     }
 
     /// Answers a small question at once, within the turn's share; others wait for the turn's end.
-    private func take(
+    private func answerOrWait(
         _ name: SliceName, _ place: NodeFinder.Found, _ purpose: Asker.Purpose,
         _ header: FrameHeader, of connection: Connection
     ) {
@@ -118,7 +120,7 @@ extension AnswerService {
                 return share(encode(name, place), of: name, place.node, among: [asker])
             }
         }
-        questions.add(asker, for: name, of: place.node)
+        questions.list(asker, for: name, of: place.node)
         if connection.requests.questionCount >= limits.questionsPerConnectionMax {
             delivery.pauseReading(connection)
         }
@@ -143,16 +145,14 @@ extension AnswerService {
                 share(encode(name, place), of: name, place.node, among: askers)
             }
         }
-        if questions.running == nil { beginEncoding() }
+        if !questions.isEncoding { beginEncoding() }
     }
 
     /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
-    func encoded(_ encoding: SliceEncoding) { questions.finished = encoding }
+    func encoded(_ encoding: SliceEncoding) { questions.finish(encoding) }
 
     private func deliver() {
-        guard let encoding = questions.finished, let running = questions.running else { return }
-        questions.finished = nil
-        questions.running = nil
+        guard let (running, encoding) = questions.takeFinished() else { return }
         questions.learn(
             encoding, of: running.name, running.state, grownBytes: running.grownBytes)
         share(encoding, of: running.name, running.state, among: running.askers)
@@ -167,9 +167,7 @@ extension AnswerService {
             guard answers.byteCount < limits.answersBytesMax else {
                 return questions.restoreLate(taken)
             }
-            questions.running = QuestionTable.Running(
-                name: name, state: SliceState(of: place.node, at: sequence), askers: askers,
-                grownBytes: questions.grownBytes)
+            questions.run(name, SliceState(of: place.node, at: sequence), for: askers)
             for asker in askers where asker.purpose == .checksum { announce(asker) }
             orders.append(.encode(capture(name, place)))
             return
@@ -192,7 +190,7 @@ extension AnswerService {
             return try source.locate(name)
         } catch {
             for asker in askers {
-                asker.connection.requests.end(asker.number)
+                asker.connection.requests.endQuestion(asker.number)
                 delivery.refuse(
                     FrameHeader(kind: .ask, number: asker.number), error, of: asker.connection)
             }
@@ -245,7 +243,7 @@ extension AnswerService {
             for asker in askers { tell(checksum, to: asker, at: sequence) }
             return true
         }
-        guard let (answer, isThere) = answers.find(name, of: node, at: orders.now) else {
+        guard let (answer, isThere) = answers.answer(to: name, of: node, at: orders.now) else {
             return false
         }
         // What is kept of the answer may be forgotten.
@@ -299,7 +297,7 @@ extension AnswerService {
             prefix.raw(bytes)
             return reply(asker, prefix)
         }
-        begin(answer, behind: prefix.bytes, of: asker.number, to: asker.connection)
+        stream(answer, behind: prefix.bytes, of: asker.number, to: asker.connection)
     }
 
     private func tell(_ checksum: UInt64, to asker: Asker, at sequence: UInt64) {
@@ -312,7 +310,7 @@ extension AnswerService {
     }
 
     private func reply(_ asker: Asker, _ body: borrowing WireWriter) {
-        asker.connection.requests.end(asker.number)
+        asker.connection.requests.endQuestion(asker.number)
         delivery.reply(to: asker.connection) { writer in
             body.withBytes { writer.parts(.answer, number: asker.number, body: $0) }
         }
@@ -321,10 +319,10 @@ extension AnswerService {
 
 // MARK: - Answers under way
 extension AnswerService {
-    private func begin(
+    private func stream(
         _ answer: Answer, behind prefix: [UInt8], of number: UInt64, to connection: Connection
     ) {
-        answers.take(answer)
+        answers.retain(answer)
         delivery.send(answer, behind: prefix, of: number, to: connection)
     }
 
@@ -339,7 +337,7 @@ extension AnswerService {
             return refuse([number], ": try again later", of: connection)
         }
         connection.requests.ask(number)
-        begin(answers.single(bytes), behind: [], of: number, to: connection)
+        stream(answers.single(bytes), behind: [], of: number, to: connection)
     }
 
     private func refuse(_ numbers: [UInt64], _ reason: String, of connection: Connection) {
@@ -363,7 +361,7 @@ extension AnswerService {
         let isRefused = answers.takeRefusal()
         guard
             isRefused
-                || questions.running == nil && questions.hasLate
+                || !questions.isEncoding && questions.hasLate
                     && answers.busyByteCount >= limits.answersBytesMax
         else { return }
         var stalled: [(movedAt: UInt64, connection: Connection)] = []
@@ -416,26 +414,5 @@ extension AnswerService {
         case .success(let bytes): send(bytes, of: number, to: connection)
         }
         delivery.list(connection)
-    }
-}
-
-extension WireWriter {
-    /// Longest body of one part of a value that is sent in parts.
-    static let partBytesMax = 64 << 10
-
-    /// Appends a value as frames of at most ``partBytesMax`` each; all but the last say "more".
-    mutating func parts(
-        _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64,
-        body: Span<UInt8>
-    ) {
-        var start = 0
-        repeat {
-            let end = min(body.count, start + Self.partBytesMax)
-            let partFlags = end < body.count ? flags.union(.more) : flags
-            let frame = beginFrame(kind, flags: partFlags, id: id, number: number)
-            raw(body.extracting(start..<end))
-            endFrame(at: frame)
-            start = end
-        } while start < body.count
     }
 }

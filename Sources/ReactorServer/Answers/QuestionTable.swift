@@ -1,46 +1,6 @@
 import ReactorCore
 import ReactorWire
 
-/// What a question is about: all spellings of one path name one slice.
-struct SliceName: Hashable {
-    var form: Form
-    var path: SlicePath
-
-    /// What of the path is encoded.
-    enum Form: Hashable {
-        /// The composed value.
-        case value
-        /// What a replica starts from.
-        case replica
-        /// The node's types.
-        case description
-        /// The list of all nodes.
-        case entries
-        /// The server's counters.
-        case counters
-    }
-}
-
-/// Which state of a node an encoding is of.
-struct SliceState: Equatable {
-    /// The node's number.
-    private var number: UInt32
-    private var birthSequence: UInt64
-    /// The tree's sequence when the state was looked at.
-    let sequence: UInt64
-
-    init(of node: AnyNode, at sequence: UInt64) {
-        number = node.number
-        birthSequence = node.birthSequence
-        self.sequence = sequence
-    }
-
-    /// Whether `node`, which stands at the path now, is the same and has not changed since.
-    func isCurrent(of node: AnyNode) -> Bool {
-        node.number == number && node.birthSequence == birthSequence && node.sequence <= sequence
-    }
-}
-
 /// A connection that waits for an encoding.
 struct Asker {
     let connection: Connection
@@ -112,12 +72,12 @@ struct QuestionTable {
     /// Bytes of the turn's share that were spent.
     private(set) var spentBytes = 0
     /// What is being encoded off the loop.
-    var running: Running?
-    /// The encoding, once it is there.
-    var finished: SliceEncoding?
-    /// Bytes of the deltas of all turns: no slice has grown by much more. Of a tree that was recovered,
-    /// of which nothing is known, more than any slice has.
-    var grownBytes: UInt64 = 0
+    private var running: Running?
+    /// The encoding, once it is made.
+    private var finished: SliceEncoding?
+    /// Bytes of the deltas of all turns: no slice has grown by much more. For a recovered tree, whose
+    /// size is unknown, more than any slice has.
+    private(set) var grownBytes: UInt64 = 0
 
     /// Most slices that are known; they are forgotten together.
     private static let knownMax = 1_024
@@ -133,8 +93,25 @@ struct QuestionTable {
     /// Whether questions wait to be worked on off the loop.
     var hasLate: Bool { !late.isEmpty }
 
-    /// Lets a question wait for the end of the turn; `node` is what stands at its path.
-    mutating func add(_ asker: Asker, for name: SliceName, of node: AnyNode) {
+    /// Whether a slice is being encoded off the loop.
+    var isEncoding: Bool { running != nil }
+
+    /// Whether the encoding that was made off the loop waits for ``takeFinished()``.
+    var hasFinished: Bool { finished != nil }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(running != nil || finished == nil, "an encoding is made that was not begun")
+        assert(
+            waiting.count > 32
+                || waiting.values.allSatisfy { !$0.askers.isEmpty && !$0.users.isEmpty },
+            "a slice waits that no connection asks for")
+        assert(known.count <= Self.knownMax, "\(known.count) slices are known")
+    }
+
+    /// Lists a question that waits for the end of the turn; `node` is at its path.
+    mutating func list(_ asker: Asker, for name: SliceName, of node: AnyNode) {
         if let state = running?.state, running?.name == name, state.isCurrent(of: node) {
             running?.askers.append(asker)
             return
@@ -147,12 +124,13 @@ struct QuestionTable {
         } else {
             soon.append(name, of: uid)
         }
+        invariants()
     }
 
     /// Takes the next slice that may fit the turn's share.
     mutating func popSoon() -> Taken? {
         while let (uid, name) = soon.popFirst() {
-            if let taken = take(name, uid, isLate: false) { return taken }
+            if let taken = remove(name, uid, isLate: false) { return taken }
         }
         return nil
     }
@@ -160,13 +138,13 @@ struct QuestionTable {
     /// Takes the next slice that is to be encoded off the loop.
     mutating func popLate() -> Taken? {
         while let (uid, name) = late.popFirst() {
-            if let taken = take(name, uid, isLate: true) { return taken }
+            if let taken = remove(name, uid, isLate: true) { return taken }
         }
         return nil
     }
 
-    private mutating func take(_ name: SliceName, _ uid: UInt32, isLate: Bool) -> Taken? {
-        // because what another user's turn took out stands in the queue still
+    private mutating func remove(_ name: SliceName, _ uid: UInt32, isLate: Bool) -> Taken? {
+        // A slice that was taken out in another user's turn is still in this queue.
         guard let entry = waiting[name], entry.isLate == isLate else { return nil }
         waiting[name] = nil
         let askers = entry.askers.filter(\.isWaiting)
@@ -192,6 +170,29 @@ struct QuestionTable {
         for uid in taken.users.sorted() { late.append(taken.name, of: uid) }
     }
 
+    // MARK: Off the loop
+
+    /// Records that a slice is being encoded off the loop.
+    mutating func run(_ name: SliceName, _ state: SliceState, for askers: [Asker]) {
+        precondition(running == nil, "two slices are encoded at a time")
+        running = Running(name: name, state: state, askers: askers, grownBytes: grownBytes)
+        invariants()
+    }
+
+    /// Records that the encoding is made; one that nothing waits for is ignored.
+    mutating func finish(_ encoding: SliceEncoding) {
+        if running != nil { finished = encoding }
+        invariants()
+    }
+
+    /// Takes what was encoded off the loop, with its encoding.
+    mutating func takeFinished() -> (running: Running, encoding: SliceEncoding)? {
+        guard let running, let finished else { return nil }
+        self.running = nil
+        self.finished = nil
+        return (running, finished)
+    }
+
     // MARK: The turn's share
 
     /// Begins another share.
@@ -202,7 +203,10 @@ struct QuestionTable {
 
     // MARK: What is known
 
-    /// Takes note of an encoding of a slice.
+    /// Counts bytes of deltas.
+    mutating func grow(by byteCount: UInt64) { grownBytes &+= byteCount }
+
+    /// Remembers size and checksum of an encoding.
     mutating func learn(
         _ encoding: SliceEncoding, of name: SliceName, _ state: SliceState, grownBytes: UInt64
     ) {
@@ -210,6 +214,7 @@ struct QuestionTable {
         known[name] = Known(
             state: state, byteCount: encoding.bytes.count, checksum: encoding.checksum,
             grownBytes: grownBytes)
+        invariants()
     }
 
     /// The checksum of a slice that has not changed since it was encoded.

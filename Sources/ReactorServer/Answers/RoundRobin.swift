@@ -7,8 +7,8 @@ import DequeModule
 ///     while let (uid, question) = queue.popFirst() { … }
 ///
 /// *Place*: questions that wait for the loop, for its helper thread, or for a thread that reads the
-/// journal, by the uid that asks. *Shape*: first in, first out for each owner. Whoever appends bounds
-/// the number of elements.
+/// journal, by the uid that asks. *Shape*: first in, first out for each owner. The caller bounds the
+/// number of elements. ``invariants()`` states what holds between two verbs.
 package struct RoundRobin<Owner: Hashable, Element> {
     private var queues: [Owner: Deque<Element>] = [:]
     /// Owners with elements, in the order of their next turns.
@@ -30,6 +30,18 @@ package struct RoundRobin<Owner: Hashable, Element> {
         if queues[owner] == nil { owners.append(owner) }
         queues[owner, default: []].append(element)
         count += 1
+        invariants()
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(owners.count == queues.count, "an owner has no turn, or two")
+        assert(
+            queues.count > 32
+                || queues.values.reduce(0) { $0 + $1.count } == count
+                    && queues.values.allSatisfy { !$0.isEmpty },
+            "\(count) elements are not the sum of all owners'")
     }
 
     /// Takes the oldest element of the owner whose turn it is.
@@ -43,6 +55,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         } else {
             owners.append(owner)
         }
+        invariants()
         return (owner, element)
     }
 
@@ -51,6 +64,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         if queues[owner] == nil { owners.append(owner) }
         queues[owner, default: []].prepend(element)
         count += 1
+        invariants()
     }
 
     /// Puts back an element that was taken and not worked on: its owner has the next turn.
@@ -59,6 +73,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         owners.prepend(owner)
         queues[owner, default: []].prepend(element)
         count += 1
+        invariants()
     }
 
     /// Takes out every element that `isWanted` answers true for, in any order.
@@ -73,6 +88,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         guard !removed.isEmpty else { return [] }
         count -= removed.count
         owners.removeAll { queues[$0] == nil }
+        invariants()
         return removed
     }
 }

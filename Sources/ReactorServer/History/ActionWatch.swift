@@ -1,29 +1,30 @@
 import ReactorBytes
 
-/// Which action is being carried out, where the next run of the daemon finds it: an action that ended
-/// the daemon twice is not carried out a third time.
+/// Marks the action that is being carried out where the next run of the daemon finds it: an action
+/// that ended the daemon twice is not carried out a third time.
 ///
 ///     | word   | meaning                                                      |
 ///     | ------ | ------------------------------------------------------------ |
 ///     | 0      | the format, ``format``                                       |
 ///     | 1, 2   | the secret of the session whose actions are carried out      |
-///     | 3      | the ordinal of the action at hand; 0 between actions         |
+///     | 3      | the ordinal of the marked action; 0 between actions          |
 ///     | 4 …    | suspects, four words each: secret, ordinal, deaths           |
 ///
-/// *Place*: only where history is kept, since only there a client sends again what died with the
-/// daemon. *Cost*: one store for each action.
+/// *Place*: only where history is kept, since only there a client sends an action again after the
+/// daemon died of it. *Cost*: one store for each action. *Shape*: no more than ``suspectsMax`` actions
+/// are suspected.
 package struct ActionWatch {
-    /// An action that was being carried out when a daemon died.
+    /// An action that was being carried out when the daemon died.
     package struct Death: Equatable, Sendable {
         /// Its ordinal, in its session.
         package var ordinal: UInt64
-        /// How often it was.
+        /// How many runs of the daemon died of it.
         package var count: UInt64
     }
 
-    /// Most actions that are suspected; the oldest is forgotten for one more.
+    /// Maximum number of suspected actions; one more replaces the oldest.
     static let suspectsMax = 32
-    /// Words that it takes.
+    /// Number of words of the marker.
     package static let wordCount = firstSuspect + suspectsMax * suspectWords
     /// Deaths after which an action is refused.
     static let deathsMax: UInt64 = 2
@@ -32,11 +33,11 @@ package struct ActionWatch {
     private static let suspectWords = 4
     fileprivate static let ordinalWord = 3
 
-    /// Where it is written; nowhere, if nobody is to read it.
-    let words: SharedWords?
-    /// What the last run died of, if it was an action.
+    /// The shared words; nil if nothing is watched.
+    private let words: SharedWords?
+    /// The action during which the last run died, if it did.
     let death: Death?
-    /// Actions of which a daemon died, oldest first.
+    /// Actions of which the daemon died, oldest first.
     private var suspects: [(session: SessionWords, death: Death)] = []
 
     /// Whether any action is suspected.
@@ -48,7 +49,7 @@ package struct ActionWatch {
         death = nil
     }
 
-    /// Reads what the last run left, and watches from here on.
+    /// Reads what the last run left, and watches actions from here on.
     init(_ words: SharedWords) {
         precondition(words.count >= Self.wordCount, "an action watch needs more words")
         self.words = words
@@ -73,7 +74,7 @@ package struct ActionWatch {
             return
         }
         let session = SessionWords(words[1], words[2])
-        let count = Self.take(session, ordinal, from: &suspects)
+        let count = Self.remove(session, ordinal, from: &suspects)
         let found = Death(ordinal: ordinal, count: count + 1)
         death = found
         suspects.append((session, found))
@@ -83,7 +84,7 @@ package struct ActionWatch {
         write()
     }
 
-    /// Actions of this session are carried out next; answers where each is noted, if anywhere.
+    /// Begins actions of a session; answers the page that marks each of them, if actions are watched.
     func begin(_ session: Session) -> WatchPage? {
         guard let words else { return nil }
         let secret = SessionWords(session.secret)
@@ -92,8 +93,11 @@ package struct ActionWatch {
         return WatchPage(words: words)
     }
 
-    /// No action is being carried out.
+    /// Clears the mark: no action is being carried out.
     func end() { words?[Self.ordinalWord] = 0 }
+
+    /// Whether an action is marked as being carried out.
+    var isMarked: Bool { words.map { $0[Self.ordinalWord] != 0 } ?? false }
 
     /// Whether an action of the session is suspected.
     func suspects(_ session: Session) -> Bool {
@@ -102,7 +106,7 @@ package struct ActionWatch {
         return suspects.contains { $0.session == secret }
     }
 
-    /// Whether an action is not to be carried out again.
+    /// Whether an action must not be carried out again.
     func isPoisoned(_ ordinal: UInt64, of session: Session) -> Bool {
         guard hasSuspects else { return false }
         let secret = SessionWords(session.secret)
@@ -112,15 +116,15 @@ package struct ActionWatch {
         }
     }
 
-    /// An action was carried out, and nothing happened.
+    /// Clears the suspicion of an action that was carried out and did no harm.
     mutating func acquit(_ ordinal: UInt64, of session: Session) {
-        guard hasSuspects, Self.take(SessionWords(session.secret), ordinal, from: &suspects) > 0
+        guard hasSuspects, Self.remove(SessionWords(session.secret), ordinal, from: &suspects) > 0
         else { return }
         write()
     }
 
-    /// Removes a suspect, and says how often it was.
-    private static func take(
+    /// Removes a suspect; answers how many runs of the daemon died of it.
+    private static func remove(
         _ session: SessionWords, _ ordinal: UInt64,
         from suspects: inout [(session: SessionWords, death: Death)]
     ) -> UInt64 {
@@ -145,13 +149,13 @@ package struct ActionWatch {
     }
 }
 
-/// Where the actions of one session are noted, looked up once for all of a run.
+/// Marks the actions of one session; looked up once for a run of actions.
 struct WatchPage {
     fileprivate let words: SharedWords
 
-    /// This action is carried out next.
+    /// Marks the action that is carried out next.
     @inline(__always)
-    func note(_ ordinal: UInt64) { words[ActionWatch.ordinalWord] = ordinal }
+    func mark(_ ordinal: UInt64) { words[ActionWatch.ordinalWord] = ordinal }
 }
 
 /// The secret of a session, as two words.

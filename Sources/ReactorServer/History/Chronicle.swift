@@ -2,7 +2,7 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// What the journal gets of a turn besides its deltas: facts about sessions, actions and their
+/// Records what the journal gets of a turn besides its deltas: facts about sessions, actions and their
 /// outcomes, probes of states, the epoch, and snapshots.
 ///
 ///     chronicle.record(run: run, nodes, frames, session, caller)
@@ -33,7 +33,7 @@ final class Chronicle {
     private var isDurable = false
     /// Sequence before the turn's first transaction.
     private(set) var turnStart: UInt64
-    private var probes = ProbeBook()
+    private var probes = ProbeSchedule()
     private var epoch: EpochState
     /// The highest number that a connection had; those of later connections are higher.
     private(set) var highestConnection: UInt64
@@ -56,7 +56,7 @@ final class Chronicle {
     /// Most bytes of memory for facts that are kept for the next turn.
     private static let factBytesKeptMax = 1 << 20
 
-    /// Goes on where `recovery` left off.
+    /// Continues from `recovery`.
     init(_ recovery: Recovery, keepsHistory: Bool, _ limits: ServerLimits, _ orders: ShellOrders) {
         self.keepsHistory = keepsHistory
         self.orders = orders
@@ -68,7 +68,7 @@ final class Chronicle {
         turnStart = recovery.tree.turn.sequence
     }
 
-    /// Whether nothing may change, because nothing could be kept.
+    /// True while every action is refused because the journal cannot write.
     var isReadOnly: Bool { admission == .none }
 
     /// Whether the turn has a transaction.
@@ -94,11 +94,11 @@ extension Chronicle {
     /// Carries out no action, from the first turn on.
     func beginReadOnly() { admission = .none }
 
-    /// Carries out actions again that a server refused that could write nothing, and begins the journal
-    /// of this run with the numbers of the tree's nodes.
+    /// Admits actions again after ``beginReadOnly()``, and begins the journal of this run with the
+    /// numbers of the tree's nodes.
     func goOn(_ admission: Admission) {
-        precondition(isReadOnly, "a server that changes things is told to go on")
-        precondition(admission != .none, "a server goes on with nothing")
+        precondition(isReadOnly, "a server that admits actions cannot resume")
+        precondition(admission != .none, "a server cannot resume without actions")
         self.admission = admission
         record(.layout(tree.takeLayout()))
         recordWhatWasUnwritten()
@@ -106,7 +106,7 @@ extension Chronicle {
 
     /// Carries out every action again.
     func admitAll() {
-        precondition(!isReadOnly, "a server that changes nothing is told to admit everything")
+        precondition(!isReadOnly, "a read-only server cannot admit every action")
         admission = .all
         recordWhatWasUnwritten()
     }
@@ -126,8 +126,7 @@ extension Chronicle {
     /// Writes what was refused of a session for lack of space. A client may learn the outcome of an
     /// action behind these before it asks for theirs, so they come before it.
     private func recordRefusals(of session: Session) {
-        guard let first = session.unkeptOrdinal else { return }
-        session.unkeptOrdinal = nil
+        guard let first = session.takeUnkept() else { return }
         for (ordinal, outcome) in session.allExceptions
         where ordinal >= first && outcome.isForLackOfSpace {
             recordFirstAction(of: session)
@@ -167,7 +166,7 @@ extension Chronicle {
     /// Writes that a session has its first action, unless that was written.
     private func recordFirstAction(of session: Session) {
         guard keepsHistory, !isReadOnly, !session.isStored else { return }
-        session.isStored = true
+        session.markStored()
         record(.session(client: session.client, secret: session.secret, uid: session.uid))
     }
 
@@ -230,7 +229,7 @@ extension Chronicle {
     /// Writes the outcome of an action.
     func record(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
         if keepsHistory, admission != .all, outcome.isForLackOfSpace {
-            session.unkeptOrdinal = session.unkeptOrdinal ?? ordinal
+            session.markUnkept(ordinal)
             return
         }
         guard session.isStored else { return }
@@ -300,13 +299,13 @@ extension Chronicle {
         guard probes.isDue(behind: tree.turn.deltaByteCount + facts.value.count) else { return }
         let probe = tree.probeTurn()
         guard !probe.nodes.isEmpty else { return }
-        probes.begin()
+        probes.start()
         record(.probe(probe.nodes))
         orders.append(.sum(probe))
     }
 
     /// Records the checksums of the states that were last probed; `byteCount` bytes were looked at.
-    func summed(_ sums: [UInt64], byteCount: Int) { probes.end(sums, byteCount: byteCount) }
+    func summed(_ sums: [UInt64], byteCount: Int) { probes.finish(sums, byteCount: byteCount) }
 }
 
 // MARK: - A history that has lost its end
@@ -401,7 +400,7 @@ extension Chronicle {
     /// `lastKeptTurn` was the last.
     func advanceSnapshot(_ lastKeptTurn: UInt64) {
         if let snapshot {
-            snapshot.noteSealed(lastKeptTurn)
+            snapshot.seal(lastKeptTurn)
             if snapshot.isEnded { self.snapshot = nil }
         }
         guard isSnapshotWanted, snapshot == nil, !tree.isSnapshotted else { return }
@@ -423,13 +422,13 @@ extension Chronicle {
     }
 }
 
-/// Which actions a server carries out.
-public enum Admission: Sendable {
-    /// All.
+/// Which actions a server admits.
+package enum Admission: Sendable {
+    /// All actions.
     case all
-    /// Those that make the tree smaller, because the disk is full but for a reserve.
+    /// Actions that make the tree smaller: the disk is full except for a reserve.
     case shrinking
-    /// None, because nothing can be kept.
+    /// None: the journal cannot write.
     case none
 }
 

@@ -1,18 +1,18 @@
 /// A turn of the past, as a journal kept it.
-public struct HistoryRow: Sendable {
+package struct HistoryRow: Sendable {
     /// The history that the sequences are of.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// Sequence before the turn's first transaction.
-    public var after: UInt64
+    package var after: UInt64
     /// Sequence of its last.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// Its delta frames, as subscribers got them.
-    public var deltas: [UInt8]
+    package var deltas: [UInt8]
     /// Its ``TurnFact``s.
-    public var facts: [UInt8]
+    package var facts: [UInt8]
 
     /// Describes a turn of the past.
-    public init(
+    package init(
         epoch: UInt64, after: UInt64, sequence: UInt64, deltas: [UInt8], facts: [UInt8]
     ) {
         self.epoch = epoch

@@ -2,31 +2,34 @@ import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
-/// Makes a tree, its sessions and its recent deltas again of what a journal kept.
+/// Restores a tree, its sessions and its recent deltas from what a journal holds.
 ///
 ///     let recovery = Recovery(of: tree, limits: limits)
 ///     while let part = try snapshot.next() { try recovery.restore(part) }
 ///     while let row = try journal.next() { try recovery.replay(row) }
 ///     let server = Server(try recovery.finish(epoch: epoch, sequence: sequence), …)
 ///
-/// *Place*: before a ``Server`` is made; nothing is served, decided or begun. *Owner*: one thread.
+/// *Place*: before a ``Server`` is made; no client is served, no reactor decides, no effect begins.
+/// *Owner*: one thread.
 public final class Recovery {
-    /// Who may leave how much behind.
-    public let limits: ServerLimits
-    /// The highest number that a connection had.
-    public private(set) var lastConnection: UInt64 = 0
-    /// Transactions that were replayed.
-    public private(set) var replayedCount: UInt64 = 0
+    /// The limits on sessions and recent deltas.
+    package let limits: ServerLimits
+    /// The highest number of a connection.
+    package private(set) var lastConnection: UInt64 = 0
+    /// Number of replayed transactions.
+    package private(set) var replayedCount: UInt64 = 0
     let nodes: TreeRecovery
     let sessions: SessionTable
-    var ring: DeltaRing
+    private(set) var ring: DeltaRing
     /// The epoch of what was replayed last.
-    var epoch: UInt64?
-    /// Whether the history goes on in the epoch that it was kept in.
+    private(set) var epoch: UInt64?
+    private var isOnlyShown = false
+    private var acceptsDivergence = false
+    /// Whether the tree continues in the epoch of the history.
     private(set) var goesOnInEpoch = false
 
-    /// Recovers `tree`, which has just been made; what stood at or below a path of `dropped` may be
-    /// missing from it.
+    /// Recovers `tree`, which was just made. Reactors at or below a path of `dropped` may be missing
+    /// from it.
     public init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
         self.limits = limits
         nodes = TreeRecovery(of: tree, dropped: dropped)
@@ -35,29 +38,54 @@ public final class Recovery {
         ring = DeltaRing(bytesMax: limits.ringBytesMax, searchBytesMax: limits.resumeBytesMax)
     }
 
-    /// Says that the tree takes the place of another one in the same process.
-    public func succeed(_ former: Tree) { nodes.succeed(former) }
+    /// Takes over from another tree in the same process.
+    package func succeed(_ former: Tree) { nodes.succeed(former) }
 
     /// The tree that is recovered.
-    public var tree: Tree { nodes.tree }
+    package var tree: Tree { nodes.tree }
 
-    /// Whether the tree goes on from what is recovered, and does not only show it: then it must know
-    /// what is planned and promised.
-    public var goesOn = true
+    /// Only shows what is recovered: nothing continues from it, so tasks that cannot be restored do no
+    /// harm.
+    package func showOnly() { isOnlyShown = true }
 
-    /// Where reactors stand that the history does not have, once it is finished.
-    public var newPaths: [SlicePath] { nodes.newcomers.map(\.path) }
+    /// Paths of reactors that the history does not have; known once the recovery is finished.
+    package var newPaths: [SlicePath] { nodes.newcomers.map(\.path) }
 
-    /// Where reactors stood that were given up.
-    public var lostPaths: [SlicePath] { nodes.lostPaths }
+    /// Paths of reactors that were dropped.
+    package var lostPaths: [SlicePath] { nodes.lostPaths }
 
-    /// Whether states are taken as replaying makes them, though they were others once.
-    public var acceptsDivergence = false
+    /// Accepts states as replaying makes them, though the journal has other checksums.
+    package func acceptDivergence() { acceptsDivergence = true }
+
+    /// Restores what a part of a snapshot holds; parts come in the order in which they were
+    /// gathered, before any row is replayed.
+    package func restore(_ part: [UInt8]) throws(RecoveryError) {
+        let found: SnapshotPart
+        do throws(WireError) {
+            found = try SnapshotPart(wireBytes: part.span)
+        } catch {
+            throw .damaged("a part of the snapshot: \(error)")
+        }
+        switch found {
+        case .nodes(let bytes): try nodes.restore(bytes.span)
+        case .sessions(let saved):
+            for session in saved { sessions.restore(session, limits) }
+        case .ownership(let facts): for fact in facts { nodes.replay(fact) }
+        case .tasks(let facts): for fact in facts { nodes.replay(fact) }
+        case .ended(let ended, let forgottenUpTo):
+            sessions.restore(ended, forgottenUpTo: forgottenUpTo)
+        case .numbers(let connection, let client, let task, let epoch):
+            record(connection: connection)
+            sessions.skip(to: client)
+            nodes.skipTasks(to: task)
+            self.epoch = epoch
+        }
+    }
 
     /// Replays a turn.
-    public func replay(_ row: HistoryRow) throws(RecoveryError) {
+    package func replay(_ row: HistoryRow) throws(RecoveryError) {
         if row.epoch != epoch {
-            // because deltas of another history are none of this
+            // Deltas of another epoch do not apply.
             ring.removeAll()
             nodes.numberTasksAnew(epoch: row.epoch)
             epoch = row.epoch
@@ -68,7 +96,7 @@ public final class Recovery {
         } catch {
             throw .damaged("what is beside sequence \(row.sequence) in the journal: \(error)")
         }
-        // because deltas speak of nodes by the numbers of the daemon's start
+        // Deltas name nodes by the numbers of the daemon's start.
         for fact in facts {
             switch fact {
             case .layout(let places):
@@ -89,15 +117,15 @@ public final class Recovery {
             }
         }
         if row.sequence != row.after {
-            ring.append(
+            ring.keep(
                 after: row.after, sequence: row.sequence, deltas: ByteSlice(row.deltas))
         }
         replayedCount += row.sequence - row.after
     }
 
-    /// Replays what a turn did up to a sequence of its own, and no outcome of it: for who looks at
-    /// the past, and does not go on from there.
-    public func replay(_ row: HistoryRow, upTo sequence: UInt64) throws(RecoveryError) {
+    /// Replays a turn up to a sequence of its own, without outcomes: for queries about the past, which
+    /// do not continue from there.
+    package func replay(_ row: HistoryRow, upTo sequence: UInt64) throws(RecoveryError) {
         var row = row
         var end = 0
         while let header = try? FrameHeader.decode(
@@ -108,19 +136,21 @@ public final class Recovery {
         try replay(row)
     }
 
-    /// Takes note that a connection had this number.
-    func noteConnection(_ connection: UInt64) { lastConnection = max(lastConnection, connection) }
+    /// Records that a connection had this number.
+    private func record(connection number: UInt64) {
+        lastConnection = max(lastConnection, number)
+    }
 
-    /// Hears a fact again, of a turn that went up to `sequence`.
+    /// Replays a fact of a turn that ends at `sequence`.
     private func replay(_ fact: TurnFact, upTo sequence: UInt64) {
         switch fact {
         case .run(let by, let ordinal, let first, let count, _, _):
-            noteConnection(by.connection)
+            record(connection: by.connection)
             guard let session = sessions.find(client: by.client) else { return }
             session.redo(AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
             sessions.touch(session)
         case .action(let by, let ordinal, _, _), .refused(let by, let ordinal, _, _, _):
-            noteConnection(by.connection)
+            record(connection: by.connection)
             guard let session = sessions.find(client: by.client) else { return }
             session.redoArrival(of: ordinal)
             sessions.touch(session)
@@ -138,9 +168,9 @@ public final class Recovery {
         }
     }
 
-    /// Makes what was recovered the state to go on from.
+    /// Makes the recovered state the present.
     ///
-    /// `epoch` is another than the history's where that may have lost its end.
+    /// `epoch` differs from the history's if the history may have lost its end.
     public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
         goesOnInEpoch = epoch == self.epoch
         if !goesOnInEpoch {
@@ -148,7 +178,7 @@ public final class Recovery {
             nodes.numberTasksAnew(epoch: epoch)
         }
         try nodes.finish(epoch: epoch, sequence: sequence)
-        if goesOn { try nodes.checkTasks() }
+        if !isOnlyShown { try nodes.checkTasks() }
         return self
     }
 }

@@ -1,8 +1,8 @@
 import ReactorBytes
-public import ReactorCore
+import ReactorCore
 import ReactorWire
 
-/// Everything that a server is to go on from, gathered bit by bit while it goes on.
+/// The state that a later server continues from, gathered in parts while this one continues.
 ///
 ///     server.wantSnapshot()                       // then, as a ServerOutput:
 ///     case .beginSnapshot: snapshot = server.snapshot
@@ -10,8 +10,8 @@ import ReactorWire
 ///         for part in snapshot.gather() { writer.append(part) }   // after each next turn
 ///     }
 ///
-/// It begins and is completed where a turn is sealed and no action of the next one was carried out:
-/// else it would hold what no batch before it has.
+/// It begins, and is completed, right after a turn is sealed, before an action of the next turn:
+/// otherwise it would hold state that no batch before it has.
 ///
 /// *Place*: a shell hands the parts to a journal, which encodes them on a thread of its own. The
 /// snapshot may be used once the journal holds every batch up to ``lastTurn``. *Owner*: the
@@ -21,35 +21,35 @@ public final class ServerSnapshot {
     public typealias Part = @Sendable () -> [UInt8]
 
     /// The sequence that the nodes are as of.
-    public var sequence: UInt64 { nodes.sequence }
+    package var sequence: UInt64 { nodes.sequence }
     /// Whether nothing is left to gather.
     public private(set) var isComplete = false
-    /// The turn whose batch has the last that is in it; once it is complete, and was of a server that
-    /// went on meanwhile.
-    public private(set) var lastTurn: UInt64?
-    /// Whether a server goes on meanwhile, which says when the snapshot may end.
+    /// The last turn that the snapshot includes; known once it is complete, and nil for a server that
+    /// has ended.
+    package private(set) var lastTurn: UInt64?
+    /// Whether the server continues, and calls ``seal(_:)`` when the snapshot may end.
     private let isLive: Bool
-    /// What was gathered when the server said so.
+    /// The last parts, gathered when a turn was sealed.
     private var end: [Part]?
     private let tree: Tree
-    // These may be of a later time than the nodes.
+    // Sessions may be of a later time than the nodes.
     private let table: SessionTable
     private let connection: () -> UInt64
     private let nodes: TreeSnapshot
-    // because who takes what again, after giving it back, has it behind what was taken meanwhile:
-    // facts that are replayed upon a later state of it lead elsewhere
-    /// Who owned what when it was begun.
+    // As of the beginning: an owner that releases something and claims it again comes behind later
+    // claims, so replayed facts would lead elsewhere from a later state.
+    /// The ownerships when the snapshot began.
     private let ownership: @Sendable () -> [OwnershipFact]
-    /// Sessions that were not gathered, once the nodes are.
+    /// Sessions that have yet to be gathered; nil until the nodes are.
     private var sessions: ArraySlice<Session>?
 
-    // because a turn is not to wait for it: a copy costs some hundred nanoseconds
-    /// Nodes, or sessions, that are looked at between two turns.
+    // A turn must not wait long: a copy costs some hundred nanoseconds.
+    /// Nodes, or sessions, that are gathered between two turns.
     public static let countPerTurn = 512
-    /// Outcomes that sessions may have which are copied between two turns; one session may have more.
+    /// Maximum number of outcomes that are copied between two turns; a single session may have more.
     static let outcomesPerTurn = 8_192
 
-    /// Begins a snapshot; `connection` answers the highest number that a connection had.
+    /// Begins a snapshot; `connection` returns the highest number of a connection.
     init(
         of tree: Tree, _ table: SessionTable, isLive: Bool, connection: @escaping () -> UInt64
     ) {
@@ -61,7 +61,7 @@ public final class ServerSnapshot {
         ownership = tree.copyOwnership()
     }
 
-    /// Gathers a bit more: no more than `count` nodes, or sessions.
+    /// Gathers at most `count` more nodes, or sessions.
     public func gather(_ count: Int = countPerTurn) -> [Part] {
         if isComplete { return [] }
         if !nodes.isComplete {
@@ -74,6 +74,7 @@ public final class ServerSnapshot {
             sessions = waiting
             guard let parts = isLive ? end : rest() else { return [] }
             isComplete = true
+            invariants()
             return parts
         }
         let count = min(count, Self.countAtOnce(waiting))
@@ -82,24 +83,33 @@ public final class ServerSnapshot {
         return [{ SnapshotPart.sessions(saved).wireBytes() }]
     }
 
-    /// A turn was sealed, and the batch of turn `number` was the last: gathers what must not be of a
-    /// later time than that.
-    func noteSealed(_ number: UInt64) {
+    /// Records that a turn was sealed and that the batch of turn `number` was the last: gathers what must
+    /// not be of a later time.
+    func seal(_ number: UInt64) {
         guard nodes.isComplete, let sessions, sessions.isEmpty, end == nil else { return }
         end = rest()
         lastTurn = number
+        invariants()
     }
 
-    /// Whether the server has nothing more to do with it.
+    /// Whether the server has nothing more to add.
     var isEnded: Bool { isComplete || end != nil }
 
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(end == nil || nodes.isComplete, "a snapshot has its end before its nodes")
+        assert(sessions == nil || nodes.isComplete, "sessions are gathered before the nodes")
+        assert(!isComplete || sessions?.isEmpty ?? true, "a complete snapshot lacks sessions")
+    }
+
     /// Ends it before it is complete.
-    public func cancel() {
+    package func cancel() {
         nodes.cancel()
         isComplete = true
     }
 
-    /// How many of these sessions are copied at once.
+    /// How many of these sessions are copied between two turns.
     private static func countAtOnce(_ sessions: ArraySlice<Session>) -> Int {
         var outcomeCount = 0
         var count = 0
@@ -143,62 +153,9 @@ public final class ServerSnapshot {
 }
 
 extension Recovery {
-    /// Begins a snapshot of what was recovered; once it is finished, and before a server goes on.
-    public func beginSnapshot() -> ServerSnapshot {
+    /// Begins a snapshot of the recovered state, after ``finish(epoch:sequence:)`` and before a server
+    /// continues from it.
+    package func beginSnapshot() -> ServerSnapshot {
         ServerSnapshot(of: tree, sessions, isLive: false) { self.lastConnection }
-    }
-}
-
-extension Session {
-    /// The session as it rests in a snapshot.
-    var saved: SavedSession {
-        SavedSession(
-            client: client, secret: secret, uid: uid, ordinal: ordinal,
-            runs: allRuns.map {
-                SavedSession.Run(ordinal: $0.ordinal, sequence: $0.sequence, count: $0.count)
-            },
-            exceptions: allExceptions.map {
-                SavedSession.Exception(ordinal: $0.ordinal, outcome: $0.outcome)
-            }, deferred: deferred.sorted())
-    }
-
-    /// Takes over what a snapshot says of it.
-    func restore(_ saved: SavedSession, _ limits: ServerLimits) {
-        ordinal = saved.ordinal
-        for run in saved.runs {
-            noteApplied(
-                AppliedRun(ordinal: run.ordinal, sequence: run.sequence, count: run.count), limits)
-        }
-        for exception in saved.exceptions {
-            note(exception.outcome, of: exception.ordinal, limits)
-        }
-        deferred = Set(saved.deferred)
-    }
-}
-
-extension Recovery {
-    /// Restores what a part of a snapshot holds; parts come in the order in which they were
-    /// gathered, before any row is replayed.
-    public func restore(_ part: [UInt8]) throws(RecoveryError) {
-        let found: SnapshotPart
-        do throws(WireError) {
-            found = try SnapshotPart(wireBytes: part.span)
-        } catch {
-            throw .damaged("a part of the snapshot: \(error)")
-        }
-        switch found {
-        case .nodes(let bytes): try nodes.restore(bytes.span)
-        case .sessions(let saved):
-            for session in saved { sessions.restore(session, limits) }
-        case .ownership(let facts): for fact in facts { nodes.replay(fact) }
-        case .tasks(let facts): for fact in facts { nodes.replay(fact) }
-        case .ended(let ended, let forgottenUpTo):
-            sessions.restore(ended, forgottenUpTo: forgottenUpTo)
-        case .numbers(let connection, let client, let task, let epoch):
-            noteConnection(connection)
-            sessions.skip(to: client)
-            nodes.skipTasks(to: task)
-            self.epoch = epoch
-        }
     }
 }

@@ -5,8 +5,9 @@ import ReactorWire
 /// Gives clients their sessions: a new one, the one they had, or one whose actions were lost before
 /// they were committed.
 ///
-/// *Place*: the server hands it hello and goodbye, and tells it of connections that have ended. *Shape*:
-/// one connection at a time speaks for a session.
+/// *Place*: ``Intake`` hands it hello and goodbye, and the server calls it for connections that have
+/// ended. *Shape*: one connection at a time speaks for a session. It has no state of its own: the
+/// sessions state their invariants.
 final class Handshake {
     private let tree: Tree
     /// All sessions.
@@ -20,7 +21,7 @@ final class Handshake {
     /// Yields random 64-bit numbers.
     let random: () -> UInt64
 
-    /// What becomes of a hello.
+    /// The result of a hello.
     enum Greeting {
         /// The client has a session and its welcome.
         case welcomed
@@ -70,10 +71,10 @@ final class Handshake {
                 "hello: session: \(secret.count) bytes, expected \(Session.secretBytes)")
         }
         chronicle.compare(hello, of: connection.peer)
-        return begin(hello, on: connection)
+        return giveSession(to: connection, hello)
     }
 
-    private func begin(_ hello: Hello, on connection: Connection) -> Greeting {
+    private func giveSession(to connection: Connection, _ hello: Hello) -> Greeting {
         let uid = connection.peer.uid
         guard let secret = hello.session else {
             welcome(newSession(uid, secret: newSecret()), on: connection, isResumed: false)
@@ -87,7 +88,7 @@ final class Handshake {
             known.confirm(hello.confirmed)
             welcome(known, on: connection, isResumed: true)
         } else if canAdopt(secret, hello) {
-            // Its actions came to nothing, and are carried out now.
+            // Its actions were lost before they were committed; the client sends them again.
             welcome(newSession(uid, secret: secret), on: connection, isResumed: true)
         } else {
             welcome(newSession(uid, secret: newSecret()), on: connection, isResumed: false)
@@ -95,8 +96,8 @@ final class Handshake {
         return .welcomed
     }
 
-    /// Whether an unknown session is one of this history that never had an action here: so that what
-    /// its client sent, and what was lost before it was committed, can be sent again.
+    /// Whether an unknown session is of this history and had no committed action: its client may send
+    /// again what was lost.
     private func canAdopt(_ secret: [UInt8], _ hello: Hello) -> Bool {
         hello.confirmed == 0 && hello.epoch == tree.turn.epoch && !sessions.isKnown(secret)
             && !sessions.ended.mayHold(secret, since: hello.since)
@@ -121,7 +122,7 @@ final class Handshake {
     }
 
     private func welcome(_ session: Session, on connection: Connection, isResumed: Bool) {
-        sessions.join(session, connection)
+        sessions.join(session, connection.id)
         connection.open(session)
         let welcome = Welcome(
             version: Hello.version, daemon: daemonName, epoch: tree.turn.epoch,
@@ -146,16 +147,15 @@ final class Handshake {
         if let session = connection.takeSession() {
             if session.isStored { chronicle.record(.goodbye(client: session.client)) }
             sessions.end(session, at: tree.turn.sequence)
-            session.connection = nil
         }
         connection.outlet.value.detach()
     }
 
-    /// Keeps the session of a connection that has ended, for its client to come back.
+    /// Keeps the session of a connection that has ended for the client's next connection.
     func leave(_ connection: Connection, at now: UInt64) {
         guard let session = connection.takeSession() else { return }
         sessions.leave(session, at: now)
-        // An answer that the turn has given already is not replaced by "ended".
+        // An answer that the turn has given is not replaced by "owner ended".
         outcomes.resolve()
         session.endConnection(limits)
         chronicle.record(
@@ -163,7 +163,7 @@ final class Handshake {
                 session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence))
     }
 
-    /// Forgets sessions without actions whose clients have had their time to come back.
+    /// Forgets sessions without actions whose clients did not come back in time.
     func forgetBlank(at now: UInt64) {
         guard now > Self.blankSessionNanoseconds else { return }
         sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)

@@ -12,7 +12,7 @@ import ReactorWire
 /// ``Delivery``, and ``readOn()`` empties that when no frame is being handled.
 ///
 /// *Place*: between the shell's bytes and the parts of the server. *Shape*: a connection that has had
-/// its share of a turn is in the ``RestQueue``.
+/// its share of a turn is in the ``RestQueue``, which is the only state here and states its invariants.
 final class Intake {
     private let limits: ServerLimits
     private let orders: ShellOrders
@@ -249,7 +249,7 @@ extension Intake {
                     in: rests.value.endedTurns, framesMax: limits.framesPerTurnMax),
                 !connection.isLeaving
             else { continue }
-            if rests.value.add(connection) { orders.append(.pauseReading(connection.id)) }
+            if rests.value.list(connection) { orders.append(.pauseReading(connection.id)) }
         }
     }
 }

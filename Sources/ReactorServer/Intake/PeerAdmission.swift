@@ -21,7 +21,7 @@ final class PeerAdmission {
     private let perUIDMax: Int
     /// Connections that other users than the owner may not take.
     private let reservedCount: Int
-    /// Whether no client is admitted, because the server is about to end.
+    /// True once the server is ending: no client is admitted.
     private(set) var isDraining = false
 
     /// Admits what `limits` allow; `ownerUID` is the user for whom
@@ -52,7 +52,7 @@ final class PeerAdmission {
 
     /// Counts a connection that was not turned away; it is silent until it is heard.
     func admit(_ id: ConnectionID, _ peer: Peer) {
-        admitted.add(1, of: peer.uid)
+        admitted.count(1, of: peer.uid)
         silent.enter(id, of: peer.uid)
         invariants()
     }
@@ -65,7 +65,7 @@ final class PeerAdmission {
     /// Records that the socket of a connection is closed, which may have been turned away.
     func leave(_ connection: Connection) {
         hear(connection)
-        if connection.isAdmitted { admitted.add(-1, of: connection.peer.uid) }
+        if connection.isAdmitted { admitted.count(-1, of: connection.peer.uid) }
         invariants()
     }
 

@@ -19,8 +19,8 @@ struct RestQueue: ~Copyable {
     /// Whether the end of the current turn reads on from a connection.
     var hasRested: Bool { !rested.isEmpty }
 
-    /// Adds a connection that has had its share; answers whether its frames were handled until now.
-    mutating func add(_ connection: Connection) -> Bool {
+    /// Lists a connection that has had its share; answers whether its frames were handled until now.
+    mutating func list(_ connection: Connection) -> Bool {
         spent.append(connection)
         return connection.inlet.value.rest()
     }

@@ -1,41 +1,44 @@
-/// The connections that have not said hello yet.
+/// The connections that have not said hello.
 ///
-/// They have places of their own, so that silence takes none from those who speak. When there are
-/// too many, a silent one goes: the oldest of the user who has the most. So a user who opens
-/// connections and says nothing drives out their own, and nobody waits for the handshake deadline.
-/// A connection goes only after its socket was read: a hello that has arrived is heard first.
+/// They have a limit of their own, so that silent clients take no room from others. Beyond it the
+/// oldest silent connection of the user with the most of them is closed: a user that opens connections
+/// and says nothing closes its own, and no client waits for the handshake deadline. A connection is
+/// closed only after its socket was read, since its hello may have arrived. ``invariants()`` states what
+/// holds between two verbs.
 struct SilentPool {
     private var members: [UInt32: ArrivalOrder<ConnectionID>] = [:]
     /// Silent connections of all users.
     private(set) var count = 0
-    /// Most silent connections.
+    /// Maximum number of silent connections.
     let countMax: Int
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// Whether there are more than there are places.
+    /// Whether there are more than ``countMax``.
     var isCrowded: Bool { count > countMax }
 
-    /// Takes in a connection of `uid`.
+    /// Adds a connection of `uid`.
     mutating func enter(_ id: ConnectionID, of uid: UInt32) {
         members[uid, default: ArrivalOrder()].append(id)
         count += 1
+        invariants()
     }
 
-    /// Takes out a connection that spoke or is closed; one that is not in is not missed.
+    /// Removes a connection that said hello or is closed, if it is in the pool.
     mutating func leave(_ id: ConnectionID, of uid: UInt32) {
         guard members[uid]?.remove(id) ?? false else { return }
         count -= 1
         if members[uid]?.isEmpty ?? true { members[uid] = nil }
+        invariants()
     }
 
-    /// Takes out the connection that has to go, if there are too many; `wasRead` says whether its
-    /// socket was read since it came.
+    /// Removes the connection that is to be closed, if there are too many; `wasRead` answers whether its
+    /// socket was read since it connected.
     ///
-    /// It is the oldest of the user with the most; among equals, the one that came first. None goes
-    /// while that one was not read: another user's does not go in its place.
+    /// It is the oldest of the user with the most; among equals, the oldest. No connection is removed
+    /// before that one was read, also none of another user.
     ///
-    /// *Cost*: O(users with silent connections), which are no more than the pool is large.
+    /// *Cost*: O(users with silent connections), at most the size of the pool.
     mutating func takeExcess(_ wasRead: (ConnectionID) -> Bool) -> ConnectionID? {
         guard isCrowded else { return nil }
         var found: (uid: UInt32, id: ConnectionID, count: Int)?
@@ -48,5 +51,15 @@ struct SilentPool {
         guard let found, wasRead(found.id) else { return nil }
         leave(found.id, of: found.uid)
         return found.id
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            members.count > 32
+                || members.values.reduce(0) { $0 + $1.count } == count
+                    && members.values.allSatisfy { !$0.isEmpty },
+            "\(count) connections are not the sum of all users'")
     }
 }

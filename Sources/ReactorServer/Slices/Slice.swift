@@ -1,40 +1,45 @@
 import ReactorCore
 import ReactorWire
 
-/// Selected state that connections follow: one for all that follow the same.
+/// Selected state that connections follow: one slice for all that follow the same.
+///
+/// It keeps what all its followers share: the encoded snapshot, and the last value and patch, which the
+/// next ones are compared with. ``invariants()`` states what holds between two verbs.
 final class Slice {
     let id: UInt32
     let node: AnyNode
     let mode: SubscriptionMode
     /// Path inside the node's value; empty in replica mode.
     let field: ArraySlice<WireKey>
-    var followers: [Connection] = []
-    /// The turn in which it was made behind changes of its node, whose places nobody noted.
-    var gapTurn: UInt64 = 0
-    /// The last value that was sent, to be compared with the next.
-    var lastValue: [UInt8]?
-    /// The last patch that was sent, to be compared with the next: made twice, it changes nothing.
-    var lastPatch: [UInt8]?
-    /// Most bytes of a patch that is kept for that.
+    private(set) var followers: [Connection] = []
+    /// The turn in which the slice was made behind changes of its node whose places were not recorded;
+    /// 0 for none.
+    private(set) var gapTurn: UInt64 = 0
+    /// The last value that was sent.
+    private var lastValue: [UInt8]?
+    /// The last patch that was sent, if it was in the turn before: the same patch again changes nothing.
+    private var lastPatch: [UInt8]?
+    /// The encoded frames of the current snapshot or value, with their sequence.
+    private var cached: Snapshot?
+    /// The same, for clients that kept a state of another epoch.
+    private var cachedFresh: Snapshot?
+    /// Whether a follower has asked for patches.
+    private var hasPatches = false
+    /// What of the value may have changed in the current turn; nil if nothing.
+    private(set) var change: Change?
+
+    /// Maximum size of a patch that is kept for comparison, in bytes.
     static let lastPatchBytesMax = 4 << 10
-    /// The encoded frames of the current snapshot or value, and the sequence they are of.
-    var cached: Snapshot?
-    /// The same, for those who kept something from another history.
-    var cachedFresh: Snapshot?
-    /// Whether a follower has ever asked for patches.
-    var hasPatches = false
-    /// What of the value may have changed in the turn at hand; `nil` if nothing.
-    var change: Change?
 
     /// What of a slice's value may have changed in a turn.
     enum Change {
         /// Anything.
         case whole
-        /// What stands at these places, as paths from the slice's node.
+        /// The values at these paths from the slice's node.
         case places([[WireKey]])
     }
 
-    /// An encoded state, for everybody who needs it.
+    /// An encoded state.
     struct Snapshot {
         var sequence: UInt64
         var frames: [UInt8]
@@ -46,14 +51,45 @@ final class Slice {
         self.mode = mode
         self.field = field
     }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(mode == .value || field.isEmpty, "a replica of a field")
+        assert(mode == .value || change == nil, "a replica has a changed value")
+        assert(mode == .value || lastValue == nil && lastPatch == nil, "a replica has a value")
+        assert(mode == .replica || cachedFresh == nil, "a value is kept for another epoch")
+        guard case .places(let places) = change else { return }
+        assert(hasPatches && !places.isEmpty, "changed places are kept for no patch")
+    }
 }
 
+// MARK: - Followers
 extension Slice {
-    /// Takes note that what stands at `place`, a path from the slice's node, may have changed; says
-    /// whether it is the turn's first such note.
-    func note(_ place: [WireKey]) -> Bool {
+    /// Adds a connection to the followers.
+    func addFollower(_ connection: Connection) { followers.append(connection) }
+
+    /// Removes a connection from the followers; answers whether it was the last.
+    func removeFollower(_ connection: Connection) -> Bool {
+        followers.removeAll { $0 === connection }
+        return followers.isEmpty
+    }
+
+    /// Records that a follower takes patches.
+    func expectPatches() { hasPatches = true }
+
+    /// Records that `turn` has changes of the node whose places were not recorded.
+    func markGap(in turn: UInt64) { gapTurn = turn }
+}
+
+// MARK: - Changes
+extension Slice {
+    /// Adds a place, a path from the slice's node, to what may have changed; answers whether it is the
+    /// turn's first.
+    func addChange(at place: [WireKey]) -> Bool {
+        defer { invariants() }
         let isFirst = change == nil
-        // because a place at or above the slice is all of it
+        // A place at or above the slice is all of it.
         guard hasPatches, place.count > field.count else {
             change = .whole
             return isFirst
@@ -67,5 +103,59 @@ extension Slice {
         case nil: change = .places([place])
         }
         return isFirst
+    }
+
+    /// Takes what may have changed in the turn, and the patch of the turn before.
+    func takeChange() -> (change: Change, lastPatch: [UInt8]?)? {
+        guard let change else { return nil }
+        self.change = nil
+        // Only a patch of the very next turn can repeat it.
+        defer { lastPatch = nil }
+        return (change, lastPatch)
+    }
+
+    /// Keeps a value as the last one that was sent; answers whether it differs from the one before.
+    func replaceValue(_ bytes: [UInt8]) -> Bool {
+        if lastValue == bytes { return false }
+        lastValue = bytes
+        invariants()
+        return true
+    }
+
+    /// Forgets the last value: it is out of date, and may be large.
+    func forgetValue() { lastValue = nil }
+
+    /// Keeps a patch as the last one that was sent, if it is small.
+    func keepPatch(_ body: [UInt8]) {
+        if body.count <= Self.lastPatchBytesMax { lastPatch = body }
+        invariants()
+    }
+}
+
+// MARK: - Snapshots
+extension Slice {
+    /// Bytes of the kept snapshots.
+    var cachedByteCount: Int { (cached?.frames.count ?? 0) + (cachedFresh?.frames.count ?? 0) }
+
+    /// The frames of the kept snapshot, if its node has not changed since.
+    func currentFrames(isFresh: Bool) -> [UInt8]? {
+        guard let kept = isFresh ? cachedFresh : cached, node.sequence <= kept.sequence else {
+            return nil
+        }
+        return kept.frames
+    }
+
+    /// Caches a snapshot; answers by how many bytes the kept snapshots grew.
+    func cache(_ snapshot: Snapshot, isFresh: Bool) -> Int {
+        let byteCount = cachedByteCount
+        if isFresh { cachedFresh = snapshot } else { cached = snapshot }
+        invariants()
+        return cachedByteCount - byteCount
+    }
+
+    /// Drops the kept snapshots; answers how many bytes they had.
+    func dropSnapshots() -> Int {
+        defer { (cached, cachedFresh) = (nil, nil) }
+        return cachedByteCount
     }
 }

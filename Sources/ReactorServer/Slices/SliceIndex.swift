@@ -3,8 +3,8 @@ import ReactorWire
 /// The value slices of one node, found by what they show of it.
 ///
 /// Slices are told apart by the first two components of their fields: a field of the state and a
-/// key inside it, or a child and what it has. So whoever touches one key of many pays for those
-/// alone who watch that key, or all of them.
+/// key inside it, or a child and its state. A change of one key of many therefore costs only the slices
+/// of that key, and of all keys. It has no invariants besides: a slice is in exactly one place.
 struct SliceIndex {
     /// The slice of the whole node.
     private var whole: Slice?
@@ -63,12 +63,12 @@ struct SliceIndex {
     func slices(showing place: [WireKey]) -> [Slice] {
         var found: [Slice] = whole.map { [$0] } ?? []
         guard let name = place.first else {
-            for named in byName.values { Self.append(named, to: &found) }
+            for named in byName.values { Self.collect(named, into: &found) }
             return found
         }
         guard let named = byName[name] else { return found }
         guard place.count > 1 else {
-            Self.append(named, to: &found)
+            Self.collect(named, into: &found)
             return found
         }
         if let own = named.own { found.append(own) }
@@ -79,7 +79,7 @@ struct SliceIndex {
         return found
     }
 
-    private static func append(_ named: Named, to found: inout [Slice]) {
+    private static func collect(_ named: Named, into found: inout [Slice]) {
         if let own = named.own { found.append(own) }
         for slices in named.byKey.values { found += slices }
     }

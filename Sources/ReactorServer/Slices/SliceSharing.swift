@@ -11,7 +11,7 @@ import ReactorWire
 ///
 /// *Place*: ``Subscriptions`` has connections follow slices; the end of a turn shares what changed.
 /// *Shape*: a slice is in the ``SliceTable`` while it has a follower, and is encoded once for all of
-/// them.
+/// them. The table is the only state here and states its invariants.
 final class SliceSharing {
     private let tree: Tree
     private let chronicle: Chronicle
@@ -48,12 +48,15 @@ final class SliceSharing {
         let wasReplicated = node.isReplicated
         let slice = table.value.slice(node, field, mode)
         // The turn has changes of the node whose places were not recorded.
-        if !wasReplicated, node.sequence > chronicle.turnStart { slice.gapTurn = delivery.turn }
+        if !wasReplicated, node.sequence > chronicle.turnStart { slice.markGap(in: delivery.turn) }
         return slice
     }
 
-    /// Takes a connection from a slice's followers, and the slice away with its last follower.
-    func leave(_ slice: Slice, _ connection: Connection) { table.value.leave(slice, connection) }
+    /// Removes a connection from the followers of a slice, and the slice with its last follower.
+    func leave(_ id: UInt32, _ connection: Connection) {
+        guard let slice = table.value[id] else { return }
+        table.value.leave(slice, connection)
+    }
 
     /// The slices of a node that was removed.
     func slices(of node: AnyNode) -> [Slice] { table.value.all(of: node.number) }
@@ -99,8 +102,9 @@ extension SliceSharing {
         for (id, subscription) in connection.subscriptions.sorted(by: { $0.key < $1.key })
         where subscription.isSnapshotOwed {
             guard room > 0 else { return }
+            guard let slice = table.value[id] else { continue }
             let frames = snapshot(
-                of: subscription.slice, isFresh: subscription.debt == .freshSnapshot)
+                of: slice, isFresh: subscription.debt == .freshSnapshot)
             room -= frames.count
             connection.outlet.value.addChunk(frames, isSnapshot: true)
             connection.subscriptions[id]?.pay()
@@ -118,11 +122,7 @@ extension SliceSharing {
     /// The frames of a slice as it is now; encoded once per change of its node.
     private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
         let isFresh = isFresh && slice.mode == .replica
-        if let cached = isFresh ? slice.cachedFresh : slice.cached,
-            slice.node.sequence <= cached.sequence
-        {
-            return cached.frames
-        }
+        if let frames = slice.currentFrames(isFresh: isFresh) { return frames }
         orders.stats.snapshotsEncoded &+= 1
         let frames: [UInt8]
         if slice.mode == .value {
@@ -133,7 +133,7 @@ extension SliceSharing {
                 _ = slice.node.drainChanges()
             }
             let bytes = encodeWhole(slice)
-            slice.lastValue = bytes
+            _ = slice.replaceValue(bytes)
             frames = valueFrames(slice, bytes)
         } else {
             var value = WireWriter()
@@ -146,12 +146,12 @@ extension SliceSharing {
             }
             frames = writer.bytes
         }
-        keep(frames, of: slice, isFresh: isFresh)
+        cache(frames, of: slice, isFresh: isFresh)
         return frames
     }
 
-    private func keep(_ frames: [UInt8], of slice: Slice, isFresh: Bool = false) {
-        table.value.keep(
+    private func cache(_ frames: [UInt8], of slice: Slice, isFresh: Bool = false) {
+        table.value.cache(
             Slice.Snapshot(sequence: tree.turn.sequence, frames: frames), of: slice,
             isFresh: isFresh)
     }
@@ -162,18 +162,18 @@ extension SliceSharing {
     /// Sends each value slice that may have changed, encoded once for all its followers.
     func shareValues() {
         var changed: [Slice] = []
-        for node in tree.turn.touched { find(changedBy: node, in: &changed) }
+        for node in tree.turn.touched { collect(changedBy: node, into: &changed) }
         for slice in changed { share(slice) }
     }
 
-    /// Finds the slices that show what changed in `node`.
-    private func find(changedBy node: AnyNode, in changed: inout [Slice]) {
+    /// Collects the slices that show what changed in `node`.
+    private func collect(changedBy node: AnyNode, into changed: inout [Slice]) {
         if node.isGone || node.birthSequence > chronicle.turnStart {
             if !node.isGone { node.settleChanges() }
             guard let parent = node.parent, isNews(node, below: parent) else { return }
-            find([[node.name]], of: parent, in: &changed)
+            collect([[node.name]], of: parent, into: &changed)
         } else {
-            find(node.changedPlaces(), of: node, in: &changed)
+            collect(node.changedPlaces(), of: node, into: &changed)
         }
     }
 
@@ -181,20 +181,20 @@ extension SliceSharing {
     private func isNews(_ node: AnyNode, below parent: AnyNode) -> Bool {
         if parent.isGone { return false }
         if !node.isGone { return true }
-        // A node that came and went in one turn was never visible, and one that came in its place is
+        // A node that was created and removed in one turn was never visible, and its replacement is
         // shown.
         return node.birthSequence <= chronicle.turnStart && parent.children[node.name] == nil
     }
 
-    /// Finds the slices of `node`, and of all above it, that show what stands at `places`.
-    private func find(_ places: [[WireKey]], of node: AnyNode, in changed: inout [Slice]) {
+    /// Collects the slices of `node`, and of all nodes above it, that show the values at `places`.
+    private func collect(_ places: [[WireKey]], of node: AnyNode, into changed: inout [Slice]) {
         var places = places
         var place: AnyNode? = node
         while let node = place {
             if node.isWatched {
                 for place in places {
                     for slice in table.value.values(of: node.number, showing: place)
-                    where slice.note(place) {
+                    where slice.addChange(at: place) {
                         changed.append(slice)
                     }
                 }
@@ -205,23 +205,17 @@ extension SliceSharing {
     }
 
     private func share(_ slice: Slice) {
-        guard let change = slice.change else { return }
-        slice.change = nil
-        let lastPatch = slice.lastPatch
-        // Only a patch that follows it at once can be the same again.
-        slice.lastPatch = nil
+        guard let (change, lastPatch) = slice.takeChange() else { return }
         let takers = takers(of: slice, change)
         guard !takers.isEmpty else { return }
         var whole: [UInt8] = []
         if takers.contains(where: { !$0.isPatched }) {
             let bytes = encodeWhole(slice)
-            if slice.lastValue == bytes { return }
-            slice.lastValue = bytes
+            guard slice.replaceValue(bytes) else { return }
             whole = valueFrames(slice, bytes)
-            keep(whole, of: slice)
+            cache(whole, of: slice)
         } else {
-            // It is out of date, and may be large.
-            slice.lastValue = nil
+            slice.forgetValue()
         }
         var patch: [UInt8] = []
         if case .places(let places) = change, takers.contains(where: \.isPatched) {
@@ -285,7 +279,7 @@ extension SliceSharing {
         }
         guard !patch.isEmpty else { return [] }
         let body = patch.bytes
-        if body.count <= Slice.lastPatchBytesMax { slice.lastPatch = body }
+        slice.keepPatch(body)
         if body == lastPatch { return [] }
         orders.stats.patchesEncoded &+= 1
         orders.stats.valueBytesEncoded &+= UInt64(body.count)

@@ -1,7 +1,10 @@
 import ReactorCore
 import ReactorWire
 
-/// All followed slices, found by node when that changes.
+/// All followed slices, by id and by node.
+///
+/// *Shape*: a slice without followers leaves the table. ``invariants()`` states what holds between two
+/// verbs.
 struct SliceTable {
     /// Value slices have ids from here on; a replica slice has its node's number.
     static let valueIDBase: UInt32 = 1 << 31
@@ -11,14 +14,15 @@ struct SliceTable {
     private var lastValueID = valueIDBase
     /// Bytes of all cached snapshots.
     private(set) var cachedBytes = 0
-    /// Most bytes of encoded snapshots kept.
+    /// Maximum number of bytes of kept snapshots.
     let cachedBytesMax: Int
 
     init(cachedBytesMax: Int) { self.cachedBytesMax = cachedBytesMax }
 
     var count: Int { byID.count }
 
-    func find(_ id: UInt32) -> Slice? { byID[id] }
+    /// The slice of an id.
+    subscript(id: UInt32) -> Slice? { byID[id] }
 
     func replica(of node: UInt32) -> Slice? { byID[node] }
 
@@ -33,7 +37,7 @@ struct SliceTable {
         valuesByNode[node]?.slices(showing: place) ?? []
     }
 
-    /// The slice of `field` at `node`, made if nobody follows it yet.
+    /// The slice of `field` at `node`, made if no connection follows it.
     mutating func slice(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode
     ) -> Slice {
@@ -53,10 +57,10 @@ struct SliceTable {
         return slice
     }
 
-    /// Takes `connection` from the slice's followers, and the slice away with its last follower.
+    /// Removes a connection from the slice's followers, and the slice with its last follower.
     mutating func leave(_ slice: Slice, _ connection: Connection) {
-        slice.followers.removeAll { $0 === connection }
-        guard slice.followers.isEmpty else { return }
+        defer { invariants() }
+        guard slice.removeFollower(connection) else { return }
         byID[slice.id] = nil
         forget(slice)
         if slice.mode == .replica {
@@ -70,25 +74,34 @@ struct SliceTable {
         }
     }
 
-    /// Keeps a snapshot for the next who asks; the others go where it is too much.
-    mutating func keep(_ snapshot: Slice.Snapshot, of slice: Slice, isFresh: Bool) {
-        cachedBytes -= (isFresh ? slice.cachedFresh : slice.cached)?.frames.count ?? 0
-        if isFresh { slice.cachedFresh = snapshot } else { slice.cached = snapshot }
-        cachedBytes += snapshot.frames.count
+    /// Caches a snapshot for the slice's other followers. If that exceeds the limit, drops the snapshots
+    /// of all other slices.
+    mutating func cache(_ snapshot: Slice.Snapshot, of slice: Slice, isFresh: Bool) {
+        defer { invariants() }
+        cachedBytes += slice.cache(snapshot, isFresh: isFresh)
         guard cachedBytes > cachedBytesMax else { return }
-        // because followers of one slice ask in the same turn: the newest is kept, however large
+        // Followers of one slice ask in the same turn: the newest is kept, however large.
         for other in byID.values where other !== slice { forget(other) }
     }
 
-    private mutating func forget(_ slice: Slice) {
-        cachedBytes -= slice.cached?.frames.count ?? 0
-        cachedBytes -= slice.cachedFresh?.frames.count ?? 0
-        slice.cached = nil
-        slice.cachedFresh = nil
-    }
+    private mutating func forget(_ slice: Slice) { cachedBytes -= slice.dropSnapshots() }
 
     /// The slices of a node that was removed.
     func all(of node: UInt32) -> [Slice] {
         (byID[node].map { [$0] } ?? []) + values(of: node)
+    }
+
+    /// What holds between two verbs; checked in debug builds, for a small table alone.
+    @inline(__always)
+    private func invariants() {
+        assert(cachedBytes >= 0, "\(cachedBytes) bytes of snapshots are kept")
+        assert(byID.count > 32 || sumsHold, "the sums of \(byID.count) slices are wrong")
+    }
+
+    private var sumsHold: Bool {
+        byID.values.reduce(0) { $0 + $1.cachedByteCount } == cachedBytes
+            && byID.allSatisfy { $0.key == $0.value.id }
+            && byID.values.count { $0.mode == .value }
+                == valuesByNode.values.reduce(0) { $0 + $1.all.count }
     }
 }

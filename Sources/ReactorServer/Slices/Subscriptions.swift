@@ -43,7 +43,7 @@ final class Subscriptions {
         var upTo: UInt64
     }
 
-    /// Goes on with the deltas of `recovery`.
+    /// Continues with the deltas of `recovery`.
     init(
         _ recovery: Recovery, _ limits: ServerLimits, _ orders: ShellOrders,
         _ chronicle: Chronicle, _ delivery: Delivery, _ sharing: SliceSharing
@@ -66,13 +66,13 @@ final class Subscriptions {
 
     /// Keeps a turn's deltas for clients that come back.
     func keep(_ batch: Batch) {
-        ring.append(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
+        ring.keep(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
     }
 
     /// Forgets the recent deltas: another epoch has begun.
     func forgetDeltas() { ring.removeAll() }
 
-    /// Goes on counting questions where a server left off whose answers may still come.
+    /// Continues the question numbers of a former server, whose answers may still arrive.
     func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
 
     /// What holds between two verbs; checked in debug builds.
@@ -131,13 +131,13 @@ extension Subscriptions {
         chronicle.compare(request.from, of: connection.peer)
         let slice = sharing.slice(node, field, request.mode)
         if connection.subscriptions[slice.id] == nil {
-            slice.followers.append(connection)
-            counts.add(1, of: connection.peer.uid)
+            slice.addFollower(connection)
+            counts.count(1, of: connection.peer.uid)
         }
         let (start, kept) = start(of: request, slice, connection, older)
         connection.subscriptions[slice.id] = Subscription(
-            slice, owing: debt(of: start, request.from), takesPatches: request.patches)
-        if request.patches { slice.hasPatches = true }
+            owing: debt(of: start, request.from), takesPatches: request.patches)
+        if request.patches { slice.expectPatches() }
         if start == .snapshot { connection.outlet.value.fallBehind() }
         let subscribed = Subscribed(
             start: start, reactor: node.reactorName, fingerprint: node.fingerprint,
@@ -183,35 +183,33 @@ extension Subscriptions {
 extension Subscriptions {
     /// Ends one subscription of a connection.
     func unsubscribe(_ id: UInt32, of connection: Connection) {
-        guard let subscription = connection.subscriptions.removeValue(forKey: id) else { return }
-        sharing.leave(subscription.slice, connection)
-        counts.add(-1, of: connection.peer.uid)
+        guard connection.subscriptions.removeValue(forKey: id) != nil else { return }
+        sharing.leave(id, connection)
+        counts.count(-1, of: connection.peer.uid)
         invariants()
     }
 
     /// Ends all subscriptions of a connection.
     func leave(_ connection: Connection) {
-        for subscription in connection.subscriptions.values {
-            sharing.leave(subscription.slice, connection)
-        }
-        counts.add(-connection.subscriptions.count, of: connection.peer.uid)
+        for id in connection.subscriptions.keys { sharing.leave(id, connection) }
+        counts.count(-connection.subscriptions.count, of: connection.peer.uid)
         connection.subscriptions.removeAll()
         invariants()
     }
 
     /// Ends the subscriptions to a removed node, and tells their clients.
-    func end(_ node: AnyNode) {
+    func close(_ node: AnyNode) {
         for slice in sharing.slices(of: node) {
             let followers = slice.followers
             for connection in followers {
                 connection.subscriptions[slice.id] = nil
-                counts.add(-1, of: connection.peer.uid)
+                counts.count(-1, of: connection.peer.uid)
                 delivery.reply(to: connection) { writer in
                     writer.header(
                         FrameHeader(kind: .gone, id: slice.id, number: tree.turn.sequence))
                 }
             }
-            for connection in followers { sharing.leave(slice, connection) }
+            for connection in followers { sharing.leave(slice.id, connection) }
         }
         invariants()
     }
@@ -219,8 +217,8 @@ extension Subscriptions {
 
 // MARK: - Coming back from further than memory goes
 extension Subscriptions {
-    /// Parks a subscription whose client missed more than the ring holds, and has the journal asked;
-    /// answers whether it did.
+    /// Parks a subscription whose client missed more than the ring holds, and orders a question to the
+    /// journal; answers whether it did.
     private func parks(
         _ request: Subscribe, of node: AnyNode, _ header: FrameHeader, _ connection: Connection
     ) -> Bool {
@@ -254,7 +252,7 @@ extension Subscriptions {
         return own < (limits.parkedRequestsMax + 1) / 2
     }
 
-    /// Goes on with a parked subscription: the journal has the frames that its client missed, or nil
+    /// Continues a parked subscription: the journal has the frames that its client missed, or nil
     /// if it does not have them all.
     func answer(_ number: UInt64, with frames: [UInt8]?) {
         guard let parked = parked.removeValue(forKey: number) else { return }

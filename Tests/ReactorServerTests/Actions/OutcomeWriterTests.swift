@@ -52,10 +52,30 @@ struct OutcomeWriterTests {
     @Test("a deferred answer is owed until it comes")
     func deferred() throws {
         let bench = try OrganBench()
+        bench.session.advance(to: 1)
         bench.outcomes.conclude(
             .deferred(sequence: 1), header(1, .awaited), bench.session, bench.connection)
         #expect(bench.endTurn().isEmpty && bench.session.isOwed)
         bench.outcomes.repeatOutcome(header(1, .awaited), bench.session, to: bench.connection)
         #expect(bench.endTurn().isEmpty)
+    }
+
+    @Test("a session whose client is away remembers its answer, and no connection gets it")
+    func away() throws {
+        let bench = try OrganBench()
+        bench.session.advance(to: 1)
+        bench.outcomes.conclude(
+            .deferred(sequence: 1), header(1), bench.session, bench.connection)
+        bench.sessions.leave(bench.session, at: 5)
+        bench.session.endConnection(bench.limits)
+        #expect(bench.endTurn().isEmpty && !bench.session.isOwed)
+        guard case .rejected(FaultCode.ownerEnded.rawValue, _)? = bench.session.outcome(of: 1)
+        else {
+            Issue.record("the answer is still owed")
+            return
+        }
+        bench.sessions.join(bench.session, ConnectionID(2))
+        bench.outcomes.repeatOutcome(header(1), bench.session, to: bench.connection)
+        #expect(bench.endTurn().map(\.kind) == [.outcome])
     }
 }

@@ -178,4 +178,39 @@ struct QuestionTableTests {
         #expect(last.kind == .answer && last.flags == [])
         #expect(last.body.suffix(2) == [0xf4, 0xf6], "a collection may have such a child later")
     }
+
+    @Test("one slice at a time is encoded off the loop, and later questions join it")
+    func running() throws {
+        let bench = try OrganBench()
+        var table = QuestionTable()
+        let page = try #require(try bench.tree.node(at: SlicePath("/page")))
+        let name = SliceName(form: .value, path: try SlicePath("/page"))
+        let encoding = page.captureValue(at: []).encode()
+        table.finish(encoding)
+        #expect(!table.hasFinished, "nothing was to be encoded")
+        func asker(_ number: UInt64) -> Asker {
+            bench.connection.requests.ask(number)
+            return Asker(
+                connection: bench.connection, number: number, purpose: .whole, sequence: 0)
+        }
+        table.list(asker(1), for: name, of: page)
+        let soon = table.popSoon()
+        let taken = try #require(soon)
+        table.postpone(taken)
+        #expect(table.hasLate && !table.hasSoon)
+        let next = table.popLate()
+        let late = try #require(next)
+        table.run(late.name, SliceState(of: page, at: 0), for: late.askers)
+        table.list(asker(2), for: name, of: page)
+        #expect(table.isEncoding && !table.hasSoon && !table.hasFinished)
+        table.finish(encoding)
+        let made = table.takeFinished()
+        let finished = try #require(made)
+        #expect(finished.running.askers.map(\.number) == [1, 2] && !table.isActive)
+        #expect(table.checksum(of: name, page) == nil)
+        table.learn(
+            finished.encoding, of: name, finished.running.state,
+            grownBytes: finished.running.grownBytes)
+        #expect(table.checksum(of: name, page) == encoding.checksum)
+    }
 }

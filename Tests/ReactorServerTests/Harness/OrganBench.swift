@@ -34,7 +34,8 @@ final class OrganBench {
         chronicle = Chronicle(
             try recovery.finish(epoch: 7, sequence: 0), keepsHistory: keepsHistory, limits, orders)
         delivery = Delivery(limits, orders)
-        outcomes = OutcomeWriter(tree, sessions, chronicle, delivery, orders, limits)
+        outcomes = OutcomeWriter(
+            tree, sessions, connections, chronicle, delivery, orders, limits)
         dispatcher = Dispatcher(
             tree, limits, orders, chronicle, outcomes, delivery, watching: ActionWatch())
         openNodes = OpenNodes(tree, delivery, countMax: limits.nodesPerConnectionMax)
@@ -59,12 +60,10 @@ final class OrganBench {
         session = sessions.make(uid: 5, secret: [1], at: 0).0
         connection = Self.connection(1)
         connections.insert(connection)
-        sessions.join(session, connection)
+        sessions.join(session, connection.id)
         connection.open(session)
         tree.open()
     }
-
-    deinit { connection.breakCycles() }
 
     static func connection(_ number: UInt64) -> Connection {
         Connection(id: ConnectionID(number), peer: Peer(uid: 5, gid: 5, pid: 1))

@@ -14,13 +14,13 @@ struct ActionWatchTests {
     /// A run of the daemon that crashes while it runs an action.
     private func die(of ordinal: UInt64, by session: Session) {
         let watch = ActionWatch(words)
-        watch.begin(session)?.note(ordinal)
+        watch.begin(session)?.mark(ordinal)
     }
 
     @Test("R104: a daemon that dies between two actions suspects neither")
     func between() {
         let watch = ActionWatch(words)
-        watch.begin(session)?.note(4)
+        watch.begin(session)?.mark(4)
         watch.end()
         let next = ActionWatch(words)
         #expect(next.death == nil && !next.hasSuspects)

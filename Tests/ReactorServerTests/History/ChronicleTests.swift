@@ -16,7 +16,8 @@ struct ChronicleTests {
     private func chronicle(keepsHistory: Bool = true, epoch: UInt64 = 7) throws -> Chronicle {
         let limits = ServerLimits()
         let recovery = Recovery(of: tree, limits: limits)
-        recovery.epoch = 7
+        let numbers = SnapshotPart.numbers(connection: 0, client: 0, task: 0, epoch: 7)
+        try recovery.restore(numbers.wireBytes())
         return Chronicle(
             try recovery.finish(epoch: epoch, sequence: 0), keepsHistory: keepsHistory, limits,
             orders)
@@ -63,7 +64,7 @@ struct ChronicleTests {
     func readOnly() throws {
         let chronicle = try chronicle()
         chronicle.beginReadOnly()
-        session.isStored = true
+        session.markStored()
         chronicle.record(evicted: [session])
         chronicle.record(.sums([1]))
         #expect(chronicle.isReadOnly && !chronicle.hasFacts)
@@ -82,7 +83,7 @@ struct ChronicleTests {
         chronicle.beginReadOnly()
         chronicle.goOn(.shrinking)
         _ = try facts(chronicle)
-        known.note(full, of: 1, limits)
+        known.remember(full, of: 1, limits)
         chronicle.record(full, of: 1, known)
         #expect(!chronicle.hasFacts && known.unkeptOrdinal == 1)
         chronicle.admitAll()

@@ -68,7 +68,7 @@ struct ProbeTests {
         _ rows: [HistoryRow], _ tree: Tree, acceptsDivergence: Bool = false
     ) throws {
         let recovery = Recovery(of: tree, limits: ServerLimits())
-        recovery.acceptsDivergence = acceptsDivergence
+        if acceptsDivergence { recovery.acceptDivergence() }
         for row in rows { try recovery.replay(row) }
         _ = try recovery.finish(epoch: 7, sequence: rows.last?.sequence ?? 0)
     }
@@ -100,14 +100,14 @@ struct ProbeTests {
 
     @Test("checksums cost little beside the written bytes, and one probe at a time is in progress")
     func seldom() {
-        var book = ProbeBook()
+        var book = ProbeSchedule()
         var dueCount = 0
-        for _ in 0..<ProbeBook.turnsMax where book.isDue(behind: 10) { dueCount += 1 }
+        for _ in 0..<ProbeSchedule.turnsMax where book.isDue(behind: 10) { dueCount += 1 }
         #expect(dueCount == 1)
-        book.begin()
-        var isDue = book.isDue(behind: ProbeBook.bytesMax)
+        book.start()
+        var isDue = book.isDue(behind: ProbeSchedule.bytesMax)
         #expect(!isDue)
-        book.end([1], byteCount: 1 << 20)
+        book.finish([1], byteCount: 1 << 20)
         isDue = book.isDue(behind: 1)
         #expect(!isDue, "sums wait to be written down")
         let sums = [book.takeSums(), book.takeSums()]
@@ -116,7 +116,7 @@ struct ProbeTests {
         #expect(!isDue)
         isDue = book.isDue(behind: 64 << 20)
         #expect(isDue)
-        book.end([2], byteCount: 1)
+        book.finish([2], byteCount: 1)
         let none = book.takeSums()
         #expect(none == nil, "nobody asked for these")
     }

@@ -348,7 +348,7 @@ struct RecoveryTests {
             asked.append(question)
             var frames: [UInt8] = []
             for row in harness.rows where row.sequence <= question.upTo {
-                _ = question.take(row.deltas, into: &frames)
+                _ = question.collect(from: row.deltas, into: &frames)
             }
             return frames
         }

@@ -53,7 +53,7 @@ struct ServerSnapshotTests {
             recovery.sessions.restore(client: client, secret: [UInt8(client)], uid: 0)
             let session = try #require(recovery.sessions.find(client: client))
             for ordinal in 1...3_000 as ClosedRange<UInt64> {
-                session.noteApplied(
+                session.remember(
                     AppliedRun(ordinal: 2 * ordinal, sequence: 1, count: 1), limits)
             }
         }

@@ -66,6 +66,5 @@ struct IntakeTests {
         let hello = TestClient.frame(.hello, number: Hello.magic, Hello().wireBytes())
         bench.intake.receive(client, hello.span)
         #expect(client.isOpen)
-        client.breakCycles()
     }
 }

@@ -21,13 +21,13 @@ struct RestQueueTests {
     func turns() {
         var queue = RestQueue()
         let (first, second) = (connection(1), connection(2))
-        let wasReading = queue.add(first)
+        let wasReading = queue.list(first)
         #expect(wasReading)
         var due = end(&queue)
         #expect(due == [])
         let (hasSpent, hasRested) = (queue.hasSpent, queue.hasRested)
         #expect(!hasSpent && hasRested)
-        _ = queue.add(second)
+        _ = queue.list(second)
         due = end(&queue)
         #expect(due == [1] && first.inlet.value.state == .paused)
         due = end(&queue)
@@ -40,7 +40,7 @@ struct RestQueueTests {
     func closed() {
         var queue = RestQueue()
         let gone = connection(1)
-        _ = queue.add(gone)
+        _ = queue.list(gone)
         _ = end(&queue)
         gone.close()
         let due = end(&queue)
@@ -51,9 +51,9 @@ struct RestQueueTests {
     func again() {
         var queue = RestQueue()
         let greedy = connection(1)
-        _ = queue.add(greedy)
+        _ = queue.list(greedy)
         _ = end(&queue)
-        for connection in queue.endTurn() { _ = queue.add(connection) }
+        for connection in queue.endTurn() { _ = queue.list(connection) }
         queue.beginTurn()
         let due = end(&queue)
         #expect(due == [1])

@@ -18,15 +18,16 @@ struct SliceSharingTests {
         let bench = try OrganBench()
         follow(bench, "/page")
         let other = OrganBench.connection(2)
-        let slice = try #require(bench.connection.subscriptions.values.first).slice
-        slice.followers.append(other)
-        other.subscriptions[slice.id] = Subscription(slice, owing: .snapshot)
+        let page = try #require(try bench.tree.node(at: SlicePath("/page")))
+        let slice = bench.sharing.slice(page, [], .value)
+        slice.addFollower(other)
+        other.subscriptions[slice.id] = Subscription(owing: .snapshot)
         other.outlet.value.fallBehind()
         for connection in [bench.connection, other] { bench.sharing.payOwed(connection) }
         #expect(bench.orders.stats.snapshotsEncoded == 1 && bench.sharing.cachedByteCount > 0)
         #expect(!other.outlet.value.owesSnapshots && !bench.sharing.canBePaid(other))
         #expect(other.subscriptions.values.allSatisfy { !$0.isSnapshotOwed })
-        bench.sharing.leave(slice, other)
+        bench.sharing.leave(slice.id, other)
     }
 
     @Test("a changed value is encoded for a follower that has its snapshot")

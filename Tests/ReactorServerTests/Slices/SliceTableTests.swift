@@ -31,23 +31,63 @@ struct SliceTableTests {
         let tree = TestTree.make()
         var table = SliceTable(cachedBytesMax: 0)
         let slice = table.slice(tree.root, ["page"], .value)
-        #expect(slice.note(["page", "title"]) && !slice.note(["page", "body"]))
+        #expect(slice.addChange(at: ["page", "title"]) && !slice.addChange(at: ["page", "body"]))
         guard case .whole? = slice.change else {
-            Issue.record("nobody asked for patches")
+            Issue.record("no follower takes patches")
             return
         }
-        slice.change = nil
-        slice.hasPatches = true
-        #expect(slice.note(["page", "title"]) && !slice.note(["page", "body"]))
+        _ = slice.takeChange()
+        slice.expectPatches()
+        #expect(slice.addChange(at: ["page", "title"]) && !slice.addChange(at: ["page", "body"]))
         guard case .places(let places)? = slice.change else {
             Issue.record("places are forgotten")
             return
         }
         #expect(places == [["page", "title"], ["page", "body"]])
-        #expect(!slice.note(["page"]) && !slice.note(["page", "title"]))
+        #expect(!slice.addChange(at: ["page"]) && !slice.addChange(at: ["page", "title"]))
         guard case .whole? = slice.change else {
             Issue.record("the whole is forgotten")
             return
         }
+    }
+
+    @Test("a patch is compared with that of the turn before alone")
+    func patches() {
+        let tree = TestTree.make()
+        var table = SliceTable(cachedBytesMax: 0)
+        let slice = table.slice(tree.root, ["page"], .value)
+        slice.expectPatches()
+        func turn() -> [UInt8]? {
+            _ = slice.addChange(at: ["page", "title"])
+            return slice.takeChange()?.lastPatch
+        }
+        #expect(turn() == nil && slice.takeChange() == nil)
+        slice.keepPatch([1, 2])
+        #expect(turn() == [1, 2] && turn() == nil)
+        slice.keepPatch([UInt8](repeating: 0, count: Slice.lastPatchBytesMax + 1))
+        #expect(turn() == nil, "a large patch is not kept")
+        let changes = [[7], [7], [8]].map { slice.replaceValue($0) }
+        #expect(changes == [true, false, true])
+        slice.forgetValue()
+        #expect(slice.replaceValue([8]))
+    }
+
+    @Test("snapshots beyond the limit replace those of other slices")
+    func caching() throws {
+        let tree = TestTree.make()
+        var table = SliceTable(cachedBytesMax: 10)
+        let first = table.slice(tree.root, ["page"], .value)
+        let second = table.slice(tree.root, [], .replica)
+        func snapshot(_ count: Int) -> Slice.Snapshot {
+            Slice.Snapshot(
+                sequence: tree.turn.sequence, frames: [UInt8](repeating: 1, count: count))
+        }
+        table.cache(snapshot(6), of: first, isFresh: false)
+        table.cache(snapshot(4), of: second, isFresh: true)
+        #expect(table.cachedBytes == 10 && second.currentFrames(isFresh: true)?.count == 4)
+        #expect(second.currentFrames(isFresh: false) == nil)
+        table.cache(snapshot(5), of: second, isFresh: false)
+        #expect(table.cachedBytes == 9 && first.currentFrames(isFresh: false) == nil)
+        #expect(first.followers.isEmpty && table[second.id] === second)
     }
 }

@@ -1,0 +1,119 @@
+import ReactorBytes
+import ReactorCore
+
+/// What the server keeps at a moment: the figures that its limits bound.
+///
+/// *Place*: the answer to ``Ask/stats`` has some of them; a simulation compares them with the
+/// limits after every step. *Cost*: O(connections and sessions, and what they have queued).
+package struct ServerMemory: Equatable, Sendable {
+    /// Connections that are open.
+    package var connections = 0
+    /// Connections that have not said hello although their sockets were read.
+    package var silentConnections = 0
+    /// Sessions, connected or remembered.
+    package var sessions = 0
+    /// Slices with a subscription.
+    package var slices = 0
+    /// Subscriptions of all connections.
+    package var subscriptions = 0
+    /// Nodes that clients have open and that a transaction can remove.
+    package var openNodes = 0
+    /// Bytes that all connections keep alive: buffers that their queues point into, and input.
+    package var keptBytes = 0
+    /// The most that one connection keeps alive.
+    package var keptBytesOfOne = 0
+    /// The most updates that one connection has queued, in bytes.
+    package var updateBytesOfOne = 0
+    /// The most outcomes and answers that one connection has queued, in bytes.
+    package var controlBytesOfOne = 0
+    /// The most input that one connection has waiting, in bytes.
+    package var inputBytesOfOne = 0
+    /// The most outcomes remembered for one session, as runs and exceptions.
+    package var outcomesOfOne = 0
+    /// The most actions of one session whose client waits for the end of their effects.
+    package var awaitedOfOne = 0
+    /// Bytes of turns that wait for the journal.
+    package var unreleasedBytes = 0
+    /// The most bytes of one connection's actions that have no outcome yet.
+    package var inFlightBytesOfOne = 0
+    /// Recent deltas kept for clients that come back.
+    package var ringBytes = 0
+    /// Encoded snapshots kept for further subscribers.
+    package var snapshotBytes = 0
+    /// Large answers that are under way, each counted once.
+    package var answerBytes = 0
+
+    /// Nothing.
+    package init() {}
+}
+
+/// Reads what the parts of the server keep. It has no state of its own.
+///
+/// *Place*: ``Server/memory`` and the answer to ``Ask/stats``.
+struct ServerMeter {
+    let tree: Tree
+    let orders: ShellOrders
+    let connections: ConnectionTable
+    let sessions: SessionTable
+    let chronicle: Chronicle
+    let delivery: Delivery
+    let openNodes: OpenNodes
+    let sharing: SliceSharing
+    let subscriptions: Subscriptions
+
+    /// What the server keeps now; large answers have `answerByteCount`, and `endedTurns` turns have
+    /// ended.
+    func memory(answerByteCount: Int, endedTurns: UInt64) -> ServerMemory {
+        var memory = ServerMemory()
+        memory.connections = connections.count
+        memory.sessions = sessions.count
+        memory.slices = sharing.sliceCount
+        memory.subscriptions = subscriptions.count
+        memory.openNodes = openNodes.count
+        for connection in connections.values { count(connection, endedTurns, in: &memory) }
+        memory.outcomesOfOne = sessions.outcomesOfOne
+        memory.awaitedOfOne = sessions.awaitedOfOne
+        memory.unreleasedBytes = delivery.unreleasedByteCount
+        memory.ringBytes = subscriptions.ringByteCount
+        memory.snapshotBytes = sharing.cachedByteCount
+        memory.answerBytes = answerByteCount
+        return memory
+    }
+
+    private func count(
+        _ connection: Connection, _ endedTurns: UInt64, in memory: inout ServerMemory
+    ) {
+        let keptBytes = connection.keptBytes
+        memory.keptBytes += keptBytes
+        memory.keptBytesOfOne = max(memory.keptBytesOfOne, keptBytes)
+        memory.updateBytesOfOne = max(
+            memory.updateBytesOfOne, connection.outlet.value.updateByteCount)
+        memory.controlBytesOfOne = max(
+            memory.controlBytesOfOne, connection.outlet.value.controlByteCount)
+        memory.inFlightBytesOfOne = max(
+            memory.inFlightBytesOfOne, connection.outlet.value.inFlight.byteCount)
+        memory.inputBytesOfOne = max(
+            memory.inputBytesOfOne, connection.inlet.value.heldByteCount)
+        // A newcomer is closed once its socket was read, not before.
+        if connection.isGreeting, connection.wasRead(endedTurns) { memory.silentConnections += 1 }
+    }
+
+    /// Every counter by its name.
+    func counters(answerByteCount: Int) -> [String: UInt64] {
+        let memory = memory(answerByteCount: answerByteCount, endedTurns: 0)
+        var all = orders.stats.named
+        all["connections"] = UInt64(memory.connections)
+        all["sessions"] = UInt64(memory.sessions)
+        all["slices"] = UInt64(memory.slices)
+        all["subscriptions"] = UInt64(memory.subscriptions)
+        all["readOnly"] = chronicle.admission == .all ? 0 : 1
+        all["shrinkOnly"] = chronicle.admission == .shrinking ? 1 : 0
+        all["nodes"] = UInt64(tree.mountedCount)
+        all["sequence"] = tree.turn.sequence
+        all["snapshotBytes"] = UInt64(memory.snapshotBytes)
+        all["ringBytes"] = UInt64(memory.ringBytes)
+        all["keptBytes"] = UInt64(memory.keptBytes)
+        all["answerBytes"] = UInt64(memory.answerBytes)
+        return all
+    }
+}

@@ -1,0 +1,435 @@
+import DequeModule
+import ReactorBytes
+import ReactorWire
+
+/// What leaves one connection: what the current turn has for it, and what waits for its socket.
+///
+/// A turn fills the outlet with ranges of the turn's buffers (``addDeltas(_:)``, ``addReply(_:)``,
+/// ``addOutcome(_:isCounted:)``). At its end ``enqueue(_:at:)`` makes segments of them: replies,
+/// updates, the mark, then outcomes, so that an outcome never overtakes what its action caused. Once
+/// the journal holds the turn's batch, ``takeReleased(_:byteCountMax:)`` hands the segments to the
+/// socket, one write at a time.
+///
+/// Updates of a slow reader are dropped once they exceed `queueBytesMax`; snapshots then replace them.
+/// Replies and outcomes are never dropped. The server bounds them: it stops reading from a client that
+/// has too many of them (``undrainedByteCount``, ``inFlight``).
+///
+/// *Place*: in a ``Connection``. *Owner*: the server; no verb calls back. ``invariants()`` states what
+/// holds between two verbs.
+struct Outlet: ~Copyable {
+    /// What the current turn has for the connection.
+    private var pending = PendingOutput()
+    /// What waits for the socket, in order.
+    private var queue = Deque<Segment>()
+    /// Large answers that are sent in parts behind ``queue``, in order.
+    private var streams: [AnswerStream] = []
+    /// Cost of the updates and snapshots in ``queue``.
+    private(set) var updateByteCount = 0
+    /// Cost of the outcomes, replies and marks in ``queue``, which are never dropped.
+    private(set) var controlByteCount = 0
+    /// Actions whose outcomes have not been handed to the socket.
+    private(set) var inFlight = ActionCount()
+    /// Those of ``inFlight`` that the current turn carried out.
+    private var turnActions = ActionCount()
+    /// How far the client's copies are behind the tree.
+    private(set) var state = State.current
+    /// Whether the socket has a write that it has not completed.
+    private(set) var isWriting = false
+    /// Whether the connection is in an ``UpdateQueue``.
+    private(set) var isListed = false
+    /// The last turn that has more for the connection than updates.
+    private var urgentTurn: UInt64 = 0
+    /// The last turn that listed the connection.
+    private var listedTurn: UInt64 = 0
+    /// Sequence of the last mark.
+    private var markedSequence: UInt64 = 0
+
+    /// How far a client's copies are behind the tree.
+    enum State {
+        /// Every subscription has its snapshot, and gets the updates that follow it.
+        case current
+        /// A subscription waits for its snapshot.
+        case behind
+        /// Updates were dropped: no mark is sent until every subscription has a new snapshot.
+        case lagging
+        /// Updates were dropped, and the client wants no snapshots in their place: no mark is sent.
+        case detached
+    }
+
+    /// Bytes of updates above which a connection does not wait in an ``UpdateQueue``.
+    static let patientBytesMax = 64 << 10
+    /// Most segments of one write.
+    static let segmentsPerWriteMax = 64
+
+    /// What the server does after it looked for something to write.
+    enum Flush {
+        /// A write is under way; the next look is after it.
+        case busy
+        /// Hand this to the socket.
+        case write(ByteSlices)
+        /// Nothing may leave now.
+        case idle
+    }
+}
+
+// MARK: - The current turn
+extension Outlet {
+    /// Bytes that the client has yet to take of what is never dropped.
+    var undrainedByteCount: Int { controlByteCount + pending.controlByteCount }
+
+    /// Whether the last mark was before `sequence`.
+    func isMarked(before sequence: UInt64) -> Bool { markedSequence < sequence }
+
+    /// Records that `turn` has something for the connection; answers whether that is new.
+    mutating func list(in turn: UInt64) -> Bool {
+        guard listedTurn != turn else { return false }
+        listedTurn = turn
+        return true
+    }
+
+    /// Whether `turn` has something for the connection.
+    func isListed(in turn: UInt64) -> Bool { listedTurn == turn }
+
+    /// Records that `turn` has more for the connection than updates, which leaves without delay.
+    mutating func makeUrgent(in turn: UInt64) { urgentTurn = turn }
+
+    /// Adds a range of the turn's deltas.
+    mutating func addDeltas(_ range: Range<Int>) { pending.deltas.append(range) }
+
+    /// Adds encoded frames: a value or a patch, which may be dropped, or a snapshot, which may not.
+    mutating func addChunk(_ frames: [UInt8], isSnapshot: Bool) {
+        pending.chunks.append((frames, isSnapshot))
+    }
+
+    /// Adds a range of the turn's replies.
+    mutating func addReply(_ range: Range<Int>) {
+        pending.replies.append(range)
+        pending.controlByteCount += range.count
+    }
+
+    /// Adds a range of the turn's outcomes. Frames that a client can cause without limit are counted
+    /// in ``undrainedByteCount`` at once.
+    mutating func addOutcome(_ range: Range<Int>, isCounted: Bool) {
+        pending.outcomes.append(range)
+        if isCounted { pending.controlByteCount += range.count }
+    }
+
+    /// Adds actions that were applied one after the other; answers the run before them, whose frame is
+    /// to be written first, if they do not continue it.
+    mutating func addRun(_ run: AppliedRun) -> AppliedRun? {
+        if pending.run.isContinued(by: run) {
+            pending.run.count &+= run.count
+            return nil
+        }
+        let earlier = takeRun()
+        pending.run = run
+        return earlier
+    }
+
+    /// Takes the run whose frame is to be written.
+    mutating func takeRun() -> AppliedRun? {
+        guard pending.run.count > 0 else { return nil }
+        defer { pending.run.count = 0 }
+        return pending.run
+    }
+
+    /// Requires the turn's mark, though nothing may have changed: an announced answer is as of it.
+    mutating func announceMark() { pending.isMarkAnnounced = true }
+
+    /// Requires a mark in the turn in which the connection subscribes.
+    mutating func forgetMark() { markedSequence = 0 }
+
+    /// Counts actions that the current turn carries out.
+    mutating func beginActions(_ count: Int, byteCount: Int) {
+        let actions = ActionCount(count: count, byteCount: byteCount)
+        turnActions += actions
+        inFlight += actions
+        invariants()
+    }
+}
+
+// MARK: - Snapshots
+extension Outlet {
+    /// Records that a subscription waits for its snapshot.
+    mutating func fallBehind() {
+        if state == .current { state = .behind }
+    }
+
+    /// Records that every subscription has its snapshot.
+    mutating func catchUp() {
+        state = .current
+        invariants()
+    }
+
+    /// Records that the client wants no snapshot any more.
+    mutating func detach() {
+        state = hasDroppedUpdates ? .detached : .current
+        invariants()
+    }
+
+    /// Whether a subscription waits for its snapshot.
+    var owesSnapshots: Bool { state == .behind || state == .lagging }
+
+    /// Whether updates were dropped for which no snapshots have been queued.
+    private var hasDroppedUpdates: Bool { state == .lagging || state == .detached }
+
+    /// Whether the connection waits for snapshots and has room for one.
+    func canTakeSnapshot(queueBytesMax: Int) -> Bool {
+        switch state {
+        case .current, .detached: false
+        case .behind: updateByteCount < queueBytesMax
+        case .lagging: updateByteCount == 0 && !isWriting
+        }
+    }
+
+    /// Bytes of snapshots that the queue has room for. The slices of a client that lags move together
+    /// again only once all of them have their snapshots: it gets them at once.
+    func snapshotRoom(queueBytesMax: Int) -> Int {
+        state == .lagging ? .max : queueBytesMax - updateByteCount
+    }
+}
+
+// MARK: - The end of a turn
+extension Outlet {
+    /// Whether the turn's updates exceed what the queue may hold. Updates of any size fit an empty
+    /// queue: one turn may be larger than the limit.
+    func overflows(queueBytesMax: Int) -> Bool { overflows(pending, queueBytesMax) }
+
+    /// Whether the first segment of the queue is of a released turn.
+    func hasReleased(upTo releasedTurn: UInt64) -> Bool {
+        queue.first.map { $0.turn <= releasedTurn } ?? false
+    }
+
+    /// Queues what the turn has for the connection; answers whether updates were dropped, and
+    /// snapshots are owed in their place.
+    mutating func enqueue(_ turn: TurnOutput, at place: EnqueuePlace) -> Bool {
+        var pending = PendingOutput()
+        swap(&pending, &self.pending)
+        // A small range of a large buffer is copied for a connection that has to wait, which would
+        // keep the whole buffer alive.
+        let isWaiting = isWriting || isListed || place.isUpdateQueueFull
+        pending.replies.visit { append(turn.replies, $0, .control, turn.number, isWaiting) }
+        // A closing connection gets one more turn, whose mark is its last: nothing is dropped.
+        let isCut = !place.isClosing && overflows(pending, place.queueBytesMax)
+        if isCut {
+            conflate(releasedTurn: place.releasedTurn)
+            pending.deltas = RangeList()
+            pending.chunks.removeAll { !$0.isSnapshot }
+        }
+        for chunk in pending.chunks {
+            append(
+                chunk.bytes, 0..<chunk.bytes.count, chunk.isSnapshot ? .snapshot : .update,
+                turn.number, isWaiting)
+        }
+        if isMarkDue(pending, turn, place) {
+            pending.deltas.append(turn.mark)
+            markedSequence = turn.sequence
+        }
+        pending.deltas.visit { append(turn.deltas, $0, .update, turn.number, isWaiting) }
+        pending.outcomes.visit { append(turn.outcomes, $0, .control, turn.number, isWaiting) }
+        if !pending.outcomes.isEmpty || !pending.replies.isEmpty || place.isClosing
+            || place.isInputEnded
+        {
+            urgentTurn = turn.number
+        }
+        settleActions(hasOutcomes: !pending.outcomes.isEmpty)
+        invariants()
+        return isCut
+    }
+
+    /// Drops everything: the socket is gone, or about to be.
+    mutating func clear() {
+        pending = PendingOutput()
+        queue.removeAll()
+        updateByteCount = 0
+        controlByteCount = 0
+        inFlight = ActionCount()
+        turnActions = ActionCount()
+        invariants()
+    }
+
+    private func overflows(_ pending: PendingOutput, _ queueBytesMax: Int) -> Bool {
+        guard updateByteCount > 0, pending.hasUpdates else { return false }
+        let byteCount = pending.droppableByteCount
+        return byteCount > 0 && updateByteCount + byteCount > queueBytesMax
+    }
+
+    /// Whether the client is sent the turn's mark.
+    private func isMarkDue(
+        _ pending: PendingOutput, _ turn: TurnOutput, _ place: EnqueuePlace
+    ) -> Bool {
+        if hasDroppedUpdates { return false }
+        if pending.hasUpdates { return true }
+        guard place.hasSubscriptions else { return false }
+        if pending.isMarkAnnounced { return true }
+        // Marks alone must not fill the queue of a client that never reads. An outcome always comes
+        // behind the mark of its turn.
+        return markedSequence < turn.sequence
+            && (updateByteCount <= place.queueBytesMax || !pending.outcomes.isEmpty)
+    }
+
+    /// Lets the turn's actions count as in flight until the last of their outcomes leaves.
+    private mutating func settleActions(hasOutcomes: Bool) {
+        guard turnActions.count > 0 else { return }
+        if hasOutcomes {
+            queue[queue.count - 1].actions = turnActions
+        } else {
+            inFlight -= turnActions
+        }
+        turnActions = ActionCount()
+    }
+
+    /// Drops the queued updates.
+    private mutating func conflate(releasedTurn: UInt64) {
+        queue.removeAll { $0.kind == .update }
+        updateByteCount = queue.reduce(0) { $0 + ($1.kind == .snapshot ? $1.cost : 0) }
+        // Outcomes stay in the queue, and the updates in front of them do not: the client learns that
+        // before it reads them.
+        let lag = Segment(
+            bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, turn: releasedTurn, kind: .control
+        )
+        queue.prepend(lag)
+        controlByteCount += lag.cost
+        state = .lagging
+    }
+
+    private static let lagFrame: [UInt8] = {
+        var writer = WireWriter()
+        writer.header(FrameHeader(kind: .lag))
+        return writer.bytes
+    }()
+
+    private mutating func append(
+        _ bytes: [UInt8], _ range: Range<Int>, _ kind: Segment.Kind, _ turn: UInt64,
+        _ isWaiting: Bool
+    ) {
+        var segment = Segment(bytes: bytes, range: range, turn: turn, kind: kind)
+        if isWaiting, bytes.count > 4 * range.count + 4_096 {
+            segment.bytes = Array(bytes[range])
+            segment.range = 0..<range.count
+        }
+        queue.append(segment)
+        count(segment, 1)
+    }
+
+    private mutating func count(_ segment: Segment, _ sign: Int) {
+        if segment.kind == .control {
+            controlByteCount += sign * segment.cost
+        } else {
+            updateByteCount += sign * segment.cost
+        }
+    }
+}
+
+// MARK: - To the socket
+extension Outlet {
+    /// Whether what `turn` has for the connection waits for no other: more than updates, or so many
+    /// of them that they would cost memory.
+    func isUrgent(in turn: UInt64) -> Bool {
+        urgentTurn >= turn || updateByteCount > Self.patientBytesMax
+    }
+
+    /// Whether everything that was queued has left.
+    var isEmpty: Bool { queue.isEmpty }
+
+    /// Records that the connection is in an ``UpdateQueue``; answers whether it was in none.
+    mutating func enterUpdateQueue() -> Bool {
+        defer { isListed = true }
+        return !isListed
+    }
+
+    /// Records that the connection has left its ``UpdateQueue``.
+    mutating func leaveUpdateQueue() { isListed = false }
+
+    /// Takes what may leave: segments of released turns, about `writeBytesMax` bytes, then parts of
+    /// large answers. An answer that is complete is moved to `ended`.
+    mutating func flush(
+        upTo releasedTurn: UInt64, writeBytesMax: Int, at now: UInt64, ended: inout [AnswerStream]
+    ) -> Flush {
+        if isWriting { return .busy }
+        var slices = ByteSlices()
+        var byteCount = 0
+        while let segment = queue.first, segment.turn <= releasedTurn, byteCount < writeBytesMax,
+            slices.count < Self.segmentsPerWriteMax
+        {
+            queue.removeFirst()
+            byteCount += segment.range.count
+            inFlight -= segment.actions
+            count(segment, -1)
+            slices.append(ByteSlice(segment.bytes, range: segment.range))
+        }
+        if !streams.isEmpty {
+            // A connection with many updates gets a part of its answers all the same.
+            let room = max(writeBytesMax - byteCount, WireWriter.partBytesMax)
+            let parts = takeParts(upTo: releasedTurn, byteCountMax: room, at: now, ended: &ended)
+            if !parts.isEmpty { slices.append(ByteSlice(parts)) }
+        }
+        invariants()
+        if slices.isEmpty { return .idle }
+        isWriting = true
+        return .write(slices)
+    }
+
+    /// Records that the socket took all of the last write.
+    mutating func endWrite() { isWriting = false }
+}
+
+// MARK: - Large answers
+extension Outlet {
+    /// Whether a large answer is under way.
+    var hasStreams: Bool { !streams.isEmpty }
+
+    /// When the socket last took a part of the first large answer, in nanoseconds.
+    var streamMovedAt: UInt64? { streams.first?.movedAt }
+
+    /// Queues a large answer, which leaves in parts.
+    mutating func send(_ stream: AnswerStream) {
+        streams.append(stream)
+        urgentTurn = stream.turn
+    }
+
+    /// Takes the first large answer out, whose rest is not sent.
+    mutating func cutStream() -> AnswerStream? { streams.isEmpty ? nil : streams.removeFirst() }
+
+    private mutating func takeParts(
+        upTo releasedTurn: UInt64, byteCountMax: Int, at now: UInt64, ended: inout [AnswerStream]
+    ) -> [UInt8] {
+        var writer = WireWriter(capacity: 0)
+        while writer.count < byteCountMax, let first = streams.first, first.turn <= releasedTurn {
+            streams[0].appendPart(to: &writer, at: now)
+            if streams[0].isComplete { ended.append(streams.removeFirst()) }
+        }
+        return writer.bytes
+    }
+}
+
+// MARK: - Invariants
+extension Outlet {
+    /// Bytes of the buffers that the queue keeps alive. *Cost*: O(segments).
+    var keptByteCount: Int { queue.reduce(0) { $0 + $1.bytes.count } }
+
+    /// What holds between two verbs; checked in debug builds.
+    ///
+    /// The sums are checked for a short queue alone, so that a debug build stays linear.
+    @inline(__always)
+    func invariants() {
+        assert(updateByteCount >= 0 && controlByteCount >= 0, "negative bytes are queued")
+        assert(
+            turnActions.count >= 0 && turnActions.count <= inFlight.count
+                && turnActions.byteCount <= inFlight.byteCount,
+            "\(turnActions) of the turn are not among \(inFlight) in flight")
+        assert(queue.count > 32 || sumsHold, "the sums of \(queue.count) segments are wrong")
+        assert(
+            !hasDroppedUpdates || queue.count > 32 || !queue.contains { $0.kind == .update },
+            "updates are queued behind those that were dropped")
+    }
+
+    private var sumsHold: Bool {
+        var (updates, control, actions) = (0, 0, turnActions)
+        for segment in queue {
+            if segment.kind == .control { control += segment.cost } else { updates += segment.cost }
+            actions += segment.actions
+        }
+        return updates == updateByteCount && control == controlByteCount && actions == inFlight
+    }
+}

@@ -1,0 +1,125 @@
+import DequeModule
+package import ReactorCore
+import ReactorWire
+
+/// The paths of a history's nodes, by the numbers that its rows have for them.
+///
+/// *Place*: beside a reader of the past that has no tree. It learns from snapshots and from rows, in
+/// any order: a number is never used twice. *Cost*: memory for every node of the last row or a snapshot,
+/// and for the last ``leavingMax`` removed ones. ``invariants()`` states what holds between two verbs.
+package struct NodePaths: Sendable {
+    private enum Place {
+        case at(SlicePath)
+        case below(UInt32, WireKey)
+    }
+
+    private var places: [UInt32: Place] = [0: .at(.root)]
+    /// The children of a node, by name.
+    private var children: [UInt32: [WireKey: UInt32]] = [:]
+    /// The static nodes that were created with a node, at any depth below it.
+    private var parts: [UInt32: [UInt32]] = [:]
+    /// Removed nodes that are still known, in the order of their removal.
+    private var leaving: Deque<UInt32> = []
+
+    // Clients that have not learned of a removal send actions to the node for a while.
+    /// Maximum number of removed nodes that are known.
+    static let leavingMax = 4_096
+
+    /// Knows the root.
+    package init() {}
+
+    /// The path of the node with `number`; nil if it is not known.
+    package func path(of number: UInt32) -> SlicePath? {
+        var names: [WireKey] = []
+        var number = number
+        // Damaged bytes may lead in a circle.
+        while names.count <= WireLimits.pathComponentsMax {
+            switch places[number] {
+            case nil: return nil
+            case .at(let path): return SlicePath(path.components + names.reversed())
+            case .below(let parent, let name):
+                names.append(name)
+                number = parent
+            }
+        }
+        return nil
+    }
+
+    /// Number of known nodes.
+    var count: Int { places.count }
+
+    /// Learns the paths of the nodes in a snapshot's part.
+    ///
+    /// *Throws*: if the part is malformed.
+    mutating func learn(part: [UInt8]) throws(WireError) {
+        guard case .nodes(let bytes) = try SnapshotPart(wireBytes: part.span) else { return }
+        var cursor = WireCursor()
+        while cursor.offset < bytes.count {
+            let head = try NodeHead.decode(bytes.span, &cursor)
+            try cursor.skip(in: bytes.span)
+            learn(head)
+        }
+    }
+
+    /// Learns the path of a saved node.
+    mutating func learn(_ head: NodeHead) {
+        guard head.number != head.parent else { return }
+        place(head.number, below: head.parent, head.name)
+    }
+
+    private mutating func place(_ number: UInt32, below parent: UInt32, _ name: WireKey) {
+        places[number] = .below(parent, name)
+        children[parent, default: [:]][name] = number
+    }
+
+    /// Learns the paths of static nodes.
+    mutating func learn(_ layout: [KeptPlace]) {
+        for place in layout { places[place.number] = .at(place.path) }
+    }
+
+    /// Learns a change of the tree below the node numbered `collection`.
+    mutating func learn(_ change: StructuralChange, of collection: UInt32) {
+        switch change {
+        case .create(let key, let number, let parts):
+            place(number, below: collection, key)
+            for part in parts {
+                guard let path = path(of: number) else { continue }
+                places[part.number] = .at(SlicePath(path.components + part.path.components))
+                self.parts[number, default: []].append(part.number)
+            }
+        case .remove(let key):
+            guard let number = children[collection]?.removeValue(forKey: key) else { return }
+            leaving.append(number)
+        }
+    }
+
+    /// Forgets removed nodes, except for the last ones; called behind each row, which may name them.
+    mutating func settle() {
+        defer { invariants() }
+        while leaving.count > Self.leavingMax, let number = leaving.popFirst() {
+            // A snapshot may have named the node before the row that creates it again.
+            if case .below(let parent, let name)? = places[number],
+                children[parent]?[name] == number
+            {
+                continue
+            }
+            forget(number)
+        }
+    }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(path(of: 0) == .root, "the root has another path")
+        assert(leaving.count <= Self.leavingMax, "\(leaving.count) removed nodes are known")
+    }
+
+    private mutating func forget(_ number: UInt32) {
+        var rest = [number]
+        while let number = rest.popLast() {
+            places[number] = nil
+            if let named = children.removeValue(forKey: number) { rest += named.values }
+            if let parts = parts.removeValue(forKey: number) { rest += parts }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ReactorCore
+
+/// Which connections have which children of collections open.
+///
+/// *Place*: ``OpenNodes`` drops removed nodes by it. Without it, a removed child would stay in memory
+/// as long as any connection that opened it.
+///
+/// *Shape*: nodes that no transaction can remove are left out. A node in the table is open somewhere.
+struct NodeOpenings {
+    /// The positions of each node, by the node's number.
+    private var positions: [UInt32: [Position]] = [:]
+
+    /// Where a connection has a node: at this index of its own numbers.
+    struct Position: Equatable {
+        let connection: Connection
+        let index: Int
+
+        static func == (one: Position, other: Position) -> Bool {
+            one.connection === other.connection && one.index == other.index
+        }
+    }
+
+    /// Number of open nodes.
+    var count: Int { positions.count }
+
+    /// Records that a connection has put a node at `position`, in the place of the one before.
+    mutating func move(_ position: Position, from old: AnyNode?, to new: AnyNode) {
+        if let old { remove(position, of: old) }
+        if Self.isRemovable(new) { positions[new.number, default: []].append(position) }
+    }
+
+    /// Forgets the nodes of a connection that has ended.
+    mutating func leave(_ connection: Connection) {
+        guard !positions.isEmpty else { return }
+        for (index, node) in connection.nodes.enumerated() {
+            if let node { remove(Position(connection: connection, index: index), of: node) }
+        }
+    }
+
+    /// Forgets a removed node, and answers the positions where it is open.
+    mutating func remove(_ node: AnyNode) -> [Position] {
+        positions.isEmpty ? [] : positions.removeValue(forKey: node.number) ?? []
+    }
+
+    private mutating func remove(_ position: Position, of node: AnyNode) {
+        guard let index = positions[node.number]?.firstIndex(of: position) else { return }
+        positions[node.number]?.remove(at: index)
+        if positions[node.number]?.isEmpty ?? false { positions[node.number] = nil }
+    }
+
+    /// Whether each position is where its connection has the node.
+    var agreeWithConnections: Bool {
+        positions.allSatisfy { number, positions in
+            !positions.isEmpty
+                && positions.allSatisfy {
+                    $0.index < $0.connection.nodes.count
+                        && $0.connection.nodes[$0.index]?.number == number
+                }
+        }
+    }
+
+    private static func isRemovable(_ node: AnyNode) -> Bool {
+        var next = node.parent
+        while let parent = next {
+            if parent.isCollection { return true }
+            next = parent.parent
+        }
+        return false
+    }
+}

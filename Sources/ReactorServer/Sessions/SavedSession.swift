@@ -1,0 +1,30 @@
+import ReactorWire
+
+/// A session as it rests in a snapshot.
+@WireCodable
+struct SavedSession: Equatable, Sendable {
+    var client: UInt64
+    var secret: [UInt8]
+    var uid: UInt32
+    /// Highest ordinal seen.
+    var ordinal: UInt64
+    var runs: [Run]
+    var exceptions: [Exception]
+    /// Actions whose answer is owed.
+    var deferred: [UInt64]
+
+    /// Consecutive actions that were applied.
+    @WireCodable
+    struct Run: Equatable, Sendable {
+        var ordinal: UInt64
+        var sequence: UInt64
+        var count: UInt64
+    }
+
+    /// Any other outcome.
+    @WireCodable
+    struct Exception: Equatable, Sendable {
+        var ordinal: UInt64
+        var outcome: Outcome
+    }
+}

@@ -1,0 +1,268 @@
+import ReactorWire
+
+/// A client's identity across its connections, and the outcomes of its actions.
+///
+/// *Place*: in the ``SessionTable``. An action is new if its ordinal is higher than ``ordinal``. The
+/// outcome of an action that is ``deferred`` follows in a later transaction. ``invariants()`` states
+/// what holds between two verbs.
+final class Session {
+    /// Bytes of a secret.
+    static let secretBytes = 16
+    /// 16 random bytes, known to the daemon and the client alone.
+    let secret: [UInt8]
+    /// The user: another uid cannot resume the session.
+    let uid: UInt32
+    /// The number by which other clients see the origin of its changes.
+    let client: UInt64
+    /// The connection that speaks for it; nil while its client is away.
+    private(set) var connection: ConnectionID?
+    /// Highest ordinal that arrived.
+    private(set) var ordinal: UInt64 = 0
+    /// Whether the journal has the session.
+    private(set) var isStored = false
+    /// The first action that was refused for lack of space and that the journal does not have; nil if
+    /// it has all.
+    private(set) var unkeptOrdinal: UInt64?
+    /// When it lost its connection, in nanoseconds; for eviction.
+    private(set) var disconnectedAt: UInt64 = 0
+    /// Actions whose answer is owed.
+    private(set) var deferred: Set<UInt64> = []
+    /// Actions whose client waits for the end of their effects.
+    private var awaited = AwaitedEffects()
+    /// Highest ordinal that arrived on a connection that has ended.
+    private var endedOrdinal: UInt64 = 0
+    /// Highest ordinal that arrived before the daemon started.
+    private var startOrdinal: UInt64 = 0
+    /// The outcomes of its actions.
+    private var outcomes = SessionOutcomes()
+    /// Bytes that it counts among the outcomes of disconnected sessions.
+    private(set) var weighedBytes = 0
+
+    init(secret: [UInt8], uid: UInt32, client: UInt64) {
+        self.secret = secret
+        self.uid = uid
+        self.client = client
+    }
+
+    /// Whether nothing is lost with the session.
+    var isBlank: Bool { ordinal == 0 }
+
+    /// Whether its client waits for more than was sent.
+    var isOwed: Bool { !deferred.isEmpty || awaited.isAsked }
+
+    /// Actions whose client waits for the end of their effects.
+    var awaitedCount: Int { awaited.count }
+
+    /// About how many bytes the remembered outcomes take.
+    var outcomeBytes: Int { outcomes.byteCount }
+
+    /// Runs and exceptions that are remembered.
+    var outcomeCount: Int { outcomes.count }
+
+    /// What holds between two verbs; checked in debug builds.
+    @inline(__always)
+    private func invariants() {
+        assert(
+            deferred.count > 32 || deferred.allSatisfy { $0 <= ordinal },
+            "an action above ordinal \(ordinal) is deferred")
+        assert(
+            endedOrdinal <= ordinal && startOrdinal <= ordinal,
+            "ordinals \(endedOrdinal) and \(startOrdinal) are above \(ordinal)")
+        assert(
+            connection == nil || weighedBytes == 0,
+            "a connected session counts \(weighedBytes) bytes as disconnected")
+    }
+}
+
+// MARK: - The connection
+extension Session {
+    /// Lets a connection speak for the session.
+    func connect(_ id: ConnectionID) {
+        precondition(connection == nil, "client \(client) has two connections")
+        connection = id
+    }
+
+    /// Records that no connection speaks for the session since `now`, in nanoseconds.
+    func disconnect(at now: UInt64 = 0) {
+        connection = nil
+        disconnectedAt = now
+    }
+
+    /// Counts the outcomes among those of disconnected sessions; answers by how many bytes the count
+    /// grew.
+    func weigh() -> Int {
+        let difference = outcomeBytes - weighedBytes
+        weighedBytes = outcomeBytes
+        invariants()
+        return difference
+    }
+
+    /// Counts no outcome among those of disconnected sessions; answers how many bytes were counted.
+    func unweigh() -> Int {
+        defer { weighedBytes = 0 }
+        return weighedBytes
+    }
+
+    /// Ends what the last connection waited for: deferred actions are rejected.
+    func endConnection(_ limits: ServerLimits) {
+        endedOrdinal = ordinal
+        awaited.endConnection()
+        for ordinal in deferred.sorted() {
+            remember(
+                .rejected(
+                    code: FaultCode.ownerEnded.rawValue,
+                    message: "the connection that waited for the answer ended"),
+                of: ordinal, limits)
+        }
+        invariants()
+    }
+}
+
+// MARK: - The journal
+extension Session {
+    /// Records that the journal has the session.
+    func markStored() { isStored = true }
+
+    /// Records that the journal does not have an action that was refused for lack of space.
+    func markUnkept(_ ordinal: UInt64) { unkeptOrdinal = unkeptOrdinal ?? ordinal }
+
+    /// Takes the first action that the journal does not have, which has all from here on.
+    func takeUnkept() -> UInt64? {
+        defer { unkeptOrdinal = nil }
+        return unkeptOrdinal
+    }
+
+    /// Records that the daemon starts with what has arrived until now.
+    func markStart() { startOrdinal = ordinal }
+}
+
+// MARK: - Actions and outcomes
+extension Session {
+    /// Records that actions up to `ordinal` have arrived.
+    @inline(__always)
+    func advance(to ordinal: UInt64) {
+        assert(ordinal >= self.ordinal, "ordinal \(ordinal) is behind \(self.ordinal)")
+        self.ordinal = ordinal
+    }
+
+    /// Whether the answer of an action is owed.
+    func isDeferred(_ ordinal: UInt64) -> Bool { deferred.contains(ordinal) }
+
+    /// Records that the answer of an action follows in a later transaction.
+    func deferAnswer(of ordinal: UInt64) {
+        deferred.insert(ordinal)
+        invariants()
+    }
+
+    /// Remembers that actions were applied without replies.
+    func remember(_ run: AppliedRun, _ limits: ServerLimits) { outcomes.remember(run, limits) }
+
+    /// Remembers any other outcome.
+    func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+        if !deferred.isEmpty { deferred.remove(ordinal) }
+        outcomes.remember(outcome, of: ordinal, limits)
+        invariants()
+    }
+
+    /// The outcome of an action, if it is remembered.
+    ///
+    /// An outcome of a connection that has ended says so: what the connection owned is gone.
+    func outcome(of ordinal: UInt64) -> Outcome? {
+        guard let outcome = outcomes.outcome(of: ordinal) else { return nil }
+        guard ordinal <= endedOrdinal, case .applied(let sequence, let reply, _) = outcome else {
+            return outcome
+        }
+        return .applied(sequence: sequence, reply: reply, ownerEnded: true)
+    }
+
+    /// Whether an action was applied by an earlier run of the daemon.
+    func wasApplied(beforeStart ordinal: UInt64) -> Bool {
+        guard ordinal <= startOrdinal else { return false }
+        switch outcome(of: ordinal) {
+        case .applied, .accepted: return true
+        default: return false
+        }
+    }
+
+    /// Forgets outcomes up to `ordinal`: the client has them.
+    func confirm(_ ordinal: UInt64) { outcomes.forget(upTo: ordinal) }
+}
+
+// MARK: - The end of effects
+extension Session {
+    /// Records that the client waits for the end of an action's effects.
+    func awaitEffects(of ordinal: UInt64) { awaited.start(ordinal) }
+
+    /// Records that another connection waits for the effects of an action; answers whether they run.
+    func awaitEffectsAgain(of ordinal: UInt64) -> Bool { awaited.askAgain(for: ordinal) }
+
+    /// Records that the effects of an action have ended; answers whether its client is sent that now.
+    func endEffects(of ordinal: UInt64) -> Bool {
+        awaited.stop(ordinal, isAnswerOwed: isDeferred(ordinal))
+    }
+
+    /// Records that the answer of an action was sent; answers whether the end of its effects follows.
+    func takeEarlyEnd(of ordinal: UInt64) -> Bool { awaited.takeEarlyEnd(of: ordinal) }
+}
+
+// MARK: - Recovery
+extension Session {
+    /// The runs that are remembered, in ascending order of ordinals.
+    var allRuns: [AppliedRun] { outcomes.allRuns }
+
+    /// The other outcomes that are remembered, likewise.
+    var allExceptions: [(ordinal: UInt64, outcome: Outcome)] { outcomes.allExceptions }
+
+    /// Replays that actions were applied; what is known is passed over.
+    func redo(_ run: AppliedRun, _ limits: ServerLimits) {
+        guard run.ordinal > ordinal else { return }
+        ordinal = run.last
+        remember(run, limits)
+    }
+
+    /// Replays that an action arrived; its outcome follows.
+    func redoArrival(of ordinal: UInt64) {
+        guard ordinal > self.ordinal else { return }
+        self.ordinal = ordinal
+        deferAnswer(of: ordinal)
+    }
+
+    /// Replays the outcome of an action, unless it is known.
+    func redo(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+        // An action refused while the journal could not write has no recorded arrival.
+        if ordinal > self.ordinal { redoArrival(of: ordinal) }
+        guard isDeferred(ordinal) else { return }
+        if case .applied(let sequence, nil, false) = outcome, ordinal == self.ordinal {
+            deferred.remove(ordinal)
+            return remember(
+                AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits)
+        }
+        remember(outcome, of: ordinal, limits)
+    }
+
+    /// The session as it rests in a snapshot.
+    var saved: SavedSession {
+        SavedSession(
+            client: client, secret: secret, uid: uid, ordinal: ordinal,
+            runs: allRuns.map {
+                SavedSession.Run(ordinal: $0.ordinal, sequence: $0.sequence, count: $0.count)
+            },
+            exceptions: allExceptions.map {
+                SavedSession.Exception(ordinal: $0.ordinal, outcome: $0.outcome)
+            }, deferred: deferred.sorted())
+    }
+
+    /// Takes over what a snapshot has of the session.
+    func restore(_ saved: SavedSession, _ limits: ServerLimits) {
+        ordinal = saved.ordinal
+        for run in saved.runs {
+            remember(
+                AppliedRun(ordinal: run.ordinal, sequence: run.sequence, count: run.count), limits)
+        }
+        for exception in saved.exceptions {
+            remember(exception.outcome, of: exception.ordinal, limits)
+        }
+        deferred = Set(saved.deferred)
+        invariants()
+    }
+}

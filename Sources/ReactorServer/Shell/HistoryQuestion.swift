@@ -1,0 +1,17 @@
+/// Asks the journal for the deltas of a node that a client missed and the ``DeltaRing`` has dropped.
+public struct HistoryQuestion: Sendable, Equatable {
+    /// The number of the question.
+    package let number: UInt64
+    /// The user that waits for the answer.
+    package let uid: UInt32
+    /// The node's number.
+    package let node: UInt32
+    /// The history that the sequences are of.
+    package let epoch: UInt64
+    /// The client has the deltas up to this sequence.
+    package let after: UInt64
+    /// The ring has the deltas behind this sequence.
+    package let upTo: UInt64
+    /// Maximum answer size in bytes. A larger result is answered with nil.
+    package let byteCountMax: Int
+}

@@ -1,0 +1,24 @@
+/// A socket, as the server names it; never used twice while the daemon runs.
+public struct ConnectionID: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    /// Names the socket with this number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// The process at the other end of a socket, as the kernel reports it (`SO_PEERCRED`).
+public struct Peer: Equatable, Sendable {
+    /// The user.
+    package var uid: UInt32
+    /// The group.
+    package var gid: UInt32
+    /// The process.
+    package var pid: Int32
+
+    /// Names a peer.
+    public init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+}

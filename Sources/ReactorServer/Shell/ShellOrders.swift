@@ -1,0 +1,60 @@
+import ReactorBytes
+import ReactorWire
+
+/// What the server has for its shell: orders, lines for the operator's log and counters; and the time
+/// that the shell gave with its call.
+///
+/// *Place*: every part of the server appends to it; the shell takes the orders after each call.
+/// *Shape*: orders leave in the order in which they were appended; it has no further invariant, and
+/// ``EventGate`` states its own.
+final class ShellOrders {
+    private let queue = Place<[ServerOutput]>([])
+    private let counters = Place(ServerStats())
+    private var gate: EventGate
+    /// When the shell called, in nanoseconds.
+    private(set) var now: UInt64 = 0
+
+    /// Lets a peer's fault be logged once in `logInterval` nanoseconds.
+    init(logInterval: UInt64, eventsMax: Int) {
+        gate = EventGate(interval: logInterval, eventsMax: eventsMax)
+    }
+
+    /// What was counted.
+    var stats: ServerStats {
+        @inline(__always) _read { yield counters.value }
+        @inline(__always) _modify { yield &counters.value }
+    }
+
+    /// Begins a call of the shell.
+    @inline(__always)
+    func begin(at now: UInt64) { self.now = now }
+
+    /// Gives the shell an order.
+    @inline(__always)
+    func append(_ output: ServerOutput) { queue.value.append(output) }
+
+    /// Moves all orders to `buffer`, which is emptied first. The memory of `buffer` serves the next
+    /// orders.
+    func take(into buffer: inout [ServerOutput]) {
+        buffer.removeAll(keepingCapacity: true)
+        swap(&buffer, &queue.value)
+    }
+
+    /// Logs a peer's fault, unless one of the same kind was logged a moment ago.
+    func tell(_ peer: Peer, _ code: FaultCode, _ event: (_ leftOut: UInt64) -> ServerEvent) {
+        guard let leftOut = gate.admit(peer, code, at: now) else {
+            stats.eventsLeftOut &+= 1
+            return
+        }
+        append(.log(event(leftOut)))
+    }
+
+    /// Logs a fault that no peer caused.
+    func complain(_ text: String) {
+        guard let leftOut = gate.admitComplaint(at: now) else {
+            stats.eventsLeftOut &+= 1
+            return
+        }
+        append(.log(.complaint(text, leftOut: leftOut)))
+    }
+}

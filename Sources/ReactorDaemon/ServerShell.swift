@@ -23,14 +23,12 @@ package final class ServerShell {
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
-    private var links = LinkTable<Connection>()
+    private let links = Place(LinkTable<Connection>())
     private var lastConnection: UInt64 = 0
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.
     private var turnTime: UInt64 = 0
     private var isClosed = false
-    /// An empty buffer, whose memory serves the outputs of the next turn.
-    private var outputs: [ServerOutput] = []
     /// Called with events for the operator's log.
     var onEvent: (ServerEvent) -> Void = { _ in }
     /// Called when a turn has ended and its outputs that need not wait for the journal have been
@@ -113,8 +111,8 @@ package final class ServerShell {
     func rebuild() throws(DaemonError) {
         guard let recover else { return }
         _ = server.tree.dismissEffects()
-        let former = links.all
-        links = LinkTable()
+        let former = links.value.all
+        links.value = LinkTable()
         let formerServer = server
         current = try recover(formerServer)
         server.succeed(formerServer)
@@ -138,7 +136,7 @@ package final class ServerShell {
     }
 
     /// True if no client is connected.
-    var isAlone: Bool { links.isEmpty }
+    var isAlone: Bool { links.value.isEmpty }
 
     /// Takes over the loop's turns and ends the first.
     package func begin() {
@@ -149,12 +147,12 @@ package final class ServerShell {
     }
 
     /// Closes every connection at once.
-    package func cut() { for link in links.all { link.close() } }
+    package func cut() { for link in links.value.all { link.close() } }
 
     /// Passes the time, once a second: see ``Server/tick(at:isLate:)``.
     func tick(isLate: Bool) {
         // No read reports that a half-closed client has closed the rest, so it is polled here.
-        for link in links.all where link.isEnded && link.isHungUp { link.close() }
+        for link in links.value.all where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
         router?.tick(at: loop.now)
     }
@@ -163,7 +161,7 @@ package final class ServerShell {
     package func accept(_ link: Connection) {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
-        links.insert(link, at: id)
+        links.value.insert(link, at: id)
         server.connect(
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
@@ -173,7 +171,7 @@ package final class ServerShell {
         }
         link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
-            links.remove(at: id)
+            links.value.remove(at: id)
             server.disconnect(id, at: loop.now)
             router?.forget(id)
         }
@@ -197,16 +195,17 @@ extension ServerShell {
     /// Ends the turn, after all arrived bytes were received.
     private func endTurn() {
         if server.admission == .all { for job in jobs.take() { server.perform(job) } }
+        var next: Server.NextTurn
         repeat {
             turnTime = loop.now
             server.endTurn(at: turnTime)
             carryOut()
             keeper?.advance(at: turnTime)
-        } while server.needsTurn && !server.isSharing && !server.hasHeldInput
-            && !server.isCrowded
+            next = server.nextTurn
+        } while next == .now
         // Other sockets are polled before more is read from a client that sends much.
-        if server.isSharing || server.hasHeldInput || server.isCrowded
-            || jobs.hasMore && server.admission == .all || keeper?.isGathering ?? false
+        if next == .afterPoll || jobs.hasMore && server.admission == .all
+            || keeper?.isGathering ?? false
         {
             loop.turnAgain()
         }
@@ -214,23 +213,16 @@ extension ServerShell {
     }
 
     private func carryOut() {
-        var taken: [ServerOutput] = []
-        swap(&taken, &outputs)
-        while true {
-            server.takeOutputs(into: &taken)
-            if taken.isEmpty { break }
-            for output in taken { carryOut(output) }
-        }
-        swap(&taken, &outputs)
+        while let output = server.nextOutput() { carryOut(output) }
     }
 
-    private func carryOut(_ output: ServerOutput) {
-        switch output {
+    private func carryOut(_ output: consuming ServerOutput) {
+        switch consume output {
         case .write(let id, let slices): write(slices, to: id)
-        case .pauseReading(let id): links[id]?.pauseReading()
-        case .resumeReading(let id): links[id]?.resumeReading()
-        case .close(let id): links[id]?.finish()
-        case .cut(let id): links[id]?.close()
+        case .pauseReading(let id): links.value[id]?.pauseReading()
+        case .resumeReading(let id): links.value[id]?.resumeReading()
+        case .close(let id): links.value[id]?.finish()
+        case .cut(let id): links.value[id]?.close()
         case .append(let batch):
             keeper?.countAppended(batch, at: turnTime)
             journal.append(
@@ -249,11 +241,11 @@ extension ServerShell {
         case .encode(let capture): encode(capture)
         case .log(let event): onEvent(event)
         case .cutConnections:
-            for link in links.all { link.close() }
+            for link in links.value.all { link.close() }
             loop.turnAgain()
         case .inquire(let inquiry):
             // A connection that has gone in the same turn is forgotten already.
-            if links[inquiry.connection] != nil { router?.take(inquiry) }
+            if links.value[inquiry.connection] != nil { router?.take(inquiry) }
         }
     }
 
@@ -280,7 +272,7 @@ extension ServerShell {
     }
 
     private func write(_ slices: ByteSlices, to id: ConnectionID) {
-        guard let link = links[id] else { return }
+        guard let link = links.value[id] else { return }
         link.write(slices)
         if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
     }

@@ -56,7 +56,7 @@ public final class EventLoop {
     private var isTurning = false
     private var activity = Activity()
     private(set) var expectation = Expectation()
-    private var polling: Polling
+    private let polling: Place<Polling>
     private var jobs: [LoopJob] = []
     private let endings = Place(TurnEndings())
 
@@ -80,7 +80,7 @@ public final class EventLoop {
         unsafe readBuffer = .allocate(capacity: Self.readBytesMax)
         unsafe vector = .allocate(capacity: Self.vectorCountMax)
         let governor = SpinGovernor(limit: spin.nanoseconds)
-        polling = Polling(spin: governor, processors: processors)
+        polling = Place(Polling(spin: governor, processors: processors))
         handle = LoopHandle(doorbell)
 
         var code = unsafe uv_loop_init(raw)
@@ -225,10 +225,10 @@ extension EventLoop {
 
     /// Polls while traffic is likely to come soon. Returns whether any came.
     private func poll() -> Bool {
-        guard let deadline = polling.spin.deadline else { return false }
+        guard let deadline = polling.value.spin.deadline else { return false }
         var now = uv_hrtime()
         guard now < deadline else { return false }
-        let share = polling.processors.share(at: now)
+        let share = polling.value.processors.share(at: now)
         guard share != .theOnly else { return false }
         repeat {
             if turnForExpected() || pass(UV_RUN_NOWAIT) { return true }
@@ -236,9 +236,9 @@ extension EventLoop {
             // The awaited peer may need this processor.
             sched_yield()
             now = uv_hrtime()
-            polling.spin.noteYield(
+            polling.value.spin.noteYield(
                 taking: now &- before, at: now, onlyProcessor: share == .oneOfSeveral)
-        } while now < min(deadline, polling.spin.deadline ?? 0)
+        } while now < min(deadline, polling.value.spin.deadline ?? 0)
         return false
     }
 
@@ -261,8 +261,8 @@ extension EventLoop {
     private func endPass() -> Bool {
         if doorbell.isRung { runJobs() }
         guard activity.isActive else { return false }
-        if activity.hasTraffic, polling.spin.limit > 0 {
-            polling.spin.noteTraffic(at: uv_hrtime())
+        if activity.hasTraffic, polling.value.spin.limit > 0 {
+            polling.value.spin.noteTraffic(at: uv_hrtime())
         }
         turnEnd?()
         runEndings()

@@ -4,7 +4,7 @@ import ReactorWire
 
 /// The daemon's logic: bytes and ticks in, outputs out.
 ///
-/// *Place*: a shell hands it what sockets and clocks say, and carries out ``takeOutputs(into:)`` after
+/// *Place*: a shell hands it what sockets and clocks say, and carries out ``nextOutput()`` after
 /// each call. The same machine runs in the daemon over libuv and in the simulation over nothing.
 ///
 /// *Owner*: one thread; no call may be made from inside another.
@@ -22,9 +22,9 @@ public final class Server {
     package let limits: ServerLimits
     private let orders: ShellOrders
     /// The open connections.
-    private(set) var connections: ConnectionTable
+    let connections: ConnectionTable
     /// Which clients may connect.
-    private(set) var peers: PeerAdmission
+    let peers: PeerAdmission
     private let chronicle: Chronicle
     private let delivery: Delivery
     private let outcomes: OutcomeWriter
@@ -116,23 +116,36 @@ public final class Server {
 
 // MARK: - What a shell reads
 extension Server {
-    /// Moves the orders for the shell, oldest first, to `buffer`, which is emptied first and stays empty
-    /// if there are none. A shell that passes the same buffer again reuses its memory.
-    public func takeOutputs(into buffer: inout [ServerOutput]) { orders.take(into: &buffer) }
+    /// Takes the next order for the shell; nil if there is none now. An order that the shell carries
+    /// out may add others.
+    public func nextOutput() -> ServerOutput? { orders.next() }
 
-    /// Takes the orders for the shell, oldest first.
-    public func takeOutputs() -> [ServerOutput] {
-        var taken: [ServerOutput] = []
-        orders.take(into: &taken)
-        return taken
+    /// Takes all orders for the shell, oldest first.
+    public func takeOutputs() -> [ServerOutput] { orders.takeAll() }
+
+    /// When the shell ends another turn although nothing was received.
+    package enum NextTurn: Sendable {
+        /// Not before something is received.
+        case none
+        /// At once: the last turn left something to send.
+        case now
+        /// After a poll of all sockets that does not wait. The turn continues with work for which the
+        /// last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
+        /// ``Server/isCrowded``.
+        case afterPoll
+    }
+
+    /// When the shell ends the next turn.
+    package var nextTurn: NextTurn {
+        if isSharing || hasHeldInput || isCrowded { return .afterPoll }
+        let isDue =
+            !delivery.listed.isEmpty || chronicle.hasChanges || !tree.turn.isQuiet
+            || intake.hasSpent || outcomes.isDue || answers.isDue || chronicle.isSnapshotDue
+        return isDue ? .now : .none
     }
 
     /// Whether a turn has something to send although nothing was received.
-    public var needsTurn: Bool {
-        !delivery.listed.isEmpty || chronicle.hasChanges || !tree.turn.isQuiet || isSharing
-            || intake.hasSpent || hasHeldInput || isCrowded || outcomes.isDue || answers.isDue
-            || chronicle.isSnapshotDue
-    }
+    public var needsTurn: Bool { nextTurn != .none }
 
     /// Whether subscribers wait for updates beyond the turn's share: the shell reads what has arrived,
     /// without waiting, and ends another turn.

@@ -19,7 +19,7 @@ final class OutcomeWriter {
     private let orders: ShellOrders
     private let limits: ServerLimits
     /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
-    private var endedActions: [Origin] = []
+    private let endedActions = Place<[Origin]>([])
 
     init(
         _ tree: Tree, _ sessions: SessionTable, _ connections: ConnectionTable,
@@ -36,7 +36,7 @@ final class OutcomeWriter {
     }
 
     /// Whether the end of a turn sends something, though nothing changed in the tree.
-    var isDue: Bool { !endedActions.isEmpty }
+    var isDue: Bool { !endedActions.value.isEmpty }
 
     /// The connection that speaks for a session.
     private func connection(of session: Session) -> Connection? {
@@ -47,7 +47,7 @@ final class OutcomeWriter {
     @inline(__always)
     private func invariants() {
         assert(
-            endedActions.count > 32 || Set(endedActions).count == endedActions.count,
+            endedActions.value.count > 32 || Set(endedActions.value).count == endedActions.value.count,
             "the effects of an action have ended twice")
     }
 }
@@ -151,7 +151,7 @@ extension OutcomeWriter {
             sendFailures()
             resolve()
         }
-        if !endedActions.isEmpty { sendEnds() }
+        if !endedActions.value.isEmpty { sendEnds() }
     }
 
     private func sendFailures() {
@@ -179,7 +179,7 @@ extension OutcomeWriter {
         }
         tree.whenEffectsEnd(of: sequence) { [weak self, client = session.client] in
             // The turn may have a failure of an effect for the action, which is sent first.
-            self?.endedActions.append(Origin(client: client, ordinal: ordinal))
+            self?.endedActions.value.append(Origin(client: client, ordinal: ordinal))
             self?.invariants()
         }
     }
@@ -200,8 +200,8 @@ extension OutcomeWriter {
     }
 
     private func sendEnds() {
-        let ended = endedActions
-        endedActions = []
+        let ended = endedActions.value
+        endedActions.value = []
         for action in ended {
             guard let session = sessions.find(client: action.client) else { continue }
             sendEnd(of: action.ordinal, session)

@@ -18,9 +18,9 @@ final class AnswerService {
     /// What the parts of the server keep.
     let meter: ServerMeter
     /// Questions that wait for their answers.
-    private var questions = QuestionTable()
+    private let questions = Place(QuestionTable())
     /// Large answers that are under way.
-    private var answers = AnswerTable()
+    private let answers = Place(AnswerTable())
 
     /// Most bytes of an answer that each connection gets its own copy of: a few bytes of each are
     /// cheaper than an answer that is shared.
@@ -37,21 +37,21 @@ final class AnswerService {
         self.chronicle = chronicle
         self.delivery = delivery
         // Nothing is known of the size of a tree that was recovered.
-        if chronicle.turnStart > 0 { questions.grow(by: QuestionTable.unknownBytes) }
+        if chronicle.turnStart > 0 { questions.value.grow(by: QuestionTable.unknownBytes) }
     }
 
     /// Bytes of large answers that are kept or under way.
-    var byteCount: Int { answers.byteCount }
+    var byteCount: Int { answers.value.byteCount }
 
     /// Whether questions wait for the share of the next turn.
-    var hasSoon: Bool { questions.hasSoon }
+    var hasSoon: Bool { questions.value.hasSoon }
 
     /// Whether the end of a turn answers a question, or has it encoded.
     var isDue: Bool {
-        questions.isActive
-            && (questions.hasFinished || questions.hasSoon
-                || !questions.isEncoding && questions.hasLate
-                    && answers.busyByteCount < limits.answersBytesMax)
+        questions.value.isActive
+            && (questions.value.hasFinished || questions.value.hasSoon
+                || !questions.value.isEncoding && questions.value.hasLate
+                    && answers.value.busyByteCount < limits.answersBytesMax)
     }
 
     private var sequence: UInt64 { source.tree.turn.sequence }
@@ -62,13 +62,13 @@ final class AnswerService {
     private var shareMax: Int { max(1, limits.answerBytesPerTurnMax) }
 
     /// Bytes that may still be encoded on the loop in the turn.
-    private var shareLeft: Int { shareMax - questions.spentBytes }
+    private var shareLeft: Int { shareMax - questions.value.spentBytes }
 
     /// Begins another share.
-    func beginTurn() { questions.beginTurn() }
+    func beginTurn() { questions.value.beginTurn() }
 
     /// Records that a turn's deltas had so many bytes: no slice has grown by much more.
-    func grow(by byteCount: Int) { questions.grow(by: UInt64(byteCount)) }
+    func grow(by byteCount: Int) { questions.value.grow(by: UInt64(byteCount)) }
 }
 
 // MARK: - Questions
@@ -114,13 +114,13 @@ extension AnswerService {
         let asker = Asker(
             connection: connection, number: header.number, purpose: purpose, sequence: sequence)
         // A checksum is of the turn's mark, and questions that wait come first.
-        if purpose != .checksum, !questions.hasSoon {
+        if purpose != .checksum, !questions.value.hasSoon {
             if reuse(name, of: place.node, for: [asker]) { return }
             if shareLeft > 0, byteEstimate(of: name, place.node) <= shareLeft {
                 return share(encode(name, place), of: name, place.node, among: [asker])
             }
         }
-        questions.list(asker, for: name, of: place.node)
+        questions.value.list(asker, for: name, of: place.node)
         if connection.requests.questionCount >= limits.questionsPerConnectionMax {
             delivery.pauseReading(connection)
         }
@@ -129,45 +129,45 @@ extension AnswerService {
     /// Answers what fits the turn's share, as of the turn's mark, and has the next large answer
     /// encoded off the loop.
     func answerWaiting() {
-        guard questions.isActive else { return }
+        guard questions.value.isActive else { return }
         deliver()
-        while let taken = questions.popSoon() {
+        while let taken = questions.value.popSoon() {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
             let byteCount = byteEstimate(of: name, place.node)
             if byteCount > shareMax {
-                questions.postpone(taken)
+                questions.value.postpone(taken)
             } else if shareLeft <= 0 || byteCount > shareLeft {
-                questions.restoreSoon(taken)
+                questions.value.restoreSoon(taken)
                 break
             } else {
                 share(encode(name, place), of: name, place.node, among: askers)
             }
         }
-        if !questions.isEncoding { beginEncoding() }
+        if !questions.value.isEncoding { beginEncoding() }
     }
 
     /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
-    func encoded(_ encoding: SliceEncoding) { questions.finish(encoding) }
+    func encoded(_ encoding: SliceEncoding) { questions.value.finish(encoding) }
 
     private func deliver() {
-        guard let (running, encoding) = questions.takeFinished() else { return }
-        questions.learn(
+        guard let (running, encoding) = questions.value.takeFinished() else { return }
+        questions.value.learn(
             encoding, of: running.name, running.state, grownBytes: running.grownBytes)
         share(encoding, of: running.name, running.state, among: running.askers)
     }
 
     private func beginEncoding() {
-        while let taken = questions.popLate() {
+        while let taken = questions.value.popLate() {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
-            if answers.byteCount >= limits.answersBytesMax { answers.dropIdle() }
-            guard answers.byteCount < limits.answersBytesMax else {
-                return questions.restoreLate(taken)
+            if answers.value.byteCount >= limits.answersBytesMax { answers.value.dropIdle() }
+            guard answers.value.byteCount < limits.answersBytesMax else {
+                return questions.value.restoreLate(taken)
             }
-            questions.run(name, SliceState(of: place.node, at: sequence), for: askers)
+            questions.value.run(name, SliceState(of: place.node, at: sequence), for: askers)
             for asker in askers where asker.purpose == .checksum { announce(asker) }
             orders.append(.encode(capture(name, place)))
             return
@@ -201,9 +201,9 @@ extension AnswerService {
     /// About how many bytes an answer has; too many rather than too few.
     private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
         switch name.form {
-        case .value: questions.byteEstimate(of: name, node)
+        case .value: questions.value.byteEstimate(of: name, node)
         case .replica where node.isCollection: 32 * node.children.count
-        case .replica: questions.byteEstimate(of: name, node)
+        case .replica: questions.value.byteEstimate(of: name, node)
         case .description: 1_024 + 32 * node.children.count
         case .entries: 64 * source.tree.mountedCount
         case .counters: 1_024 + 16 * meter.connections.count
@@ -213,7 +213,7 @@ extension AnswerService {
     /// What an answer is encoded from, as of now.
     private func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         guard name.form == .counters else { return source.capture(name, place) }
-        let counters = meter.counters(answerByteCount: answers.byteCount)
+        let counters = meter.counters(answerByteCount: answers.value.byteCount)
         return SliceCapture { writer in
             counters.encode(into: &writer)
             return .found
@@ -223,10 +223,10 @@ extension AnswerService {
     /// Encodes an answer on the loop, from the turn's share.
     private func encode(_ name: SliceName, _ place: NodeFinder.Found) -> SliceEncoding {
         let encoding = capture(name, place).encode()
-        questions.spend(encoding.bytes.count)
-        questions.learn(
+        questions.value.spend(encoding.bytes.count)
+        questions.value.learn(
             encoding, of: name, SliceState(of: place.node, at: sequence),
-            grownBytes: questions.grownBytes)
+            grownBytes: questions.value.grownBytes)
         return encoding
     }
 }
@@ -239,16 +239,16 @@ extension AnswerService {
         guard name.form != .counters else { return false }
         let sequence = sequence
         if askers.allSatisfy({ $0.purpose == .checksum }) {
-            guard let checksum = questions.checksum(of: name, node) else { return false }
+            guard let checksum = questions.value.checksum(of: name, node) else { return false }
             for asker in askers { tell(checksum, to: asker, at: sequence) }
             return true
         }
-        guard let (answer, isThere) = answers.answer(to: name, of: node, at: orders.now) else {
+        guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now) else {
             return false
         }
         // What is kept of the answer may be forgotten.
         guard
-            let checksum = questions.checksum(of: name, node)
+            let checksum = questions.value.checksum(of: name, node)
                 ?? (askers.contains { $0.purpose == .checksum } ? nil : 0)
         else { return false }
         for asker in askers {
@@ -272,7 +272,7 @@ extension AnswerService {
         if encoding.bytes.count > Self.copiedBytesMax,
             askers.contains(where: { $0.purpose != .checksum })
         {
-            answer = answers.keep(encoding, of: name, state, at: orders.now)
+            answer = answers.value.keep(encoding, of: name, state, at: orders.now)
         }
         for asker in askers {
             tell(
@@ -322,7 +322,7 @@ extension AnswerService {
     private func stream(
         _ answer: Answer, behind prefix: [UInt8], of number: UInt64, to connection: Connection
     ) {
-        answers.retain(answer)
+        answers.value.retain(answer)
         delivery.send(answer, behind: prefix, of: number, to: connection)
     }
 
@@ -333,11 +333,11 @@ extension AnswerService {
                 $0.parts(.answer, number: number, body: bytes.span)
             }
         }
-        guard answers.makeRoom(for: bytes.count, limits.answersBytesMax) else {
+        guard answers.value.makeRoom(for: bytes.count, limits.answersBytesMax) else {
             return refuse([number], ": try again later", of: connection)
         }
         connection.requests.ask(number)
-        stream(answers.single(bytes), behind: [], of: number, to: connection)
+        stream(answers.value.single(bytes), behind: [], of: number, to: connection)
     }
 
     private func refuse(_ numbers: [UInt64], _ reason: String, of connection: Connection) {
@@ -350,19 +350,19 @@ extension AnswerService {
 
     /// Forgets the large answers that connections are not sent any more.
     func releaseEnded() {
-        for answer in delivery.takeEndedAnswers() { answers.release(answer) }
+        for answer in delivery.takeEndedAnswers() { answers.value.release(answer) }
     }
 
     /// Ends answers that no longer move, if others wait for the room that they take.
     ///
     /// *Cost*: a look at all connections, if a question waits for room.
     func cutStalled(_ connections: ConnectionTable) {
-        answers.dropIdle(at: orders.now)
-        let isRefused = answers.takeRefusal()
+        answers.value.dropIdle(at: orders.now)
+        let isRefused = answers.value.takeRefusal()
         guard
             isRefused
-                || !questions.isEncoding && questions.hasLate
-                    && answers.busyByteCount >= limits.answersBytesMax
+                || !questions.value.isEncoding && questions.value.hasLate
+                    && answers.value.busyByteCount >= limits.answersBytesMax
         else { return }
         var stalled: [(movedAt: UInt64, connection: Connection)] = []
         for connection in connections.values {
@@ -375,7 +375,7 @@ extension AnswerService {
             ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
         }
         for (_, connection) in stalled
-        where isRefused || answers.busyByteCount >= limits.answersBytesMax {
+        where isRefused || answers.value.busyByteCount >= limits.answersBytesMax {
             refuse(delivery.cutAnswers(of: connection), ", and you do not read", of: connection)
             releaseEnded()
         }

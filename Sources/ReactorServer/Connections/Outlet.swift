@@ -193,7 +193,11 @@ extension Outlet {
 extension Outlet {
     /// Whether the turn's updates exceed what the queue may hold. Updates of any size fit an empty
     /// queue: one turn may be larger than the limit.
-    func overflows(queueBytesMax: Int) -> Bool { overflows(pending, queueBytesMax) }
+    func overflows(queueBytesMax: Int) -> Bool {
+        guard updateByteCount > 0, pending.hasUpdates else { return false }
+        let byteCount = pending.droppableByteCount
+        return byteCount > 0 && updateByteCount + byteCount > queueBytesMax
+    }
 
     /// Whether the first segment of the queue is of a released turn.
     func hasReleased(upTo releasedTurn: UInt64) -> Bool {
@@ -203,17 +207,17 @@ extension Outlet {
     /// Queues what the turn has for the connection; answers whether updates were dropped, and
     /// snapshots are owed in their place.
     mutating func enqueue(_ turn: TurnOutput, at place: EnqueuePlace) -> Bool {
-        var pending = PendingOutput()
-        swap(&pending, &self.pending)
         // A small range of a large buffer is copied for a connection that has to wait, which would
         // keep the whole buffer alive.
         let isWaiting = isWriting || isListed || place.isUpdateQueueFull
-        pending.replies.visit { append(turn.replies, $0, .control, turn.number, isWaiting) }
+        for index in 0..<pending.replies.count {
+            append(turn.replies, pending.replies[index], .control, turn.number, isWaiting)
+        }
         // A closing connection gets one more turn, whose mark is its last: nothing is dropped.
-        let isCut = !place.isClosing && overflows(pending, place.queueBytesMax)
+        let isCut = !place.isClosing && overflows(queueBytesMax: place.queueBytesMax)
         if isCut {
             conflate(releasedTurn: place.releasedTurn)
-            pending.deltas = RangeList()
+            pending.deltas.clear()
             pending.chunks.removeAll { !$0.isSnapshot }
         }
         for chunk in pending.chunks {
@@ -221,18 +225,23 @@ extension Outlet {
                 chunk.bytes, 0..<chunk.bytes.count, chunk.isSnapshot ? .snapshot : .update,
                 turn.number, isWaiting)
         }
-        if isMarkDue(pending, turn, place) {
+        if isMarkDue(turn, place) {
             pending.deltas.append(turn.mark)
             markedSequence = turn.sequence
         }
-        pending.deltas.visit { append(turn.deltas, $0, .update, turn.number, isWaiting) }
-        pending.outcomes.visit { append(turn.outcomes, $0, .control, turn.number, isWaiting) }
+        for index in 0..<pending.deltas.count {
+            append(turn.deltas, pending.deltas[index], .update, turn.number, isWaiting)
+        }
+        for index in 0..<pending.outcomes.count {
+            append(turn.outcomes, pending.outcomes[index], .control, turn.number, isWaiting)
+        }
         if !pending.outcomes.isEmpty || !pending.replies.isEmpty || place.isClosing
             || place.isInputEnded
         {
             urgentTurn = turn.number
         }
         settleActions(hasOutcomes: !pending.outcomes.isEmpty)
+        pending.clear()
         invariants()
         return isCut
     }
@@ -248,16 +257,8 @@ extension Outlet {
         invariants()
     }
 
-    private func overflows(_ pending: PendingOutput, _ queueBytesMax: Int) -> Bool {
-        guard updateByteCount > 0, pending.hasUpdates else { return false }
-        let byteCount = pending.droppableByteCount
-        return byteCount > 0 && updateByteCount + byteCount > queueBytesMax
-    }
-
     /// Whether the client is sent the turn's mark.
-    private func isMarkDue(
-        _ pending: PendingOutput, _ turn: TurnOutput, _ place: EnqueuePlace
-    ) -> Bool {
+    private func isMarkDue(_ turn: TurnOutput, _ place: EnqueuePlace) -> Bool {
         if hasDroppedUpdates { return false }
         if pending.hasUpdates { return true }
         guard place.hasSubscriptions else { return false }
@@ -349,10 +350,10 @@ extension Outlet {
         if isWriting { return .busy }
         var slices = ByteSlices()
         var byteCount = 0
-        while let segment = queue.first, segment.turn <= releasedTurn, byteCount < writeBytesMax,
+        while !queue.isEmpty, queue[0].turn <= releasedTurn, byteCount < writeBytesMax,
             slices.count < Self.segmentsPerWriteMax
         {
-            queue.removeFirst()
+            let segment = queue.removeFirst()
             byteCount += segment.range.count
             inFlight -= segment.actions
             count(segment, -1)

@@ -37,10 +37,14 @@ struct RangeList {
         }
     }
 
-    /// Shows each range to `body`.
-    func visit(_ body: (Range<Int>) -> Void) {
-        guard !first.isEmpty else { return }
-        body(first)
-        for range in others { body(range) }
+    /// The range at an index, counted from 0.
+    @inline(__always)
+    subscript(index: Int) -> Range<Int> { index == 0 ? first : others[index &- 1] }
+
+    /// Removes all ranges.
+    @inline(__always)
+    mutating func clear() {
+        first = 0..<0
+        if !others.isEmpty { others.removeAll() }
     }
 }

@@ -47,6 +47,18 @@ struct PendingOutput {
     /// Whether an answer was announced that is as of the turn's mark.
     var isMarkAnnounced = false
 
+    /// Empties it for the next turn.
+    @inline(__always)
+    mutating func clear() {
+        deltas.clear()
+        if !chunks.isEmpty { chunks.removeAll() }
+        replies.clear()
+        outcomes.clear()
+        controlByteCount = 0
+        run.count = 0
+        isMarkAnnounced = false
+    }
+
     var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
 
     /// What the updates that may be dropped will cost in a queue.

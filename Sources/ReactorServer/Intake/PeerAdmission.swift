@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorWire
 
 /// Which clients may connect: how many connections all users have, and which of them have not said
@@ -12,7 +13,7 @@ import ReactorWire
 final class PeerAdmission {
     /// Connections that were admitted and are open.
     private var admitted = UserCounts()
-    private var silent: SilentPool
+    private let silent: Place<SilentPool>
     /// The daemon's own user.
     private let ownerUID: UInt32?
     /// Most admitted connections.
@@ -27,7 +28,7 @@ final class PeerAdmission {
     /// Admits what `limits` allow; `ownerUID` is the user for whom
     /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
     init(_ limits: ServerLimits, ownerUID: UInt32?) {
-        silent = SilentPool(countMax: limits.handshakesMax)
+        silent = Place(SilentPool(countMax: limits.handshakesMax))
         self.ownerUID = ownerUID
         connectionsMax = limits.connectionsMax
         perUIDMax = limits.connectionsPerUIDMax
@@ -53,13 +54,13 @@ final class PeerAdmission {
     /// Counts a connection that was not turned away; it is silent until it is heard.
     func admit(_ id: ConnectionID, _ peer: Peer) {
         admitted.count(1, of: peer.uid)
-        silent.enter(id, of: peer.uid)
+        silent.value.enter(id, of: peer.uid)
         invariants()
     }
 
     /// Records that a connection has said hello, or will not be read from any more.
     func hear(_ connection: Connection) {
-        silent.leave(connection.id, of: connection.peer.uid)
+        silent.value.leave(connection.id, of: connection.peer.uid)
     }
 
     /// Records that the socket of a connection is closed, which may have been turned away.
@@ -78,25 +79,25 @@ final class PeerAdmission {
     // MARK: Silence
 
     /// Whether too many connections are silent.
-    var isCrowded: Bool { silent.isCrowded }
+    var isCrowded: Bool { silent.value.isCrowded }
 
     /// Takes out the silent connection that has to go, if there are too many; `wasRead` answers
     /// whether its socket was read since it connected.
     func takeExcess(_ wasRead: (ConnectionID) -> Bool) -> ConnectionID? {
-        silent.takeExcess(wasRead)
+        silent.value.takeExcess(wasRead)
     }
 
     /// Connections that were admitted and are open.
     var admittedCount: Int { admitted.total }
 
     /// Connections that have not said hello.
-    var silentCount: Int { silent.count }
+    var silentCount: Int { silent.value.count }
 
     /// What holds between two verbs; checked in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
-            silent.count <= admitted.total,
-            "\(silent.count) connections are silent, \(admitted.total) are admitted")
+            silent.value.count <= admitted.total,
+            "\(silent.value.count) connections are silent, \(admitted.total) are admitted")
     }
 }

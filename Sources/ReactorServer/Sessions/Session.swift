@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorWire
 
 /// A client's identity across its connections, and the outcomes of its actions.
@@ -34,7 +35,7 @@ final class Session {
     /// Highest ordinal that arrived before the daemon started.
     private var startOrdinal: UInt64 = 0
     /// The outcomes of its actions.
-    private var outcomes = SessionOutcomes()
+    private let outcomes = Place(SessionOutcomes())
     /// Bytes that it counts among the outcomes of disconnected sessions.
     private(set) var weighedBytes = 0
 
@@ -54,10 +55,10 @@ final class Session {
     var awaitedCount: Int { awaited.count }
 
     /// About how many bytes the remembered outcomes take.
-    var outcomeBytes: Int { outcomes.byteCount }
+    var outcomeBytes: Int { outcomes.value.byteCount }
 
     /// Runs and exceptions that are remembered.
-    var outcomeCount: Int { outcomes.count }
+    var outcomeCount: Int { outcomes.value.count }
 
     /// What holds between two verbs; checked in debug builds.
     @inline(__always)
@@ -155,12 +156,12 @@ extension Session {
     }
 
     /// Remembers that actions were applied without replies.
-    func remember(_ run: AppliedRun, _ limits: ServerLimits) { outcomes.remember(run, limits) }
+    func remember(_ run: AppliedRun, _ limits: ServerLimits) { outcomes.value.remember(run, limits) }
 
     /// Remembers any other outcome.
     func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
         if !deferred.isEmpty { deferred.remove(ordinal) }
-        outcomes.remember(outcome, of: ordinal, limits)
+        outcomes.value.remember(outcome, of: ordinal, limits)
         invariants()
     }
 
@@ -168,7 +169,7 @@ extension Session {
     ///
     /// An outcome of a connection that has ended says so: what the connection owned is gone.
     func outcome(of ordinal: UInt64) -> Outcome? {
-        guard let outcome = outcomes.outcome(of: ordinal) else { return nil }
+        guard let outcome = outcomes.value.outcome(of: ordinal) else { return nil }
         guard ordinal <= endedOrdinal, case .applied(let sequence, let reply, _) = outcome else {
             return outcome
         }
@@ -185,7 +186,7 @@ extension Session {
     }
 
     /// Forgets outcomes up to `ordinal`: the client has them.
-    func confirm(_ ordinal: UInt64) { outcomes.forget(upTo: ordinal) }
+    func confirm(_ ordinal: UInt64) { outcomes.value.forget(upTo: ordinal) }
 }
 
 // MARK: - The end of effects
@@ -208,10 +209,10 @@ extension Session {
 // MARK: - Recovery
 extension Session {
     /// The runs that are remembered, in ascending order of ordinals.
-    var allRuns: [AppliedRun] { outcomes.allRuns }
+    var allRuns: [AppliedRun] { outcomes.value.allRuns }
 
     /// The other outcomes that are remembered, likewise.
-    var allExceptions: [(ordinal: UInt64, outcome: Outcome)] { outcomes.allExceptions }
+    var allExceptions: [(ordinal: UInt64, outcome: Outcome)] { outcomes.value.allExceptions }
 
     /// Replays that actions were applied; what is known is passed over.
     func redo(_ run: AppliedRun, _ limits: ServerLimits) {

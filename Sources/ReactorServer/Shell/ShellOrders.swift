@@ -1,3 +1,4 @@
+import DequeModule
 import ReactorBytes
 import ReactorWire
 
@@ -8,7 +9,7 @@ import ReactorWire
 /// *Shape*: orders leave in the order in which they were appended; it has no further invariant, and
 /// ``EventGate`` states its own.
 final class ShellOrders {
-    private let queue = Place<[ServerOutput]>([])
+    private let queue = Place(Deque<ServerOutput>())
     private let counters = Place(ServerStats())
     private var gate: EventGate
     /// When the shell called, in nanoseconds.
@@ -33,11 +34,14 @@ final class ShellOrders {
     @inline(__always)
     func append(_ output: ServerOutput) { queue.value.append(output) }
 
-    /// Moves all orders to `buffer`, which is emptied first. The memory of `buffer` serves the next
-    /// orders.
-    func take(into buffer: inout [ServerOutput]) {
-        buffer.removeAll(keepingCapacity: true)
-        swap(&buffer, &queue.value)
+    /// Takes the first order.
+    @inline(__always)
+    func next() -> ServerOutput? { queue.value.popFirst() }
+
+    /// Takes all orders, in order.
+    func takeAll() -> [ServerOutput] {
+        defer { queue.value.removeAll() }
+        return Array(queue.value)
     }
 
     /// Logs a peer's fault, unless one of the same kind was logged a moment ago.

@@ -31,8 +31,7 @@ struct DeliveryTests {
     }
 
     private func taken() -> [ServerOutput] {
-        var taken: [ServerOutput] = []
-        orders.take(into: &taken)
+        let taken = orders.takeAll()
         return taken
     }
 

@@ -88,8 +88,7 @@ final class OrganBench {
 
     /// Takes the orders for the shell, as text.
     func takeOrders() -> [String] {
-        var taken: [ServerOutput] = []
-        orders.take(into: &taken)
+        let taken = orders.takeAll()
         return taken.map { output in
             switch output {
             case .write(let id, _): "write \(id.rawValue)"

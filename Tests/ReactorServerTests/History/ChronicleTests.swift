@@ -28,8 +28,7 @@ struct ChronicleTests {
     }
 
     private func events() -> [ServerEvent] {
-        var taken: [ServerOutput] = []
-        orders.take(into: &taken)
+        let taken = orders.takeAll()
         return taken.compactMap { if case .log(let event) = $0 { event } else { nil } }
     }
 

@@ -5,20 +5,18 @@ import Testing
 
 /// Orders for a shell, tested without a server.
 struct ShellOrdersTests {
-    @Test("orders are handed over in their order, once, in a buffer that is emptied first")
+    @Test("orders are handed over in their order, each once")
     func order() {
         let orders = ShellOrders(logInterval: 10, eventsMax: 4)
         orders.append(.close(ConnectionID(1)))
         orders.append(.cut(ConnectionID(2)))
-        var taken: [ServerOutput] = [.cutConnections]
-        orders.take(into: &taken)
+        let taken = orders.takeAll()
         guard case .close(ConnectionID(1)) = taken[0], case .cut(ConnectionID(2)) = taken[1] else {
             Issue.record("\(taken) are not the orders")
             return
         }
         #expect(taken.count == 2)
-        orders.take(into: &taken)
-        #expect(taken.isEmpty)
+        #expect(orders.takeAll().isEmpty)
     }
 
     @Test("a fault is logged once in an interval, and omitted faults are counted")
@@ -29,8 +27,7 @@ struct ShellOrdersTests {
             orders.begin(at: time)
             orders.tell(peer, .busy) { .turnedAway(peer, "full", leftOut: $0) }
         }
-        var taken: [ServerOutput] = []
-        orders.take(into: &taken)
+        let taken = orders.takeAll()
         let events = taken.compactMap { output in
             if case .log(let event) = output { event } else { nil }
         }

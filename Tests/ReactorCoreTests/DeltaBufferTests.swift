@@ -31,7 +31,7 @@ struct DeltaBufferTests {
     @Test("measuring a mutation writes nothing")
     func measure() {
         var buffer = DeltaBuffer(capacity: 0)
-        let byteCount = buffer.measure(ErasedMutation<Tally>(.added(5)))
+        let byteCount = buffer.measure { Tally.Mutation.added(5).encode(into: &$0) }
         let written = buffer.writer.count
         #expect(byteCount == Tally.Mutation.added(5).wireBytes().count && written == 0)
     }

@@ -294,7 +294,7 @@ extension Mirror {
                 host.watch(scope)
                 sagas.adopt(scope)
             }
-            then(.success(desk.run(on: host, adopt: adopt, body)))
+            then(.success(SagaContext.run(at: desk, on: host, adopt: adopt, body)))
         }
     }
 

@@ -257,8 +257,8 @@ public class AnyNode {
     /// Forgets an effect of the node that has ended.
     func forgetEffect(_ id: EffectID) {}
 
-    /// Tells sagas of other nodes that this node was removed.
-    func closeDesk() {}
+    /// Informs the follower that this node was removed: see ``NodeFollower``.
+    func closeFollower() {}
 
     // Values that wait in middleware retain the node.
     /// Releases the middleware of a removed node.
@@ -360,5 +360,18 @@ extension AnyNode {
         var node: AnyNode? = self
         for name in path.components { node = node?.children[name] }
         return node
+    }
+}
+
+extension KeptPlace {
+    /// Describes a node in its current state.
+    init(_ node: AnyNode, path: SlicePath, withState: Bool) {
+        self.init(number: node.number, path: path)
+        let form = node.form
+        (reactor, fingerprint) = (form.name, form.fingerprint)
+        guard withState, !node.isCollection else { return }
+        var writer = WireWriter()
+        node.encodeState(into: &writer)
+        state = writer.bytes
     }
 }

@@ -32,10 +32,10 @@ struct DeltaBuffer: ~Copyable {
     /// Drops the frame that is being written.
     mutating func drop() { writer.truncate(to: start) }
 
-    /// Number of bytes that `mutation` takes.
-    mutating func measure(_ mutation: any AnyMutation) -> Int {
+    /// Number of bytes that `encode` appends; removes them again.
+    mutating func measure(_ encode: (inout WireWriter) -> Void) -> Int {
         let before = writer.count
-        mutation.encode(into: &writer)
+        encode(&writer)
         defer { writer.truncate(to: before) }
         return writer.count - before
     }

@@ -27,7 +27,7 @@ public final class Node<R: Reactor>: AnyNode {
 
     public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
-    override var form: ReactorForm { ReactorForm.of(R.self) }
+    override var form: ReactorForm { R.form }
     override var formerNames: [String] { R.formerNames }
     public override var documentation: String { R.documentation }
     public override var actionSchema: WireSchema { R.Action.wireSchema }
@@ -111,7 +111,7 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func presentRestored(_ turn: Turn) {
         guard let rules, let states = rules.states else { return }
-        rules.presented = state
+        rules.show(state)
         // A stream's output depends on time that has passed.
         if !states.isStreamed { present(state, turn) }
     }
@@ -172,7 +172,7 @@ public final class Node<R: Reactor>: AnyNode {
         weighRules()
     }
 
-    override func closeDesk() { rules?.sagas?.close() }
+    override func closeFollower() { rules?.follower?.close() }
 
     override func dropMiddleware() { rules?.dropMiddleware() }
 
@@ -192,6 +192,12 @@ extension Node {
         return made
     }
 
+    /// Sets the node's first rules.
+    func setRules(_ rules: NodeRules<R>) {
+        self.rules = rules
+        weighRules()
+    }
+
     /// Removes empty rules, and updates the node's path, after an addition or a removal.
     func weighRules() {
         if let rules, !rules.isNeeded { self.rules = nil }
@@ -203,7 +209,7 @@ extension Node {
         _ id: EffectID, cause: R.Action?, until: (@Sendable (any Sendable) -> Bool)?
     ) {
         guard until != nil || (cause != nil && !neverCancels) else { return }
-        orderedRules().tracked.append(TrackedEffect(id: id, cause: cause, until: until))
+        orderedRules().track(TrackedEffect(id: id, cause: cause, until: until))
         weighRules()
     }
 
@@ -225,7 +231,7 @@ extension Node {
         } catch {
             // Remembering this spares later actions the slow path.
             neverCancels = true
-            rules?.tracked.removeAll { $0.until == nil }
+            rules?.forgetCauses()
             weighRules()
             return false
         }
@@ -453,7 +459,7 @@ extension Node {
         let presented = rules?.presented
         turn.undo.add { [self] in
             place.value = saved
-            rules?.presented = presented
+            rules?.show(presented)
         }
         turn.saveSequences(of: self)
     }

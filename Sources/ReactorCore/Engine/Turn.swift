@@ -5,7 +5,7 @@ import ReactorWire
 /// the transactions.
 ///
 /// *Place*: owned by a ``Tree``; nodes write into it, the server reads it at the end of the turn.
-public final class Turn {
+public final class Turn: CommitQueue {
     // Encoding a mutation receives nothing through which it could reach the turn, so accesses
     // cannot overlap.
     @usableFromInline let deltas: Place<DeltaBuffer>
@@ -30,10 +30,10 @@ public final class Turn {
     /// Whether the tree is close to its limit of effects.
     private(set) var isCrowded = false
     /// The snapshot in progress; nodes are saved in it before they change.
-    private(set) var snapshot: TreeSnapshot?
+    private(set) var snapshot: (any NodeSaver)?
     @usableFromInline let shortPlace = Place(true)
     /// Whether ``facts`` are collected, for a journal.
-    public var recordsFacts = false
+    public private(set) var recordsFacts = false
 
     /// The transaction in progress.
     var transaction: Transaction {
@@ -107,7 +107,8 @@ extension Turn {
 
     /// Refuses mutations of other nodes that are too large to encode.
     func check(_ mutation: any AnyMutation, of node: AnyNode) throws(Rejection) {
-        if recordsDeltas { try checkSize(deltas.value.measure(mutation), of: node) }
+        guard recordsDeltas else { return }
+        try checkSize(deltas.value.measure { mutation.encode(into: &$0) }, of: node)
     }
 
     private func checkSize(_ byteCount: Int, of node: AnyNode) throws(Rejection) {
@@ -132,13 +133,13 @@ extension Turn {
     }
 
     /// Has each node saved in `snapshot` before it changes.
-    func beginSnapshot(_ snapshot: TreeSnapshot) {
+    func beginSnapshot(_ snapshot: any NodeSaver) {
         self.snapshot = snapshot
         weighWay()
     }
 
     /// Ends the use of a snapshot, unless another is in progress.
-    func endSnapshot(_ snapshot: TreeSnapshot) {
+    func endSnapshot(_ snapshot: any NodeSaver) {
         guard self.snapshot === snapshot else { return }
         self.snapshot = nil
         weighWay()
@@ -273,6 +274,9 @@ extension Turn {
         if let last = failures.last, last.origin == origin, last.code == failure.code { return }
         report(failure)
     }
+
+    /// Collects ``facts`` from now on.
+    public func recordFacts() { recordsFacts = true }
 
     /// Adds a fact for the journal.
     func record(_ fact: NodeFact) { if recordsFacts { news.facts.append(fact) } }

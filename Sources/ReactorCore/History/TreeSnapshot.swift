@@ -11,7 +11,7 @@
 /// isolation.
 ///
 /// *Cost*: a copy of each state, which shares storage with it.
-public final class TreeSnapshot {
+public final class TreeSnapshot: NodeSaver {
     /// The sequence of the snapshot's revision.
     public let sequence: UInt64
     private let tree: Tree

@@ -10,6 +10,9 @@
 ///
 /// *Owner*: the saga that received it; each fork receives its own.
 public struct SagaContext<R: Reactor>: Sendable {
+    /// One saga of a group.
+    public typealias Member<Value> = @Sendable (SagaContext<R>) async throws -> Value
+
     let host: any SagaHost<R>
     let scope: SagaScope
     let ear: SagaEar<R>
@@ -128,8 +131,40 @@ extension SagaContext {
     ) async throws -> SagaContext<Other> {
         try await waiting { [scope] wait in
             host.find(type, at: path) { place in
-                wait.give(place.map { SagaContext<Other>(at: $0, in: scope) })
+                wait.give(place.map { $0.context(in: scope) })
             }
         }
+    }
+}
+
+// MARK: - Waiting for time and other code
+extension SagaContext {
+    /// Waits for `duration` on the tree's clock.
+    public func sleep(for duration: Duration) async throws {
+        try await pausing { try await room.clock.sleep(for: duration) }
+    }
+
+    /// Calls a function with a callback, and waits for its answer.
+    ///
+    ///     let user = try await saga.call { completion in
+    ///         directory.find("ada") { completion($0) }
+    ///     }
+    ///
+    /// The first answer counts. A cancelled saga stops waiting.
+    public func call<Value: Sendable>(
+        _ body: (SagaCompletion<Value>) -> Void
+    ) async throws -> Value {
+        try await pausing {
+            try await waiting { wait in body(SagaCompletion(wait: wait)) }
+        }
+    }
+
+    /// Runs a block as a task of its own, and returns its result.
+    ///
+    /// Cancelling the saga cancels the block, and does not wait for it.
+    public func async<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await run { _ in try await body() }
     }
 }

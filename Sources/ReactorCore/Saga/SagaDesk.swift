@@ -3,7 +3,7 @@
 ///
 /// *Place*: a tree has one for each node with sagas, a client one for each mirror with sagas.
 /// *Owner*: the isolation of the tree, or the thread that serves the mirror's sagas.
-package final class SagaDesk<R: Reactor> {
+package final class SagaDesk<R: Reactor>: NodeFollower {
     package let log: SagaLog<R>
     let path: String
     let state: () -> R.State
@@ -16,7 +16,7 @@ package final class SagaDesk<R: Reactor> {
     /// Number of listeners.
     var listenerCount: Int { listeners.count }
     /// Owns the tap at the node.
-    var token: StoreToken?
+    private var token: StoreToken?
     /// Number of sagas that use this object.
     private var userCount = 0
 
@@ -37,6 +37,12 @@ package final class SagaDesk<R: Reactor> {
         self.dispatch = dispatch
     }
 
+    /// Keeps the token of the tap at the node.
+    func connect(_ token: StoreToken) { self.token = token }
+
+    /// Removes the tap from the node.
+    func disconnect() { token = nil }
+
     /// Adds a user.
     func retain() { userCount += 1 }
 
@@ -45,18 +51,6 @@ package final class SagaDesk<R: Reactor> {
         userCount -= 1
         assert(userCount >= 0, "\(path): a desk is released more often than retained")
         return userCount == 0
-    }
-
-    /// Starts a top-level saga; `adopt` registers it with its owner.
-    package func run<Value: Sendable>(
-        on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
-        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
-    ) -> SagaHandle<Value> {
-        let scope = SagaScope.top(in: log.room)
-        let ear = SagaEar(log)
-        scope.adopt(ear)
-        adopt(scope)
-        return SagaContext(host: host, scope: scope, ear: ear).begin(scope, body, ear)
     }
 
     /// Dispatches an action for the saga of `ear`, which does not see the
@@ -96,7 +90,7 @@ package final class SagaDesk<R: Reactor> {
                 if !listener.hear(number, note, false) { return }
             }
         }
-        listener.since = lastAdmission
+        listener.setSince(lastAdmission)
         listeners.add(listener)
     }
 
@@ -163,7 +157,9 @@ extension SagaDesk {
     private func withdrawLast(_ action: R.Action) {
         withdraw(action, admittedAs: lastAdmission)
         lastAdmission &-= 1
-        for listener in listeners.admitting { listener.since = min(listener.since, lastAdmission) }
+        for listener in listeners.admitting {
+            listener.setSince(min(listener.since, lastAdmission))
+        }
     }
 }
 
@@ -180,7 +176,7 @@ final class SagaListener<R: Reactor> {
     /// Called if an admitted action is refused.
     var withdraw: ((R.Action) -> Void)?
     /// Number of the last action that was admitted before this listener was added.
-    var since: UInt64 = 0
+    private(set) var since: UInt64 = 0
 
     init(
         _ id: UInt64, hear: @escaping (UInt64, SagaNote<R>, Bool) -> Bool,
@@ -190,6 +186,9 @@ final class SagaListener<R: Reactor> {
         self.hear = hear
         self.lose = lose
     }
+
+    /// Records the number of the last action that was admitted before it listens.
+    func setSince(_ admission: UInt64) { since = admission }
 }
 
 /// The listeners of one desk, in the order of their addition.

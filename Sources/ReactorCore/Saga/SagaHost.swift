@@ -31,6 +31,23 @@ extension SagaHost {
     package var isVisiting: Bool { false }
 }
 
+/// Another reactor that a saga has opened.
+package struct SagaPlace<R: Reactor>: Sendable {
+    let host: any SagaHost<R>
+    let log: SagaLog<R>
+    /// Called when the saga no longer needs it.
+    let giveBack: @Sendable () -> Void
+
+    package init(
+        _ host: any SagaHost<R>, _ log: SagaLog<R>,
+        giveBack: @escaping @Sendable () -> Void = {}
+    ) {
+        self.host = host
+        self.log = log
+        self.giveBack = giveBack
+    }
+}
+
 /// Receives another reactor, or the error that there is none.
 package typealias SagaPlaceEnd<R: Reactor> =
     @Sendable (Result<SagaPlace<R>, any Error>) -> Void

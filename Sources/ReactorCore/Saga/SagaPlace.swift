@@ -1,28 +1,12 @@
-/// Another reactor that a saga has opened.
-package struct SagaPlace<R: Reactor>: Sendable {
-    let host: any SagaHost<R>
-    let log: SagaLog<R>
-    /// Called when the saga no longer needs it.
-    let giveBack: @Sendable () -> Void
-
-    package init(
-        _ host: any SagaHost<R>, _ log: SagaLog<R>,
-        giveBack: @escaping @Sendable () -> Void = {}
-    ) {
-        self.host = host
-        self.log = log
-        self.giveBack = giveBack
-    }
-}
-
-extension SagaContext {
-    /// Makes the context of the saga of `scope` at another reactor, released with its last
-    /// reference.
-    init(at place: SagaPlace<R>, in scope: SagaScope) {
-        ear = SagaEar(place.log)
+extension SagaPlace {
+    /// The context of the saga of `scope` at this reactor, which is released with the last
+    /// reference to the context.
+    func context(in scope: SagaScope) -> SagaContext<R> {
+        let ear = SagaEar(log)
         scope.adopt(ear)
-        host = VisitingSagaHost(base: place.host, visit: SagaVisit(place, scope, ear))
-        self.scope = scope
+        return SagaContext(
+            host: VisitingSagaHost(base: host, visit: SagaVisit(self, scope, ear)), scope: scope,
+            ear: ear)
     }
 }
 

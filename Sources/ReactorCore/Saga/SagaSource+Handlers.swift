@@ -2,9 +2,6 @@ import ReactorThreads
 
 // MARK: - Handlers
 extension SagaSource {
-    /// The function that runs for an element.
-    public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
-
     /// Runs `body` for every matching element, each as a saga of its own; the runs are concurrent.
     ///
     /// The handler is called on the tree's isolation for each element: none is lost, and none is

@@ -6,30 +6,14 @@ import ReactorThreads
 ///
 /// ``SagaContext`` has all functions for actions as well.
 public struct SagaSource<R: Reactor, Element: Sendable>: Sendable {
+    /// The function that runs for an element.
+    public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
+
     let saga: SagaContext<R>
     /// The element in a note, if the note is of this kind.
     let read: @Sendable (SagaNote<R>) -> Element?
     /// Converts an action to an element; `nil` for mutations, which cannot be refused.
     let asAction: (@Sendable (R.Action) -> Element)?
-}
-
-extension SagaContext {
-    /// The reactor's committed actions.
-    public var actions: SagaSource<R, R.Action> {
-        SagaSource(
-            saga: self,
-            read: { note in if case .action(let action) = note { action } else { nil } },
-            asAction: { $0 })
-    }
-
-    /// The reactor's committed mutations, including those of effects and, over a mirror, of other
-    /// clients' actions.
-    public var mutations: SagaSource<R, R.Mutation> {
-        SagaSource(
-            saga: self,
-            read: { note in if case .mutation(let mutation) = note { mutation } else { nil } },
-            asAction: nil)
-    }
 }
 
 // MARK: - Taking one element

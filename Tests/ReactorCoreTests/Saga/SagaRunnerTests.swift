@@ -8,12 +8,12 @@ struct SagaRunnerTests {
     func desk() throws {
         let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
         let node = try #require(tree.root as? Node<Tally>)
-        let desk = tree.sagas.retainDesk(of: node)
-        #expect(tree.sagas.retainDesk(of: node) === desk)
+        let desk = SagaRunner.of(tree).retainDesk(of: node)
+        #expect(SagaRunner.of(tree).retainDesk(of: node) === desk)
         #expect(!tree.turn.isShort(for: node))
-        tree.sagas.releaseDesk(of: node.number, Tally.self)
-        #expect(node.rules?.sagas === desk)
-        tree.sagas.releaseDesk(of: node.number, Tally.self)
+        SagaRunner.of(tree).releaseDesk(of: node.number, Tally.self)
+        #expect(SagaRunner.desk(at: node) === desk)
+        SagaRunner.of(tree).releaseDesk(of: node.number, Tally.self)
         #expect(node.rules == nil && tree.turn.isShort(for: node))
     }
 
@@ -22,7 +22,7 @@ struct SagaRunnerTests {
         let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
         let node = try #require(tree.root as? Node<Tally>)
         tree.effectsMax = 0
-        let handle = tree.runSaga(on: node) { _ in }
+        let handle = SagaRunner.of(tree).run(on: node) { _ in }
         #expect(!handle.isRunning && node.rules == nil)
         #expect(tree.turn.complaints.count == 1 && tree.effects.running.isEmpty)
     }

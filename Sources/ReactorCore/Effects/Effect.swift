@@ -136,9 +136,3 @@ public struct PendingEffect {
     public let sequence: UInt64
     let start: () -> Void
 }
-
-/// Identifies a run of an effect; a later run has another number.
-struct EffectID: Hashable, Sendable {
-    var node: UInt32
-    var number: UInt64
-}

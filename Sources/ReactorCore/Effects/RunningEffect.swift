@@ -1,3 +1,9 @@
+/// Identifies a run of an effect; a later run has another number.
+struct EffectID: Hashable, Sendable {
+    var node: UInt32
+    var number: UInt64
+}
+
 /// An effect that was requested and has not ended.
 struct RunningEffect {
     var cancelID: String?
@@ -25,6 +31,15 @@ struct EffectCancellation {
     var last: UInt64
 }
 
+/// Selects effects of one node for cancellation.
+enum EffectSelection: Hashable {
+    case all
+    case named(String)
+    case lifecycle
+    /// The effects that one client's actions started under a name.
+    case scoped(CancelScope)
+}
+
 extension EffectSelection {
     // A durable task is cancelled under its own name only, or a restart would perform it again.
     func contains(_ effect: RunningEffect) -> Bool {
@@ -36,4 +51,14 @@ extension EffectSelection {
         case .scoped(let scope): effect.scope == scope
         }
     }
+}
+
+/// Names the effects that the actions of one client to one node started, so that the client can
+/// cancel them.
+///
+/// Two clients may use the same name; neither can cancel effects that the other's actions started.
+struct CancelScope: Hashable, Sendable {
+    /// The client's public number, which is also its session's.
+    var client: UInt64
+    var name: String
 }

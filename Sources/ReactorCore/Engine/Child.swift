@@ -45,7 +45,9 @@ public struct Children<R: Reactor> {
 
 /// The name of a child; the tree fills it in when it mounts the parent.
 final class ChildSlot {
-    var name: WireKey = ""
+    private(set) var name: WireKey = ""
+
+    func setName(_ name: WireKey) { self.name = name }
 }
 
 /// A static child, seen from its parent.
@@ -114,13 +116,13 @@ public struct ChildVisitor {
 
     /// Mounts a static child.
     public mutating func child<R: Reactor>(_ name: WireKey, _ child: Child<R>) {
-        child.slot.name = name
+        child.slot.setName(name)
         self.child(name, child.wrappedValue)
     }
 
     /// Mounts an empty collection.
     public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
-        children.slot.name = name
+        children.slot.setName(name)
         guard let (parent, tree) = place else { return note(name) }
         tree.mountCollection(
             of: children.wrappedValue, isLeased: children.lifetime == .leased, named: name,
@@ -134,4 +136,67 @@ public struct ChildVisitor {
     }
 
     private mutating func note(_ name: WireKey) { names.insert(name) }
+}
+
+/// An error of a child, as its parent sees it.
+public struct ChildFailure {
+    let child: AnyNode
+    /// The error that an effect of the child threw.
+    public let error: any Error
+
+    /// Whether `child` failed.
+    public func isOf<R: Reactor>(_ child: ChildHandle<R>) -> Bool {
+        self.child.name == child.slot.name && self.child.parent?.isCollection != true
+    }
+
+    /// The key, if a child of this collection failed.
+    public func key<R: Reactor>(in children: KeyedHandle<R>) -> WireKey? {
+        guard let collection = child.parent, collection.isCollection,
+            collection.name == children.slot.name
+        else { return nil }
+        return child.name
+    }
+}
+
+/// The entries of a table while it is filled.
+final class PathEntries {
+    private(set) var paths: [AnyKeyPath: SlicePath] = [:]
+
+    /// Adds the path that a key path from the root leads to.
+    func add(_ keyPath: AnyKeyPath, _ path: SlicePath) { paths[keyPath] = path }
+}
+
+/// Receives the key paths of a reactor's children, for a ``PathTable``.
+public struct ChildPathVisitor<Parent: Reactor> {
+    /// The key path from the root to the parent; `nil` at the root itself.
+    let prefix: AnyKeyPath?
+    let path: SlicePath
+    let entries: PathEntries
+
+    /// Adds a static child and the children below it.
+    public mutating func child<R: Reactor>(
+        _ name: WireKey, _ value: KeyPath<Parent, R>, _ handle: KeyPath<Parent, ChildHandle<R>>
+    ) {
+        let place = path.appending(name)
+        guard let value = fromRoot(value) else { return }
+        entries.add(value, place)
+        note(handle, place)
+        var visitor = ChildPathVisitor<R>(prefix: value, path: place, entries: entries)
+        R.childPaths(&visitor)
+    }
+
+    /// Adds a collection. The table cannot contain its children, whose keys are run-time values.
+    public mutating func children<R: Reactor>(
+        _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<R>>
+    ) {
+        note(handle, path.appending(name))
+    }
+
+    private func note(_ keyPath: AnyKeyPath, _ place: SlicePath) {
+        if let keyPath = fromRoot(keyPath) { entries.add(keyPath, place) }
+    }
+
+    private func fromRoot(_ keyPath: AnyKeyPath) -> AnyKeyPath? {
+        prefix.map { $0.appending(path: keyPath) } ?? keyPath
+    }
 }

@@ -11,14 +11,14 @@ public struct EffectListing: Equatable, Sendable {
 }
 
 /// The effects that were cancelled because their daemon is shutting down.
-public struct EffectRollCall {
+public struct DismissedEffects {
     /// In the order of the requests.
     private var called: [(id: EffectID, listing: EffectListing)] = []
 
     init(_ called: [(id: EffectID, listing: EffectListing)]) { self.called = called }
 
-    /// The effects that have not ended.
-    public func missing(in tree: Tree) -> [EffectListing] {
-        called.filter { tree.effects.orphans.contains($0.id) }.map(\.listing)
+    /// The effects whose ids fulfil `isRunning`.
+    func listings(where isRunning: (EffectID) -> Bool) -> [EffectListing] {
+        called.filter { isRunning($0.id) }.map(\.listing)
     }
 }

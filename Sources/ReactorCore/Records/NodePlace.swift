@@ -12,3 +12,12 @@ public struct NodePlace: Equatable, Sendable {
         self.path = path
     }
 }
+
+/// A change of the tree, as a structural delta of a collection carries it.
+@WireCodable
+public enum StructuralChange: Equatable, Sendable {
+    /// A child was created as node `number`; `parts` are the nodes created below it.
+    case create(key: WireKey, number: UInt32, parts: [NodePlace] = [])
+    /// The child and all nodes below it were removed.
+    case remove(key: WireKey)
+}

@@ -25,20 +25,23 @@ public struct Mutations<Mutation: Sendable> {
 
     @usableFromInline
     final class Extras {
-        var effects: [Effect<Mutation>] = []
-        var elsewhere: [ElsewhereChange] = []
+        let effects: [Effect<Mutation>]
+        let elsewhere: [ElsewhereChange]
         /// The effects to cancel, before the new ones start.
-        var cancelled: [EffectSelection] = []
+        let cancelled: [EffectSelection]
         /// The durable tasks to record.
-        var tasks: [TaskWish] = []
+        let tasks: [TaskWish]
 
-        @usableFromInline init() {}
-
-        init(copying other: Extras?) {
-            effects = other?.effects ?? []
-            elsewhere = other?.elsewhere ?? []
-            cancelled = other?.cancelled ?? []
-            tasks = other?.tasks ?? []
+        /// Adds requests to earlier ones.
+        init(
+            after former: Extras? = nil, effects: [Effect<Mutation>] = [],
+            elsewhere: [ElsewhereChange] = [], cancelled: [EffectSelection] = [],
+            tasks: [TaskWish] = []
+        ) {
+            self.effects = former.map { $0.effects + effects } ?? effects
+            self.elsewhere = former.map { $0.elsewhere + elsewhere } ?? elsewhere
+            self.cancelled = former.map { $0.cancelled + cancelled } ?? cancelled
+            self.tasks = former.map { $0.tasks + tasks } ?? tasks
         }
     }
 
@@ -64,9 +67,7 @@ public struct Mutations<Mutation: Sendable> {
     /// One synchronous mutation, then effects whose emissions are transactions of their own.
     @_disfavoredOverload
     public init(sync mutation: Mutation, async effects: Effect<Mutation>...) {
-        let extras = Extras()
-        extras.effects = effects
-        self.init(.one(mutation), extras: extras)
+        self.init(.one(mutation), extras: Extras(effects: effects))
     }
 
     /// Synchronous mutations, in order.
@@ -75,9 +76,8 @@ public struct Mutations<Mutation: Sendable> {
 
     /// Synchronous mutations, then effects whose emissions are transactions of their own.
     public init(sync mutations: [Mutation] = [], async effects: Effect<Mutation>...) {
-        let extras = Extras()
-        extras.effects = effects
-        self.init(mutations.isEmpty ? .none : .many(mutations), extras: extras)
+        self.init(
+            mutations.isEmpty ? .none : .many(mutations), extras: Extras(effects: effects))
     }
 
     /// Number of synchronous mutations of this reactor.
@@ -150,9 +150,7 @@ extension Mutations {
     }
 
     private func adding(_ change: ElsewhereChange) -> Mutations {
-        let extras = Extras(copying: extras)
-        extras.elsewhere.append(change)
-        return Mutations(sync, extras: extras)
+        Mutations(sync, extras: Extras(after: extras, elsewhere: [change]))
     }
 }
 
@@ -160,9 +158,7 @@ extension Mutations {
 extension Mutations {
     /// Adds an effect.
     public func effect(_ effect: Effect<Mutation>) -> Mutations {
-        let extras = Extras(copying: extras)
-        extras.effects.append(effect)
-        return Mutations(sync, extras: extras)
+        Mutations(sync, extras: Extras(after: extras, effects: [effect]))
     }
 
     /// Cancels the effects of this reactor with the name `cancelID`; the tree drops what they still
@@ -175,19 +171,8 @@ extension Mutations {
     public func cancellingLifecycle() -> Mutations { cancelling(.lifecycle) }
 
     private func cancelling(_ selection: EffectSelection) -> Mutations {
-        let extras = Extras(copying: extras)
-        extras.cancelled.append(selection)
-        return Mutations(sync, extras: extras)
+        Mutations(sync, extras: Extras(after: extras, cancelled: [selection]))
     }
-}
-
-/// Selects effects of one node for cancellation.
-enum EffectSelection: Hashable {
-    case all
-    case named(String)
-    case lifecycle
-    /// The effects that one client's actions started under a name.
-    case scoped(CancelScope)
 }
 
 /// A change of a child or of a collection of children, in the transaction of its parent's decision.

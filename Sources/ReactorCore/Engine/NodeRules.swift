@@ -5,23 +5,53 @@
 @usableFromInline
 final class NodeRules<R: Reactor> {
     /// The reactor's transforms, if they change anything.
-    var actions: TransformRun<R.Action>?
-    var mutations: TransformRun<R.Mutation>?
-    var states: TransformRun<R.State>?
+    let actions: TransformRun<R.Action>?
+    let mutations: TransformRun<R.Mutation>?
+    let states: TransformRun<R.State>?
     /// The last output of `states`.
-    var presented: R.State?
-    var middleware = TokenList<InstalledMiddleware<R>>()
+    private(set) var presented: R.State?
+    private(set) var middleware = TokenList<InstalledMiddleware<R>>()
     private var outlet: MiddlewareOutlet<R>?
-    var taps = TokenList<NodeTap<R>>()
-    /// The connection to the sagas that follow this reactor; `nil` without sagas.
-    var sagas: SagaDesk<R>?
+    private(set) var taps = TokenList<NodeTap<R>>()
+    /// What a layer above the engine has attached.
+    private(set) var follower: (any NodeFollower)?
     /// Running effects that an action may end, in the order of their numbers.
-    var tracked: [TrackedEffect<R.Action>] = [] {
+    private(set) var tracked: [TrackedEffect<R.Action>] = [] {
         didSet { isTracking = !tracked.isEmpty }
     }
     private(set) var isTracking = false
 
-    init() {}
+    /// Makes rules with these transforms.
+    init(
+        actions: TransformRun<R.Action>? = nil, mutations: TransformRun<R.Mutation>? = nil,
+        states: TransformRun<R.State>? = nil
+    ) {
+        self.actions = actions
+        self.mutations = mutations
+        self.states = states
+    }
+
+    /// Replaces the last output of `states`.
+    func show(_ presented: R.State?) { self.presented = presented }
+
+    /// Attaches a follower, or removes it.
+    func follow(with follower: (any NodeFollower)?) { self.follower = follower }
+
+    /// Adds middleware. Returns the number that removes it.
+    func add(_ installed: InstalledMiddleware<R>) -> UInt64 { middleware.add(installed) }
+
+    func removeMiddleware(_ id: UInt64) { middleware.remove(id) }
+
+    /// Adds a tap. Returns the number that removes it.
+    func add(_ tap: NodeTap<R>) -> UInt64 { taps.add(tap) }
+
+    func removeTap(_ id: UInt64) { taps.remove(id) }
+
+    /// Remembers a running effect.
+    func track(_ effect: TrackedEffect<R.Action>) { tracked.append(effect) }
+
+    /// Forgets the effects that only an action's cause could end.
+    func forgetCauses() { tracked.removeAll { $0.until == nil } }
 
     /// Forgets an effect that has ended. *Cost*: a binary search, and a move of the later entries.
     func forget(_ id: EffectID) {
@@ -62,4 +92,10 @@ struct TrackedEffect<Action> {
     var cause: Action?
     /// The effect's own condition: whether a given action ends it.
     var until: (@Sendable (any Sendable) -> Bool)?
+}
+
+/// An object that a layer above the engine attaches to a node, such as the connection to its sagas.
+protocol NodeFollower: AnyObject {
+    /// Called when the node was removed from its tree.
+    func close()
 }

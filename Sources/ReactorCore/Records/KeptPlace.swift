@@ -22,17 +22,6 @@ public struct KeptPlace: Equatable, Sendable {
         self.number = number
         self.path = path
     }
-
-    /// Describes a node in its current state.
-    init(_ node: AnyNode, path: SlicePath, withState: Bool) {
-        self.init(number: node.number, path: path)
-        let form = node.form
-        (reactor, fingerprint) = (form.name, form.fingerprint)
-        guard withState, !node.isCollection else { return }
-        var writer = WireWriter()
-        node.encodeState(into: &writer)
-        state = writer.bytes
-    }
 }
 
 /// A result of a transaction besides its deltas, for a journal.

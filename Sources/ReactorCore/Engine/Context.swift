@@ -37,6 +37,28 @@ public struct Context<R: Reactor> {
     /// The reactor's path.
     public var path: SlicePath { node.path }
 
+    // MARK: Ids
+
+    /// The reactor's own id.
+    public var id: ReactorID {
+        turn.askDaemon()
+        return ReactorID(epoch: turn.epoch, node: node.number)
+    }
+
+    /// The id of a child.
+    public func id<Child: Reactor>(of child: ChildHandle<Child>) -> ReactorID {
+        turn.askDaemon()
+        return ReactorID(epoch: turn.epoch, node: child.node(below: node).number)
+    }
+
+    /// The id of the child under `key`, if there is one.
+    public func id<Child: Reactor>(of children: KeyedHandle<Child>, _ key: WireKey) -> ReactorID? {
+        turn.askDaemon()
+        return children.node(below: node, key).map {
+            ReactorID(epoch: turn.epoch, node: $0.number)
+        }
+    }
+
     // MARK: Children
 
     /// A child's state.

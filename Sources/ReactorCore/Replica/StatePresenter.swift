@@ -7,7 +7,7 @@ final class StatePresenter<State: Sendable> {
     /// The transformed state.
     private(set) var state: State
     /// Whether states arrive already transformed.
-    var takesValues = false
+    private var takesValues = false
 
     /// Starts with `state`; `nil` for a transform that changes nothing, or that is not one to one.
     init?(_ transform: Transform<State>, _ state: State) {
@@ -19,6 +19,9 @@ final class StatePresenter<State: Sendable> {
         self.state = state
         take(state)
     }
+
+    /// Sets whether states arrive already transformed.
+    func takeValues(_ takesValues: Bool) { self.takesValues = takesValues }
 
     /// Transforms `state` and shows it.
     func take(_ state: State) { self.state = shown(state) }

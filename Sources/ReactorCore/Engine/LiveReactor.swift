@@ -54,30 +54,4 @@ extension LiveReactor {
     where Source.Element == R.Action {
         StoreToken(handle.reading(source))
     }
-
-    /// Runs a saga of the reactor, until it ends, is cancelled, or the reactor is removed.
-    ///
-    ///     let handle = store.runSaga { saga in
-    ///         let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
-    ///         try await saga.put(.run(text))
-    ///     }
-    @discardableResult
-    public final func runSaga<Value: Sendable>(
-        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
-    ) -> SagaHandle<Value> {
-        tree.sagas.run(on: node, body)
-    }
-}
-
-/// Ends an observation or an input when it is released; for the tree's isolation.
-public final class StoreToken {
-    private var end: (() -> Void)?
-
-    init(_ end: @escaping () -> Void) { self.end = end }
-
-    deinit { end?() }
-
-    /// Makes the observation or input last as long as the tree; releasing the token has no effect
-    /// then.
-    public func keep() { end = nil }
 }

@@ -151,11 +151,11 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// Decodes mutations for a replica; not for authors.
     static func _stage(
-        _ delta: Span<UInt8>, from offset: Int, in replica: Replica<Self>
+        _ delta: Span<UInt8>, from offset: Int, into staged: inout [Mutation]
     ) throws(WireError)
 
-    /// Applies a replica's mutations; not for authors.
-    static func _commit(_ replica: Replica<Self>)
+    /// Applies and removes a replica's mutations; not for authors.
+    static func _commit(_ staged: inout [Mutation], to state: inout State, by reactor: Self)
 
     /// Decides and applies one action; not for authors.
     static func _carryOut(
@@ -167,6 +167,20 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// The fields of the state whose changes are recorded; not for authors.
     static var _trackedFields: [TrackedField<State>] { get }
+}
+
+/// A reactor that a client can mirror by its type alone, since the type makes the instance.
+///
+///     let visits = try await client.mirror(Counter.self, at: "/visits")
+///
+/// `@Reactor` adds the conformance where `Self()` compiles: each stored property has a default
+/// value, or each parameter of an initializer in the body has. Other reactors implement
+/// ``makeForMirror()`` in the body, or are mirrored by an instance.
+public protocol MirrorableReactor: Reactor {
+    /// Makes an instance for a mirror. The mirror uses its `initialState`, `reduce` and
+    /// `transform(state:)`; a mirror that previews actions also mounts its children and uses
+    /// `mutate` and the other transforms, on any thread that sends or reads.
+    static func makeForMirror() -> Self
 }
 
 /// The reply of a reactor that never replies.
@@ -248,6 +262,9 @@ extension Reactor {
 
     public static func childPaths(_ visitor: inout ChildPathVisitor<Self>) {}
 
+    /// Converts nothing.
+    public static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? { nil }
+
     public static var isReacting: Bool { false }
 
     public static var version: UInt32 { 1 }
@@ -255,12 +272,39 @@ extension Reactor {
     public static var documentation: String { "" }
 
     /// Fingerprint of the types that a replica must share: state, mutation and ``version``.
-    public static var fingerprint: UInt64 { ReactorForm.of(Self.self).fingerprint }
+    public static var fingerprint: UInt64 { form.fingerprint }
+
+    /// The name of the type, and the fingerprint.
+    static var form: ReactorForm {
+        ReactorForm.of(Self.self) {
+            State.wireSchema.fingerprint &* 0x100_0000_01b3
+                ^ Mutation.wireSchema.fingerprint &+ UInt64(version)
+        }
+    }
 
     public static var formerNames: [String] { [] }
 }
 
+// MARK: - Following the mutations
+// A default body in a protocol extension is specialised in the author's module, where the concrete
+// types are known.
 extension Reactor {
+    @inlinable
+    public static func _stage(
+        _ delta: Span<UInt8>, from offset: Int, into staged: inout [Mutation]
+    ) throws(WireError) {
+        var cursor = WireCursor(offset: offset)
+        while cursor.offset < delta.count { staged.append(try Mutation.decode(delta, &cursor)) }
+    }
+
+    @inlinable
+    public static func _commit(
+        _ staged: inout [Mutation], to state: inout State, by reactor: Self
+    ) {
+        for mutation in staged { reactor.reduce(state: &state, mutation: mutation) }
+        staged.removeAll(keepingCapacity: true)
+    }
+
     public static func _drain(_ state: inout State) -> StateChanges { .all }
 
     public static var _trackedFields: [TrackedField<State>] { [] }

@@ -17,10 +17,6 @@
 /// saga and goes to ``Reactor/error(_:action:state:)``; an error of a handler's run ends that run
 /// alone, and goes there too.
 public struct Saga<R: Reactor>: Sendable {
-    let body: @Sendable (SagaContext<R>) async throws -> Void
-
-    /// Makes a saga of its function.
-    public init(_ body: @escaping @Sendable (SagaContext<R>) async throws -> Void) {
-        self.body = body
-    }
+    /// Starts it at a node of a tree, once the current transaction is committed.
+    let begin: @Sendable (Node<R>, Tree) -> Void
 }

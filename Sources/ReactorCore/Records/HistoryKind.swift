@@ -7,8 +7,3 @@ public enum HistoryKind: Sendable, Equatable {
     /// A pending action, planned with ``Mutations/scheduling(_:after:catchUp:_:)``.
     case action
 }
-
-extension Reactor {
-    /// Converts nothing.
-    public static func migrate(_ old: WireValue, of kind: HistoryKind) -> WireValue? { nil }
-}

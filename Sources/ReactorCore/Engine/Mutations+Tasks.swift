@@ -1,18 +1,3 @@
-/// A request of a decision for a durable task, or for the end of one.
-enum TaskWish {
-    case timer(name: String, span: Duration, isPeriodic: Bool, CatchUp, WireEmbedded)
-    case effect(name: String, WireEmbedded)
-    case drop(name: String)
-
-    /// The name of the requested task; `nil` for `drop`.
-    var promised: String? {
-        switch self {
-        case .timer(let name, _, _, _, _), .effect(let name, _): name
-        case .drop: nil
-        }
-    }
-}
-
 // MARK: - Durable tasks
 extension Mutations {
     /// Plans an action of this reactor for later, as part of the transaction. The plan survives a
@@ -54,8 +39,6 @@ extension Mutations {
     public func dropping(_ name: String) -> Mutations { wishing(.drop(name: name)) }
 
     private func wishing(_ wish: TaskWish) -> Mutations {
-        let extras = Extras(copying: extras)
-        extras.tasks.append(wish)
-        return Mutations(sync, extras: extras)
+        Mutations(sync, extras: Extras(after: extras, tasks: [wish]))
     }
 }

@@ -156,7 +156,7 @@ extension Turn {
         undo.begin()
         weighWay()
         return Mark(
-            byteCount: deltas.value.writer.count, changeCount: news.changes.count,
+            byteCount: deltas.value.byteCount, changeCount: news.changes.count,
             effectCount: news.effects.count, reactions: reactions)
     }
 
@@ -177,7 +177,7 @@ extension Turn {
     /// Undoes the changes of the reversible transaction, clears its requests, and ends it.
     func rollBack(to mark: Mark) {
         while let step = undo.popStep() { step() }
-        deltas.value.writer.truncate(to: mark.byteCount)
+        deltas.value.truncate(to: mark.byteCount)
         news.changes.removeSubrange(mark.changeCount...)
         news.effects.removeSubrange(mark.effectCount...)
         _ = undo.takeRefusal()
@@ -243,7 +243,7 @@ extension Turn {
     public var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
-    public var deltaByteCount: Int { deltas.value.writer.count }
+    public var deltaByteCount: Int { deltas.value.byteCount }
 
     /// Appends a frame without a body after the deltas.
     public func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
@@ -364,7 +364,7 @@ extension Turn {
     /// The caller has taken the deltas and lists that it needs before.
     public func begin() {
         number &+= 1
-        deltas.value.writer.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
+        deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
         if !news.isEmpty { news.removeAll() }
     }
 }

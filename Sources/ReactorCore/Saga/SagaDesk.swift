@@ -44,12 +44,21 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
     func disconnect() { token = nil }
 
     /// Adds a user.
-    func retain() { userCount += 1 }
+    func retain() {
+        userCount += 1
+        assert(invariants())
+    }
+
+    /// Whether a saga uses it.
+    var isUsed: Bool { userCount > 0 }
+
+    /// Whether the node passes its actions and mutations to it.
+    var isConnected: Bool { token != nil }
 
     /// Removes a user. Returns whether it was the last.
     func release() -> Bool {
         userCount -= 1
-        assert(userCount >= 0, "\(path): a desk is released more often than retained")
+        assert(invariants(), "\(path): a desk is released more often than retained")
         return userCount == 0
     }
 
@@ -66,6 +75,7 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
     package func tell(_ note: SagaNote<R>, admittedAs admission: UInt64? = nil) {
         let number = log.append(note)
         if admission != nil { admittedCount -= 1 }
+        assert(invariants())
         // A listener that is removed during the loop is still called, and ignores the call.
         let all = listeners.all
         for index in all.indices {
@@ -92,6 +102,11 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
         }
         listener.setSince(lastAdmission)
         listeners.add(listener)
+    }
+
+    /// Users and admitted actions are never removed twice, and each admitted action has a number.
+    func invariants() -> Bool {
+        userCount >= 0 && admittedCount >= 0 && UInt64(admittedCount) <= lastAdmission
     }
 
     /// Removes the listener with this number.
@@ -127,12 +142,14 @@ extension SagaDesk {
         }
         admittedCount += 1
         lastAdmission &+= 1
+        assert(invariants())
         return lastAdmission
     }
 
     /// Withdraws an admitted action that was refused.
     package func withdraw(_ action: R.Action, admittedAs admission: UInt64) {
         admittedCount -= 1
+        assert(invariants())
         for listener in listeners.admitting where admission > listener.since {
             listener.withdraw?(action)
         }

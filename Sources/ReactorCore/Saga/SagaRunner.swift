@@ -133,12 +133,14 @@ final class SagaRunner: TreePart {
     func retainDesk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
         let desk = desk(of: node)
         desk.retain()
+        assert(invariants(at: node))
         return desk
     }
 
     /// Releases the desk; without users, it is removed, and actions take the fast path again.
     func releaseDesk<R: Reactor>(of number: UInt32, _ type: R.Type) {
         guard let node = nodes[number] as? Node<R>, let desk = Self.desk(at: node) else { return }
+        defer { assert(invariants(at: node)) }
         guard desk.release() else { return }
         node.rules?.follow(with: nil)
         desk.disconnect()
@@ -168,6 +170,12 @@ final class SagaRunner: TreePart {
         node.orderedRules().follow(with: desk)
         desk.connect(node.addTap(desk.tap))
         return desk
+    }
+
+    /// The desk of a node has a user; the tree's actions reach it while it exists.
+    func invariants<R: Reactor>(at node: Node<R>) -> Bool {
+        guard let desk = Self.desk(at: node) else { return true }
+        return desk.isUsed && desk.isConnected && node.takesLongWay
     }
 
     /// The desk of `node`, if it has sagas.

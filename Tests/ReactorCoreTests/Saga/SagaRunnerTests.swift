@@ -26,4 +26,19 @@ struct SagaRunnerTests {
         #expect(!handle.isRunning && node.rules == nil)
         #expect(tree.turn.complaints.count == 1 && tree.effects.running.isEmpty)
     }
+
+    @Test("a desk has a user and a tap as long as it exists")
+    func invariants() throws {
+        let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
+        let node = try #require(tree.root as? Node<Tally>)
+        let runner = SagaRunner.of(tree)
+        #expect(runner === SagaRunner.of(tree) && runner.invariants(at: node))
+        let desk = runner.retainDesk(of: node)
+        #expect(runner.invariants(at: node) && desk.invariants() && desk.isUsed)
+        desk.disconnect()
+        #expect(!runner.invariants(at: node))
+        desk.connect(node.addTap(desk.tap))
+        runner.releaseDesk(of: node.number, Tally.self)
+        #expect(runner.invariants(at: node) && !desk.isUsed && !desk.isConnected)
+    }
 }

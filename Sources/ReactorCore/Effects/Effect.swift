@@ -131,8 +131,8 @@ public struct Emit<Mutation: Sendable>: Sendable {
 /// An effect that starts after its transaction is committed.
 ///
 /// *Owner*: the tree's isolation; `start` is called once.
-public struct PendingEffect {
+package struct PendingEffect {
     /// Sequence of the transaction that asked for it.
-    public let sequence: UInt64
+    package let sequence: UInt64
     let start: () -> Void
 }

@@ -1,17 +1,17 @@
 /// An effect that was requested and has not ended, for observers outside the tree.
-public struct EffectListing: Equatable, Sendable {
+package struct EffectListing: Equatable, Sendable {
     /// The path of its reactor.
-    public let path: SlicePath
+    package let path: SlicePath
     /// Its cancel id, if it has one.
-    public let cancelID: String?
+    package let cancelID: String?
     /// Sequence of the transaction that asked for it.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// Whether it reads a source, or a stream of a transform, as long as its reactor lives.
-    public let isSource: Bool
+    package let isSource: Bool
 }
 
 /// The effects that were cancelled because their daemon is shutting down.
-public struct DismissedEffects {
+package struct DismissedEffects {
     /// In the order of the requests.
     private var called: [(id: EffectID, listing: EffectListing)] = []
 

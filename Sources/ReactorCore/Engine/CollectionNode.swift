@@ -22,8 +22,8 @@ final class CollectionNode<R: Reactor>: AnyNode {
         parent?.childFailed(failure, turn)
     }
 
-    public override var isCollection: Bool { true }
-    public override var actionSchema: WireSchema {
+    package override var isCollection: Bool { true }
+    package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }
 
@@ -66,7 +66,7 @@ final class CollectionNode<R: Reactor>: AnyNode {
 
     // Structural deltas add and remove keys, so a replica must start from the keys that exist. The
     // composed value contains the children themselves.
-    public override func encodeReplica(into writer: inout WireWriter) {
+    package override func encodeReplica(into writer: inout WireWriter) {
         Self.encode(Array(children.keys), into: &writer)
     }
 

@@ -23,17 +23,17 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     /// The state as clients see it, after ``Reactor/transform(state:)``.
-    public var presented: R.State { rules?.presented ?? state }
+    @usableFromInline package var presented: R.State { rules?.presented ?? state }
 
-    public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
+    package override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
     override var form: ReactorForm { R.form }
     override var formerNames: [String] { R.formerNames }
-    public override var documentation: String { R.documentation }
-    public override var actionSchema: WireSchema { R.Action.wireSchema }
-    public override var mutationSchema: WireSchema { R.Mutation.wireSchema }
-    public override var stateSchema: WireSchema { R.State.wireSchema }
-    public override var replySchema: WireSchema? {
+    package override var documentation: String { R.documentation }
+    package override var actionSchema: WireSchema { R.Action.wireSchema }
+    package override var mutationSchema: WireSchema { R.Mutation.wireSchema }
+    package override var stateSchema: WireSchema { R.State.wireSchema }
+    package override var replySchema: WireSchema? {
         R.Reply.self == NoReply.self ? nil : R.Reply.wireSchema
     }
 
@@ -44,11 +44,11 @@ public final class Node<R: Reactor>: AnyNode {
         try R._step(self, bytes, &cursor, turn)
     }
 
-    public override func encodeState(into writer: inout WireWriter) {
+    package override func encodeState(into writer: inout WireWriter) {
         state.encode(into: &writer)
     }
 
-    public override func replay(
+    package override func replay(
         _ mutations: Span<UInt8>, on state: Span<UInt8>
     ) throws(WireError) -> [UInt8] {
         var copy = try R.State(wireBytes: state)
@@ -121,7 +121,7 @@ public final class Node<R: Reactor>: AnyNode {
         presented.encode(into: &writer)
     }
 
-    public override func drainChanges() -> StateChanges {
+    package override func drainChanges() -> StateChanges {
         let changes = R._drain(&place.value)
         // A transformed state may change where the state itself does not.
         return rules?.presented == nil ? changes : .all

@@ -26,7 +26,7 @@ public final class Tree {
     /// Whether the reactors have been started.
     private(set) var isOpen = false
     /// Called with every new node, after its insertion into the tree.
-    public var onMount: ((AnyNode) -> Void)?
+    package var onMount: ((AnyNode) -> Void)?
 
     /// Mounts `reactor` as the root, with all its static children.
     ///
@@ -102,7 +102,7 @@ extension Tree {
     public func node(_ number: UInt32) -> AnyNode? { nodes[number] }
 
     /// The deepest node on `path`, and the rest of the path inside its state.
-    public func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
+    package func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
         var node = root
         var rest = path.components[...]
         while let name = rest.first, let child = node.children[name] {
@@ -119,13 +119,13 @@ extension Tree {
     }
 
     /// The mounted nodes, parents before children, siblings in ascending order of their names.
-    public func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
+    package func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
 
     /// Number of nodes in the tree.
-    public var mountedCount: Int { nodes.count }
+    package var mountedCount: Int { nodes.count }
 
     /// The id of the reactor in `node`.
-    public func id(of node: AnyNode) -> ReactorID {
+    package func id(of node: AnyNode) -> ReactorID {
         ReactorID(epoch: turn.epoch, node: node.number)
     }
 
@@ -257,7 +257,7 @@ extension Tree {
     }
 
     /// Starts the effects of committed transactions.
-    public func start(_ effects: [PendingEffect]) {
+    package func start(_ effects: [PendingEffect]) {
         for effect in effects { effect.start() }
     }
 
@@ -269,33 +269,33 @@ extension Tree {
 
     /// Whether effects of the transaction numbered `sequence` run; sources and streams of
     /// transforms do not count.
-    public func runsEffects(of sequence: UInt64) -> Bool { effects.runs(of: sequence) }
+    package func runsEffects(of sequence: UInt64) -> Bool { effects.runs(of: sequence) }
 
     /// Calls `job` when no effect of the transaction numbered `sequence` is left, or at once if
     /// there is none: see ``runsEffects(of:)``.
-    public func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
+    package func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
         effects.whenEnded(of: sequence, job)
     }
 
     /// Cancels all effects. Returns the effects whose end the daemon waits for: these,
     /// and earlier cancelled ones that still run.
-    public func dismissEffects() -> DismissedEffects { effects.dismiss() }
+    package func dismissEffects() -> DismissedEffects { effects.dismiss() }
 
     /// The effects that have not ended, in the order of the requests.
-    public var effectsUnderWay: [EffectListing] { effects.listings }
+    package var effectsUnderWay: [EffectListing] { effects.listings }
 
     /// Number of dropped emissions of cancelled effects.
-    public var lateEmissions: UInt64 { effects.lateEmissions }
+    package var lateEmissions: UInt64 { effects.lateEmissions }
 
     /// Starts the tasks that were recorded before the tree was opened, once the current turn is
     /// committed.
-    public func resumeTasks() { tasks.resume() }
+    package func resumeTasks() { tasks.resume() }
 
     /// The current tasks, to be collected on any thread.
-    public func copyTasks() -> @Sendable () -> [TaskFact] { tasks.copy() }
+    package func copyTasks() -> @Sendable () -> [TaskFact] { tasks.copy() }
 
     /// Adds `tap` to the reactor of `node`; releasing the token removes it.
-    public func addTap<R: Reactor>(to node: Node<R>, _ tap: NodeTap<R>) -> StoreToken {
+    package func addTap<R: Reactor>(to node: Node<R>, _ tap: NodeTap<R>) -> StoreToken {
         node.addTap(tap)
     }
 }
@@ -309,7 +309,7 @@ protocol TreePart: AnyObject {
 
 extension DismissedEffects {
     /// The effects that have not ended.
-    public func missing(in tree: Tree) -> [EffectListing] {
+    package func missing(in tree: Tree) -> [EffectListing] {
         listings { tree.effects.orphans.contains($0) }
     }
 }

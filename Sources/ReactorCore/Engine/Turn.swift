@@ -33,7 +33,7 @@ public final class Turn: CommitQueue {
     private(set) var snapshot: (any NodeSaver)?
     @usableFromInline let shortPlace = Place(true)
     /// Whether ``facts`` are collected, for a journal.
-    public private(set) var recordsFacts = false
+    package private(set) var recordsFacts = false
 
     /// The transaction in progress.
     var transaction: Transaction {
@@ -60,13 +60,13 @@ public final class Turn: CommitQueue {
     public var sequence: UInt64 { transaction.lastSequence }
 
     /// The position of a delta of a replicated node.
-    public struct Change {
+    package struct Change {
         /// The node that changed.
-        public let node: AnyNode
+        package let node: AnyNode
         /// First byte of the frame's header among the turn's deltas.
-        public let start: Int
+        package let start: Int
         /// End of the frame, exclusive.
-        public let end: Int
+        package let end: Int
     }
 }
 
@@ -222,25 +222,25 @@ extension Turn {
     public var isQuiet: Bool { news.isEmpty }
 
     /// The positions of the deltas of replicated nodes.
-    public var changes: [Change] { news.changes }
+    package var changes: [Change] { news.changes }
 
     /// Changed nodes that are watched, or below a watched node; each once a turn.
-    public var touched: [AnyNode] { news.touched }
+    package var touched: [AnyNode] { news.touched }
 
     /// Nodes that this turn removed.
-    public var removed: [AnyNode] { news.removed }
+    package var removed: [AnyNode] { news.removed }
 
     /// Effects that start when their transactions are committed.
-    public var effects: [PendingEffect] { news.effects }
+    package var effects: [PendingEffect] { news.effects }
 
     /// Failures of actions after their outcomes were decided.
-    public var failures: [LateFailure] { news.failures }
+    package var failures: [LateFailure] { news.failures }
 
     /// Failures that no client waits for: for the log.
-    public var complaints: [String] { news.complaints }
+    package var complaints: [String] { news.complaints }
 
     /// Facts for a journal besides deltas; empty unless ``recordsFacts``.
-    public var facts: [NodeFact] { news.facts }
+    package var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
     public var deltaByteCount: Int { deltas.value.byteCount }
@@ -256,7 +256,7 @@ extension Turn {
     }
 
     /// The delta frames so far. *Cost*: copies them.
-    public var deltaBytes: [UInt8] { deltas.value.writer.bytes }
+    package var deltaBytes: [UInt8] { deltas.value.writer.bytes }
 }
 
 // MARK: - Adding results
@@ -276,7 +276,7 @@ extension Turn {
     }
 
     /// Collects ``facts`` from now on.
-    public func recordFacts() { recordsFacts = true }
+    package func recordFacts() { recordsFacts = true }
 
     /// Adds a fact for the journal.
     func record(_ fact: NodeFact) { if recordsFacts { news.facts.append(fact) } }
@@ -340,10 +340,10 @@ extension Turn {
     func begin(epoch: UInt64) { self.epoch = epoch }
 
     /// Whether there are answers to take.
-    public var hasResolutions: Bool { !news.resolutions.isEmpty }
+    package var hasResolutions: Bool { !news.resolutions.isEmpty }
 
     /// Takes the answers given so far.
-    public func takeResolutions() -> [Resolution] {
+    package func takeResolutions() -> [Resolution] {
         let taken = news.resolutions
         news.resolutions.removeAll()
         return taken

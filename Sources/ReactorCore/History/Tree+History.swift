@@ -1,4 +1,4 @@
-public import ReactorWire
+package import ReactorWire
 
 // MARK: - Layout
 extension Tree {
@@ -6,7 +6,7 @@ extension Tree {
     /// keyed node whose state the history does not contain in today's form.
     ///
     /// *Cost*: O(nodes); encodes the states that the history lacks or has in another form.
-    public func takeLayout() -> [KeptPlace] {
+    package func takeLayout() -> [KeptPlace] {
         var places = staticNodes.map { KeptPlace($0, path: $0.path, withState: !$0.isKept) }
         let known = Set(places.map(\.number))
         forEachNode { node in
@@ -35,21 +35,21 @@ extension Tree {
 // MARK: - Tasks and ownerships
 extension Tree {
     /// Moves the ids of later tasks away from those of other epochs.
-    public func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
+    package func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
 
     /// Starts a new epoch at the current sequence, after the end of the previous history was lost.
     ///
     /// *Owner*: call it between two turns.
-    public func beginEpoch(_ epoch: UInt64) {
+    package func beginEpoch(_ epoch: UInt64) {
         turn.begin(epoch: epoch)
         numberTasksAnew()
     }
 
     /// The highest id of a task so far.
-    public var lastTask: UInt64 { tasks.lastID }
+    package var lastTask: UInt64 { tasks.lastID }
 
     /// The current ownerships and leases, to be collected on any thread.
-    public func copyOwnership() -> @Sendable () -> [OwnershipFact] {
+    package func copyOwnership() -> @Sendable () -> [OwnershipFact] {
         var books: [UInt32: LeaseBook] = [:]
         for number in ownership.nodes {
             if let book = nodes[number]?.leaseBook { books[number] = book }
@@ -65,7 +65,7 @@ extension Tree {
     }
 
     /// Ends the ownerships of all connections, none of which survives a restart.
-    public func endFormerConnections() {
+    package func endFormerConnections() {
         for connection in ownership.connections { endConnection(connection) }
     }
 }
@@ -73,11 +73,11 @@ extension Tree {
 // MARK: - Snapshots and captures
 extension Tree {
     /// Whether a snapshot is in progress.
-    public var isSnapshotted: Bool { turn.snapshot != nil }
+    package var isSnapshotted: Bool { turn.snapshot != nil }
 
     /// Begins a snapshot of the current revision. Call it between two transactions; only one
     /// snapshot may be in progress.
-    public func beginSnapshot() -> TreeSnapshot {
+    package func beginSnapshot() -> TreeSnapshot {
         precondition(turn.snapshot == nil, "a snapshot is being taken")
         let snapshot = TreeSnapshot(of: self)
         turn.beginSnapshot(snapshot)
@@ -88,7 +88,7 @@ extension Tree {
     /// siblings in ascending order of their names.
     ///
     /// *Cost*: O(nodes), without encoding or sorting anything.
-    public func captureEntries() -> SliceCapture {
+    package func captureEntries() -> SliceCapture {
         var names: [ObjectIdentifier: String] = [:]
         var entries: [(path: SlicePath, reactor: String, sequence: UInt64)] = []
         entries.reserveCapacity(nodes.count)
@@ -116,7 +116,7 @@ extension Tree {
     }
 
     /// Probes nodes whose deltas are among the first of the turn. Call it between two transactions.
-    public func probeTurn() -> StateProbe {
+    package func probeTurn() -> StateProbe {
         var found: [AnyNode] = []
         turn.withDeltas { bytes in
             var offset = 0
@@ -150,7 +150,7 @@ extension Tree {
     ///
     /// *Place*: between a recovery and the end of the process, never on an open tree. It runs no
     /// `mutate` and no reaction, and informs no observer.
-    public func importState(
+    package func importState(
         _ state: Span<UInt8>, at path: SlicePath
     ) throws(ImportError) -> [AnyNode] {
         precondition(!isOpen, "states are imported into a tree that nobody is served from")
@@ -180,7 +180,7 @@ extension Tree {
     }
 
     /// Encodes the nodes in the form that ``TreeRecovery/restore(_:from:)`` reads.
-    public func encodeSaved(_ nodes: [AnyNode]) -> [UInt8] {
+    package func encodeSaved(_ nodes: [AnyNode]) -> [UInt8] {
         var writer = WireWriter()
         for node in nodes { SavedNode(node).encode(into: &writer) }
         return writer.bytes

@@ -29,7 +29,7 @@ public struct PathTable<Root: Reactor> {
     public var count: Int { paths.count }
 
     /// Every path, in ascending order.
-    public var allPaths: [SlicePath] {
+    package var allPaths: [SlicePath] {
         Set(paths.values).sorted { $0.components.lexicographicallyPrecedes($1.components) }
     }
 }

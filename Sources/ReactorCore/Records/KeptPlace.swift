@@ -25,7 +25,7 @@ public struct KeptPlace: Equatable, Sendable {
 }
 
 /// A result of a transaction besides its deltas, for a journal.
-public enum NodeFact: Equatable, Sendable {
+package enum NodeFact: Equatable, Sendable {
     /// A change of ownership.
     case ownership(OwnershipFact)
     /// A change of a durable task.

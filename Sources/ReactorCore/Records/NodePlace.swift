@@ -1,13 +1,13 @@
 /// The number of a node in a tree's history, with its path.
 @WireCodable
-public struct NodePlace: Equatable, Sendable {
+package struct NodePlace: Equatable, Sendable {
     /// ``AnyNode/number``.
-    public var number: UInt32
+    package var number: UInt32
     /// The node's path from the root; for a node below a new child, the path from that child.
-    public var path: SlicePath
+    package var path: SlicePath
 
     /// Makes an entry of its parts.
-    public init(number: UInt32, path: SlicePath) {
+    package init(number: UInt32, path: SlicePath) {
         self.number = number
         self.path = path
     }
@@ -15,7 +15,7 @@ public struct NodePlace: Equatable, Sendable {
 
 /// A change of the tree, as a structural delta of a collection carries it.
 @WireCodable
-public enum StructuralChange: Equatable, Sendable {
+package enum StructuralChange: Equatable, Sendable {
     /// A child was created as node `number`; `parts` are the nodes created below it.
     case create(key: WireKey, number: UInt32, parts: [NodePlace] = [])
     /// The child and all nodes below it were removed.

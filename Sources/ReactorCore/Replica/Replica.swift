@@ -11,7 +11,7 @@ public final class Replica<R: Reactor> {
     @usableFromInline let staged = Place<[R.Mutation]>([])
     private var snapshot: R.State?
     /// Whether a whole state has been committed; mutations before it are ignored.
-    public private(set) var hasState = false
+    package private(set) var hasState = false
     // Each delta and each commit read these two; reading `snapshot`, an optional of a generic type,
     // looks up its metadata.
     /// Whether a whole state has been committed or is staged.
@@ -31,7 +31,7 @@ public final class Replica<R: Reactor> {
     private var isPreviewable = true
 
     /// Starts with the initial state of `reactor`; the original is at `path`.
-    public init(_ reactor: R, at path: SlicePath = .root) {
+    package init(_ reactor: R, at path: SlicePath = .root) {
         self.reactor = reactor
         self.path = path
         let state = reactor.initialState
@@ -46,7 +46,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// Reads a whole state, which replaces all staged updates.
-    public func stage(state bytes: Span<UInt8>) throws(WireError) {
+    package func stage(state bytes: Span<UInt8>) throws(WireError) {
         if !isPreviewable, let names = ComposedValue.childNames(of: reactor) {
             let own = try ComposedValue.own(bytes, without: names, R.State.wireSchema)
             snapshot = try R.State(wireBytes: own)
@@ -63,7 +63,7 @@ public final class Replica<R: Reactor> {
     ///
     /// *Throws*: also where the state could be read with unknown fields skipped or missing ones
     /// defaulted. *Cost*: encodes the state again.
-    public func stage(exactly bytes: Span<UInt8>) throws(WireError) {
+    package func stage(exactly bytes: Span<UInt8>) throws(WireError) {
         try stage(state: bytes)
         guard let state = snapshot else { return }
         let own =
@@ -83,12 +83,12 @@ public final class Replica<R: Reactor> {
     }
 
     /// Reads the mutations in `delta` from `offset` to its end.
-    public func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
+    package func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
         if takesMutations { try R._stage(delta, from: offset, into: &staged.value) }
     }
 
     /// Drops the staged updates.
-    public func discard() {
+    package func discard() {
         snapshot = nil
         hasSnapshot = false
         takesMutations = hasState
@@ -96,7 +96,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// Applies the staged updates.
-    public func commit() {
+    package func commit() {
         overlay?.invalidate()
         if hasSnapshot { commitSnapshot() }
         R._commit(&staged.value, to: &place.value, by: reactor)
@@ -116,7 +116,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// The fields that changed since the last call.
-    public func drainChanges() -> StateChanges { R._drain(&place.value) }
+    package func drainChanges() -> StateChanges { R._drain(&place.value) }
 }
 
 // MARK: - Mutations for sagas
@@ -154,7 +154,7 @@ extension Replica {
 
     /// Shows an action before it is answered, and returns the number that settles it; `nil` if it
     /// cannot be previewed.
-    public func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
+    package func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
 
     /// Shows an action before it is answered, and returns the fields that it shows differently.
     package func tryOut(_ action: R.Action) -> (number: UInt64, changes: StateChanges)? {
@@ -174,19 +174,19 @@ extension Replica {
     }
 
     /// Records the ordinal under which a previewed action was sent.
-    public func sent(preview number: UInt64, as ordinal: UInt64) {
+    package func sent(preview number: UInt64, as ordinal: UInt64) {
         overlay?.send(number, as: ordinal)
     }
 
     /// Stops showing a previewed action. Returns false if it was settled before.
-    public func settle(preview number: UInt64) -> Bool {
+    package func settle(preview number: UInt64) -> Bool {
         defer { weighOverlay() }
         return overlay?.remove(number) ?? false
     }
 
     /// Stops showing the previewed actions with an ordinal up to `ordinal`, which the state
     /// contains.
-    public func settle(upTo ordinal: UInt64) {
+    package func settle(upTo ordinal: UInt64) {
         guard let overlay else { return }
         overlay.remove(upTo: ordinal)
         weighOverlay()
@@ -194,7 +194,7 @@ extension Replica {
 
     /// Chooses between a state that follows mutations, which can preview actions, and whole values
     /// that arrive as they are to be shown, with the values of the nodes below composed into them.
-    public func setPreviewable(_ isPreviewable: Bool) {
+    package func setPreviewable(_ isPreviewable: Bool) {
         self.isPreviewable = isPreviewable
         presenter?.takeValues(!isPreviewable)
         presenter?.take(place.value)

@@ -54,9 +54,9 @@ public struct ReplyTicket: Hashable, Sendable {
 }
 
 /// The answer to an action whose reply was deferred.
-public struct Resolution: Sendable {
+package struct Resolution: Sendable {
     /// The answered action.
-    public var ticket: ReplyTicket
+    package var ticket: ReplyTicket
     /// The answer.
-    public var outcome: Outcome
+    package var outcome: Outcome
 }

@@ -1,17 +1,17 @@
 /// A failure of an action after its outcome was decided, for the client that sent the action.
-public struct LateFailure: Sendable, Equatable {
+package struct LateFailure: Sendable, Equatable {
     /// The client and the number of the action.
-    public var origin: Origin
+    package var origin: Origin
     /// The kind: ``effectFailedCode``, or a ``FaultCode``.
-    public var code: String
+    package var code: String
     /// The error text, for people.
-    public var message: String
+    package var message: String
 
     /// The code of an effect that threw.
-    public static let effectFailedCode = "effectFailed"
+    package static let effectFailedCode = "effectFailed"
 
     /// Makes a failure of its parts.
-    public init(origin: Origin, code: String, message: String) {
+    package init(origin: Origin, code: String, message: String) {
         self.origin = origin
         self.code = code
         self.message = message

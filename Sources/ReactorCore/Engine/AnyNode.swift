@@ -238,7 +238,7 @@ public class AnyNode {
     /// Applies a change of ownership from the history.
     func redo(_ fact: OwnershipFact) {}
 
-    func endConnection(_ owned: Owned, _ turn: Turn) {}
+    func endConnection(_ owned: OwnedKeys, _ turn: Turn) {}
 
     func react(to change: ChildChange, _ turn: Turn) {}
 

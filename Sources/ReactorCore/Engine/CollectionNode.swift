@@ -60,7 +60,7 @@ final class CollectionNode<R: Reactor>: AnyNode {
         }
     }
 
-    override func endConnection(_ owned: Owned, _ turn: Turn) {
+    override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
         for key in owned.keys { end(key, owned.connection, turn) }
     }
 

@@ -134,7 +134,7 @@ public final class Node<R: Reactor>: AnyNode {
         return presented.encode(at: field, into: &writer)
     }
 
-    override func endConnection(_ owned: Owned, _ turn: Turn) {
+    override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
         commit(reactor.connectionEnded(owned, state: state, context: Context(turn, self)), turn)
     }
 

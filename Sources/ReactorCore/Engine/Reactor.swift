@@ -107,7 +107,7 @@ public protocol Reactor<Action, State>: SendableMetatype {
 
     /// Decides the reaction to the end of a connection that owned keys of this reactor.
     func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation>
 
     /// Passes the static children and keyed collections to `visitor`; the macro generates it.
@@ -255,7 +255,7 @@ extension Reactor {
     public func react(to change: ChildChange, state: State) -> Mutations<Mutation> { .none }
 
     public func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> { .none }
 
     public func children(_ visitor: inout ChildVisitor) {}

@@ -154,7 +154,7 @@ extension Tree {
         for (number, keys) in owned {
             guard let node = node(number) else { continue }
             turn.transaction.begin(by: .daemon, .daemon)
-            node.endConnection(Owned(connection: connection, keys: keys), turn)
+            node.endConnection(OwnedKeys(connection: connection, keys: keys), turn)
             finishEmission()
         }
     }

@@ -34,11 +34,11 @@ extension SagaContext {
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws -> Value {
         let child = scope.child(.joined)
-        let wasReading = ear.hold()
-        let childEar = ear.twin(isReading: wasReading)
-        child.adopt(childEar)
-        defer { ear.release(wasReading, to: [childEar], besides: []) }
-        let handle = begin(child, body, childEar)
+        let wasReading = position.hold()
+        let childPosition = position.twin(isReading: wasReading)
+        child.adopt(childPosition)
+        defer { position.release(wasReading, to: [childPosition], besides: []) }
+        let handle = begin(child, body, childPosition)
         return try await withTaskCancellationHandler {
             try await join(handle)
         } onCancel: {
@@ -55,23 +55,24 @@ extension SagaContext {
 
     /// Starts a top-level saga; `adopt` registers it with its owner.
     package static func run<Value: Sendable>(
-        at desk: SagaDesk<R>, on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
+        at broker: SagaBroker<R>, on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) -> SagaHandle<Value> {
-        let scope = SagaScope.top(in: desk.log.room)
-        let ear = SagaEar(desk.log)
-        scope.adopt(ear)
+        let scope = SagaScope.top(in: broker.log.room)
+        let position = SagaPosition(broker.log)
+        scope.adopt(position)
         adopt(scope)
-        return SagaContext(host: host, scope: scope, ear: ear).begin(scope, body, ear)
+        return SagaContext(host: host, scope: scope, position: position)
+            .begin(scope, body, position)
     }
 
-    /// Starts `body` as `child`, which reads through `childEar`, or through a copy of this saga's
-    /// reader.
+    /// Starts `body` as `child`, which reads through `childPosition`, or from a copy of
+    /// this saga's position.
     func begin<Value: Sendable>(
         _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value,
-        _ childEar: SagaEar<R>?
+        _ childPosition: SagaPosition<R>?
     ) -> SagaHandle<Value> {
-        let (context, handle) = prepare(child, Value.self, childEar)
+        let (context, handle) = prepare(child, Value.self, childPosition)
         child.start { [result = handle.result] in
             let value = try await body(context)
             result.withLock { $0 = value }
@@ -80,14 +81,14 @@ extension SagaContext {
     }
 
     private func prepare<Value: Sendable>(
-        _ child: SagaScope, _ type: Value.Type, _ childEar: SagaEar<R>? = nil
+        _ child: SagaScope, _ type: Value.Type, _ childPosition: SagaPosition<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
         // The child sees everything since its parent went on.
-        let ear = childEar ?? ear.copy()
-        if childEar == nil { child.adopt(ear) }
+        let position = childPosition ?? position.copy()
+        if childPosition == nil { child.adopt(position) }
         let result = Guarded<Value?>(nil, by: room.lock)
         return (
-            SagaContext(host: host, scope: child, ear: ear),
+            SagaContext(host: host, scope: child, position: position),
             SagaHandle(scope: child, result: result)
         )
     }
@@ -186,10 +187,10 @@ extension SagaContext {
             group.scope.cancel()
             group.scope.bodyEnded(nil)
         }
-        var winner: SagaEar<R>?
+        var winner: SagaPosition<R>?
         defer { group.release(after: winner) }
         return try await pausing {
-            let (value, ear) = try await waiting((Value, SagaEar<R>).self) { wait in
+            let (value, position) = try await waiting((Value, SagaPosition<R>).self) { wait in
                 group.scope.whenDecided { end in
                     if case .failed(let error) = end {
                         wait.give(.failure(error))
@@ -201,7 +202,7 @@ extension SagaContext {
                 for member in members { group.race(member, wait) }
                 group.scope.bodyEnded(nil)
             }
-            winner = ear
+            winner = position
             return value
         }
     }

@@ -15,7 +15,7 @@ public struct SagaContext<R: Reactor>: Sendable {
 
     let host: any SagaHost<R>
     let scope: SagaScope
-    let ear: SagaEar<R>
+    let position: SagaPosition<R>
 
     var room: SagaRoom { scope.room }
 
@@ -50,7 +50,7 @@ public struct SagaContext<R: Reactor>: Sendable {
 // MARK: - Start of the next take
 extension SagaContext {
     /// Drops the waiting actions: the next take sees actions from now on.
-    public func skipToNow() { ear.wakeNow() }
+    public func skipToNow() { position.wakeNow() }
 }
 
 // MARK: - Reading and writing the reactor
@@ -68,12 +68,12 @@ extension SagaContext {
     ) async throws -> Part {
         try scope.pause()
         return try await waiting { wait in
-            host.perform { [host, scope] desk in
-                guard let desk else {
+            host.perform { [host, scope] broker in
+                guard let broker else {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
-                let value = part(desk.state())
+                let value = part(broker.state())
                 scope.wake()
                 wait.give(.success(value))
             }
@@ -87,17 +87,17 @@ extension SagaContext {
     public func put(_ action: R.Action) async throws {
         try scope.pause()
         try await waiting(Void.self) { wait in
-            host.perform { [host, scope, ear] desk in
+            host.perform { [host, scope, position] broker in
                 guard scope.isOpen else {
                     scope.room.noteDropped()
                     wait.give(.failure(CancellationError()))
                     return
                 }
-                guard let desk else {
+                guard let broker else {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
-                desk.put(action, for: ear) { result in
+                broker.put(action, for: position) { result in
                     scope.wake()
                     wait.give(result)
                 }

@@ -6,12 +6,12 @@ final class SagaGroup<R: Reactor> {
     /// The saga that waits for the group.
     private let outside: SagaContext<R>
     private let wasReading: Bool
-    private var ears: [SagaEar<R>] = []
+    private var positions: [SagaPosition<R>] = []
 
     init(_ scope: SagaScope, _ outside: SagaContext<R>) {
         self.scope = scope
         self.outside = outside
-        wasReading = outside.ear.hold()
+        wasReading = outside.position.hold()
     }
 
     /// Starts a member.
@@ -21,13 +21,13 @@ final class SagaGroup<R: Reactor> {
 
     private func begin<Value: Sendable>(
         _ member: @escaping SagaContext<R>.Member<Value>
-    ) -> (handle: SagaHandle<Value>, ear: SagaEar<R>) {
-        let ear = outside.ear.twin(isReading: wasReading)
+    ) -> (handle: SagaHandle<Value>, position: SagaPosition<R>) {
+        let position = outside.position.twin(isReading: wasReading)
         let child = scope.child(.attached)
-        child.adopt(ear)
-        ears.append(ear)
-        let context = SagaContext(host: outside.host, scope: scope, ear: ear)
-        return (context.begin(child, member, ear), ear)
+        child.adopt(position)
+        positions.append(position)
+        let context = SagaContext(host: outside.host, scope: scope, position: position)
+        return (context.begin(child, member, position), position)
     }
 
     /// Waits until all members have ended.
@@ -43,22 +43,23 @@ final class SagaGroup<R: Reactor> {
     }
 
     func race<Value: Sendable>(
-        _ member: @escaping SagaContext<R>.Member<Value>, _ wait: SagaWait<(Value, SagaEar<R>)>
+        _ member: @escaping SagaContext<R>.Member<Value>, _ wait: SagaWait<(Value, SagaPosition<R>)>
     ) {
-        let (handle, ear) = begin(member)
+        let (handle, position) = begin(member)
         handle.scope.whenDecided { [result = handle.result, scope] end in
             guard case .completed = end, let value = result.withLock({ $0 }) else { return }
-            wait.give(.success((value, ear)))
+            wait.give(.success((value, position)))
             scope.cancel()
         }
     }
 
     /// Continues the outer saga after the actions that the members took.
-    func release() { outside.ear.release(wasReading, to: ears, besides: []) }
+    func release() { outside.position.release(wasReading, to: positions, besides: []) }
 
     /// Continues the outer saga after the actions that the winner took.
-    func release(after winner: SagaEar<R>?) {
-        outside.ear.release(
-            wasReading, to: ears.filter { $0 === winner }, besides: ears.filter { $0 !== winner })
+    func release(after winner: SagaPosition<R>?) {
+        outside.position.release(
+            wasReading, to: positions.filter { $0 === winner },
+            besides: positions.filter { $0 !== winner })
     }
 }

@@ -2,7 +2,7 @@ import ReactorThreads
 
 /// The sagas of a tree's reactors.
 ///
-/// A saga runs as an effect. Each node with sagas has a ``SagaDesk``, which exists while a saga
+/// A saga runs as an effect. Each node with sagas has a ``SagaBroker``, which exists while a saga
 /// uses it. *Owner*: the tree's isolation.
 final class SagaRunner: TreePart {
     /// State shared by all sagas.
@@ -44,15 +44,15 @@ final class SagaRunner: TreePart {
     /// Registers a top-level saga of `node`, and starts it.
     func adopt<R: Reactor>(_ scope: SagaScope, on node: Node<R>, _ start: () -> Void) {
         guard let id = effects.admit(node) else {
-            // The desk was made for this saga, and may have no other user.
-            _ = retainDesk(of: node)
-            releaseDesk(of: node.number, R.self)
+            // The broker was made for this saga, and may have no other user.
+            _ = retainBroker(of: node)
+            releaseBroker(of: node.number, R.self)
             scope.fail(SagaError.tooMany)
             return scope.bodyEnded(nil)
         }
         // Sequence 0: no transaction asked for it, and none waits for its end.
         effects.list(RunningEffect(origin: .daemon, sequence: 0), as: id)
-        _ = retainDesk(of: node)
+        _ = retainBroker(of: node)
         launch(scope, id, on: node, start)
     }
 
@@ -63,12 +63,12 @@ final class SagaRunner: TreePart {
         let id = effects.newID(of: node)
         effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
         // Retained now: an action right after this one is decided before this one is committed.
-        _ = retainDesk(of: node)
+        _ = retainBroker(of: node)
         turn.whenCommitted { [self] in
             effects.begin(id) { [self] in begin(body, id, of: node) }
         } orElse: { [self, number = node.number] in
             effects.end(id)
-            releaseDesk(of: number, R.self)
+            releaseBroker(of: number, R.self)
         }
     }
 
@@ -78,7 +78,7 @@ final class SagaRunner: TreePart {
     ) {
         guard effects.running[id] != nil, !node.isGone else {
             effects.end(id)
-            return releaseDesk(of: node.number, R.self)
+            return releaseBroker(of: node.number, R.self)
         }
         let scope = SagaScope.top(in: room)
         let context = context(of: scope, on: node)
@@ -87,7 +87,7 @@ final class SagaRunner: TreePart {
         }
     }
 
-    /// Starts a registered saga, whose desk is retained.
+    /// Starts a registered saga, whose broker is retained.
     private func launch<R: Reactor>(
         _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ start: () -> Void
     ) {
@@ -104,7 +104,7 @@ final class SagaRunner: TreePart {
         scope.whenOver {
             post { tree in
                 tree.effects.ended(id, nil, of: R.self)
-                SagaRunner.of(tree).releaseDesk(of: number, R.self)
+                SagaRunner.of(tree).releaseBroker(of: number, R.self)
             }
         }
         effects.set(cancel: { scope.cancel() }, of: id)
@@ -113,9 +113,9 @@ final class SagaRunner: TreePart {
 
     /// The context of a top-level saga.
     private func context<R: Reactor>(of scope: SagaScope, on node: Node<R>) -> SagaContext<R> {
-        let ear = SagaEar(desk(of: node).log)
-        scope.adopt(ear)
-        return SagaContext(host: TreeSagaHost(node, self), scope: scope, ear: ear)
+        let position = SagaPosition(broker(of: node).log)
+        scope.adopt(position)
+        return SagaContext(host: TreeSagaHost(node, self), scope: scope, position: position)
     }
 
     /// Handles the failure of a handler's run: informs the reactor, and ends nothing else.
@@ -127,30 +127,32 @@ final class SagaRunner: TreePart {
         node.fail(error, cause as? R.Action, origin: .daemon, turn)
     }
 
-    // MARK: Desks
+    // MARK: Brokers
 
-    /// The desk of `node`, which exists until its release.
-    func retainDesk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
-        let desk = desk(of: node)
-        desk.retain()
+    /// The broker of `node`, which exists until its release.
+    func retainBroker<R: Reactor>(of node: Node<R>) -> SagaBroker<R> {
+        let broker = broker(of: node)
+        broker.retain()
         assert(invariants(at: node))
-        return desk
+        return broker
     }
 
-    /// Releases the desk; without users, it is removed, and actions take the fast path again.
-    func releaseDesk<R: Reactor>(of number: UInt32, _ type: R.Type) {
-        guard let node = nodes[number] as? Node<R>, let desk = Self.desk(at: node) else { return }
+    /// Releases the broker; without users, it is removed, and actions take the fast path again.
+    func releaseBroker<R: Reactor>(of number: UInt32, _ type: R.Type) {
+        guard let node = nodes[number] as? Node<R>, let broker = Self.broker(at: node) else {
+            return
+        }
         defer { assert(invariants(at: node)) }
-        guard desk.release() else { return }
+        guard broker.release() else { return }
         node.rules?.follow(with: nil)
-        desk.disconnect()
+        broker.disconnect()
     }
 
-    /// The desk of `node`, created if needed.
-    private func desk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
-        if let desk = Self.desk(at: node) { return desk }
+    /// The broker of `node`, created if needed.
+    private func broker<R: Reactor>(of node: Node<R>) -> SagaBroker<R> {
+        if let broker = Self.broker(at: node) { return broker }
         let log = SagaLog<R>(room)
-        let desk = SagaDesk(log, path: "\(node.path)") { [unowned node] in
+        let broker = SagaBroker(log, path: "\(node.path)") { [unowned node] in
             node.state
         } dispatch: { [unowned node, unowned turn] action, then in
             turn.transaction.begin(by: .daemon, .daemon)
@@ -167,20 +169,20 @@ final class SagaRunner: TreePart {
             turn.whenCommitted { then(.success(()), start.number..<log.end) }
             turn.tree.finishEmission()
         }
-        node.orderedRules().follow(with: desk)
-        desk.connect(node.addTap(desk.tap))
-        return desk
+        node.orderedRules().follow(with: broker)
+        broker.connect(node.addTap(broker.tap))
+        return broker
     }
 
-    /// The desk of a node has a user; the tree's actions reach it while it exists.
+    /// The broker of a node has a user; the tree's actions reach it while it exists.
     func invariants<R: Reactor>(at node: Node<R>) -> Bool {
-        guard let desk = Self.desk(at: node) else { return true }
-        return desk.isUsed && desk.isConnected && node.takesLongWay
+        guard let broker = Self.broker(at: node) else { return true }
+        return broker.isUsed && broker.isConnected && node.takesLongWay
     }
 
-    /// The desk of `node`, if it has sagas.
-    static func desk<R: Reactor>(at node: Node<R>) -> SagaDesk<R>? {
-        node.rules?.follower as? SagaDesk<R>
+    /// The broker of `node`, if it has sagas.
+    static func broker<R: Reactor>(at node: Node<R>) -> SagaBroker<R>? {
+        node.rules?.follower as? SagaBroker<R>
     }
 }
 
@@ -203,8 +205,8 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
         post = sagas.post
     }
 
-    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
-        post { [node] tree in job((tree.node(node) as? Node<R>).flatMap(SagaRunner.desk(at:))) }
+    func perform(_ job: @escaping @Sendable (SagaBroker<R>?) -> Void) {
+        post { [node] tree in job((tree.node(node) as? Node<R>).flatMap(SagaRunner.broker(at:))) }
     }
 
     func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
@@ -240,13 +242,13 @@ struct TreeSagaHost<R: Reactor>: SagaHost {
         post { tree in
             guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
             else { return then(.failure(SagaError.gone(path: path))) }
-            let desk = SagaRunner.of(tree).retainDesk(of: node)
+            let broker = SagaRunner.of(tree).retainBroker(of: node)
             let host = TreeSagaHost<Other>(node, SagaRunner.of(tree))
             then(
                 .success(
-                    SagaPlace(host, desk.log) {
+                    SagaPlace(host, broker.log) {
                         host.post { tree in
-                            SagaRunner.of(tree).releaseDesk(of: host.node, Other.self)
+                            SagaRunner.of(tree).releaseBroker(of: host.node, Other.self)
                         }
                     }))
         }

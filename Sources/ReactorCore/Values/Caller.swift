@@ -25,7 +25,7 @@ public final class Caller: Sendable {
 }
 
 /// The keys that an ended connection owned in one reactor.
-public struct Owned: Sendable {
+public struct OwnedKeys: Sendable {
     /// The connection's number, as in ``Caller/connection``.
     public let connection: UInt64
     /// The owned keys, in the order in which the connection took them.

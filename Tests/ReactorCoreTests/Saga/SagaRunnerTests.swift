@@ -4,20 +4,20 @@ import Testing
 
 @Suite("SagaRunner")
 struct SagaRunnerTests {
-    @Test("the desk of a node exists while a saga uses it")
-    func desk() throws {
+    @Test("the broker of a node exists while a saga uses it")
+    func broker() throws {
         let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
         let node = try #require(tree.root as? Node<Tally>)
-        let desk = SagaRunner.of(tree).retainDesk(of: node)
-        #expect(SagaRunner.of(tree).retainDesk(of: node) === desk)
+        let broker = SagaRunner.of(tree).retainBroker(of: node)
+        #expect(SagaRunner.of(tree).retainBroker(of: node) === broker)
         #expect(!tree.turn.isShort(for: node))
-        SagaRunner.of(tree).releaseDesk(of: node.number, Tally.self)
-        #expect(SagaRunner.desk(at: node) === desk)
-        SagaRunner.of(tree).releaseDesk(of: node.number, Tally.self)
+        SagaRunner.of(tree).releaseBroker(of: node.number, Tally.self)
+        #expect(SagaRunner.broker(at: node) === broker)
+        SagaRunner.of(tree).releaseBroker(of: node.number, Tally.self)
         #expect(node.rules == nil && tree.turn.isShort(for: node))
     }
 
-    @Test("without capacity, a saga fails, and leaves no desk")
+    @Test("without capacity, a saga fails, and leaves no broker")
     func full() throws {
         let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
         let node = try #require(tree.root as? Node<Tally>)
@@ -27,18 +27,18 @@ struct SagaRunnerTests {
         #expect(tree.turn.complaints.count == 1 && tree.effects.running.isEmpty)
     }
 
-    @Test("a desk has a user and a tap as long as it exists")
+    @Test("a broker has a user and a tap as long as it exists")
     func invariants() throws {
         let tree = Tree(Tally(), epoch: 1, environment: ManualWorld().environment)
         let node = try #require(tree.root as? Node<Tally>)
         let runner = SagaRunner.of(tree)
         #expect(runner === SagaRunner.of(tree) && runner.invariants(at: node))
-        let desk = runner.retainDesk(of: node)
-        #expect(runner.invariants(at: node) && desk.invariants() && desk.isUsed)
-        desk.disconnect()
+        let broker = runner.retainBroker(of: node)
+        #expect(runner.invariants(at: node) && broker.invariants() && broker.isUsed)
+        broker.disconnect()
         #expect(!runner.invariants(at: node))
-        desk.connect(node.addTap(desk.tap))
-        runner.releaseDesk(of: node.number, Tally.self)
-        #expect(runner.invariants(at: node) && !desk.isUsed && !desk.isConnected)
+        broker.connect(node.addTap(broker.tap))
+        runner.releaseBroker(of: node.number, Tally.self)
+        #expect(runner.invariants(at: node) && !broker.isUsed && !broker.isConnected)
     }
 }

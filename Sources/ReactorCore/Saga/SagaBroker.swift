@@ -3,7 +3,7 @@
 ///
 /// *Place*: a tree has one for each node with sagas, a client one for each mirror with sagas.
 /// *Owner*: the isolation of the tree, or the thread that serves the mirror's sagas.
-package final class SagaDesk<R: Reactor>: NodeFollower {
+package final class SagaBroker<R: Reactor>: NodeFollower {
     package let log: SagaLog<R>
     let path: String
     let state: () -> R.State
@@ -26,7 +26,7 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
         R.Action, @escaping @Sendable (Result<Void, any Error>, Range<UInt64>) -> Void
     ) -> Void
 
-    /// Makes a desk; `state` reads the reactor's state.
+    /// Makes a broker; `state` reads the reactor's state.
     package init(
         _ log: SagaLog<R>, path: String, state: @escaping () -> R.State,
         dispatch: @escaping Dispatch
@@ -58,15 +58,15 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
     /// Removes a user. Returns whether it was the last.
     func release() -> Bool {
         userCount -= 1
-        assert(invariants(), "\(path): a desk is released more often than retained")
+        assert(invariants(), "\(path): a broker is released more often than retained")
         return userCount == 0
     }
 
-    /// Dispatches an action for the saga of `ear`, which does not see the
+    /// Dispatches an action for the saga of `position`, which does not see the
     /// action's own notes.
-    func put(_ action: R.Action, for ear: SagaEar<R>, then: @escaping SagaPutEnd) {
+    func put(_ action: R.Action, for position: SagaPosition<R>, then: @escaping SagaPutEnd) {
         dispatch(action) { result, notes in
-            ear.skip(notes)
+            position.skip(notes)
             then(result)
         }
     }
@@ -125,7 +125,7 @@ package final class SagaDesk<R: Reactor>: NodeFollower {
 package typealias SagaPutEnd = @Sendable (Result<Void, any Error>) -> Void
 
 // MARK: - Admitting actions
-extension SagaDesk {
+extension SagaBroker {
     /// Asks the listeners whether an action may be decided. Returns its admission number.
     ///
     /// *Throws*: ``Rejection`` if a channel for the action is full, or no saga can start for it.
@@ -208,7 +208,7 @@ final class SagaListener<R: Reactor> {
     func setSince(_ admission: UInt64) { since = admission }
 }
 
-/// The listeners of one desk, in the order of their addition.
+/// The listeners of one broker, in the order of their addition.
 private struct SagaListeners<R: Reactor> {
     /// The listeners, with gaps in place of removed ones.
     private(set) var all: [SagaListener<R>?] = []

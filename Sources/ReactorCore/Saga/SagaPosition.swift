@@ -5,8 +5,8 @@ import ReactorThreads
 /// Before its first take, a saga sees the notes written while it runs, and none written while it
 /// waits. From then on it *reads*: the next take starts right after the note that the one before
 /// took, whatever the saga waited for in between. While a take waits, the position is asleep, since
-/// the desk passes notes to the take directly.
-final class SagaEar<R: Reactor>: Sendable {
+/// the broker passes notes to the take directly.
+final class SagaPosition<R: Reactor>: Sendable {
     let log: SagaLog<R>
     private let state: Guarded<State>
 
@@ -46,7 +46,7 @@ final class SagaEar<R: Reactor>: Sendable {
         log.room.lock.withLock { wakeWhileLocked(at: cursor) }
     }
 
-    private init(like other: SagaEar, isReading: Bool) {
+    private init(like other: SagaPosition, isReading: Bool) {
         log = other.log
         state = Guarded(State(), by: log.room.lock)
         log.room.lock.withLock {
@@ -61,10 +61,10 @@ final class SagaEar<R: Reactor>: Sendable {
     }
 
     /// A position for a new saga, at the note from which this saga last went on.
-    func copy() -> SagaEar { SagaEar(log, from: resumed) }
+    func copy() -> SagaPosition { SagaPosition(log, from: resumed) }
 
     /// A position for a saga that takes in place of this one.
-    func twin(isReading: Bool) -> SagaEar { SagaEar(like: self, isReading: isReading) }
+    func twin(isReading: Bool) -> SagaPosition { SagaPosition(like: self, isReading: isReading) }
 
     /// The first note for the next take; `nil` while a take waits.
     var cursor: UInt64? { state.withLock { $0.cursor } }
@@ -127,7 +127,7 @@ final class SagaEar<R: Reactor>: Sendable {
         }
     }
 
-    /// Puts the position to sleep: the desk passes notes to the waiting take directly.
+    /// Puts the position to sleep: the broker passes notes to the waiting take directly.
     func sleepWhileLocked() {
         let wasAwake = state.whileLocked { state in
             defer { (state.cursor, state.resumed) = (nil, nil) }
@@ -142,7 +142,7 @@ final class SagaEar<R: Reactor>: Sendable {
 }
 
 // MARK: - Sagas that take in place of another
-extension SagaEar {
+extension SagaPosition {
     /// Keeps the saga's unread notes while others take in its place. Returns a value for
     /// ``release(_:to:besides:)``.
     func hold() -> Bool {
@@ -156,7 +156,7 @@ extension SagaEar {
     /// first that one of them, or of the `losers`, left over. If none of them took any, it
     /// continues as after any other wait. The saga does not see notes taken by winners, or those
     /// of their own actions and the losers'.
-    func release(_ wasReading: Bool, to winners: [SagaEar], besides losers: [SagaEar]) {
+    func release(_ wasReading: Bool, to winners: [SagaPosition], besides losers: [SagaPosition]) {
         log.room.lock.withLock {
             let won = winners.compactMap { $0.state.whileLocked { $0.member } }
             let lost = losers.compactMap { $0.state.whileLocked { $0.member } }
@@ -188,7 +188,7 @@ extension SagaEar {
 /// A saga's position, without its reactor's type.
 ///
 /// *Owner*: callers hold the lock of the sagas' ``SagaRoom``.
-protocol SagaHearing: AnyObject, Sendable {
+protocol SagaPositioning: AnyObject, Sendable {
     /// The saga waits: the position sleeps, unless the saga reads.
     func pauseWhileLocked()
     /// The saga goes on: a sleeping position wakes at note `cursor`, or at the end of the log.
@@ -197,7 +197,7 @@ protocol SagaHearing: AnyObject, Sendable {
     func closeWhileLocked()
 }
 
-extension SagaEar: SagaHearing {
+extension SagaPosition: SagaPositioning {
     func pauseWhileLocked() {
         let reads = state.whileLocked { state in
             if state.isReading { state.resumed = nil }

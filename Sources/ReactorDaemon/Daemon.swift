@@ -25,7 +25,7 @@ public final class Daemon {
     private let heldSignals: HeldSignals
     private var drainDeadline: LoopTimer?
     /// The effects and sagas that were cancelled for the shutdown; nil before that.
-    private var dismissed: EffectRollCall?
+    private var dismissed: DismissedEffects?
     /// The listener's park count when it was last logged, and the time of that log line.
     private var loggedParkCount = 0
     private var lastParkLogTime: UInt64?
@@ -449,7 +449,7 @@ extension Daemon {
     }
 
     @discardableResult
-    private func dismissEffects() -> EffectRollCall {
+    private func dismissEffects() -> DismissedEffects {
         let call = server.tree.dismissEffects()
         dismissed = call
         // The effects get their full time from their cancellation on, however long the clients

@@ -47,8 +47,8 @@ struct ReactorRule {
                 + "Mutations(async:)", result: "Mutations"),
         ReactorRule(
             name: "connectionEnded", forms: ["(_:state:context:)"],
-            remedy: "func connectionEnded(_ owned: Owned, state: State, context: Context<Self>) "
-                + "-> Mutations<Mutation>",
+            remedy: "func connectionEnded(_ owned: OwnedKeys, state: State, "
+                + "context: Context<Self>) -> Mutations<Mutation>",
             whyNotAsync: "what a connection held ends at once; give async work to "
                 + "Mutations(async:)", result: "Mutations"),
     ]

@@ -64,7 +64,7 @@ public final class Server {
         self.init(
             recovery, keepsHistory: true, words.map { ActionWatch($0) } ?? ActionWatch(),
             daemonName, ownerUID, random)
-        tree.turn.recordsFacts = true
+        tree.turn.recordFacts()
         sessions.endFormerConnections(limits)
         chronicle.beginReadOnly()
         if !isReadOnly { goOn() }

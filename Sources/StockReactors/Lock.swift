@@ -103,7 +103,7 @@ public struct Lock {
     }
 
     public func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         var mutations: [Mutation] = []
         let leaving = state.waiters.filter { $0.client.connection == owned.connection }

@@ -93,7 +93,7 @@ public struct Presence {
     }
 
     public func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         state.members.contains(owned.connection)
             ? Mutations(.left(connection: owned.connection)) : .none

@@ -133,7 +133,7 @@ public struct Queue {
     }
 
     public func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         let ids = owned.keys.compactMap { UInt64($0.text) }.filter { id in
             state.claimed[id]?.client.connection == owned.connection

@@ -31,8 +31,30 @@ struct DeltaBufferTests {
     @Test("measuring a mutation writes nothing")
     func measure() {
         var buffer = DeltaBuffer(capacity: 0)
-        let byteCount = buffer.measure(ErasedMutation<Tally>(.added(5)))
+        let byteCount = buffer.measure { Tally.Mutation.added(5).encode(into: &$0) }
         let written = buffer.writer.count
         #expect(byteCount == Tally.Mutation.added(5).wireBytes().count && written == 0)
+    }
+
+    @Test("bytes that a roll-back or the next turn removes belong to no frame")
+    func invariants() {
+        var buffer = DeltaBuffer(capacity: 64)
+        buffer.begin(3, 9, .daemon)
+        let first = buffer.end()
+        buffer.begin(4, 10, .daemon)
+        _ = buffer.end()
+        buffer.truncate(to: first.end)
+        let (kept, holdsAfterRollBack) = (buffer.byteCount, buffer.invariants())
+        #expect(kept == first.end && holdsAfterRollBack)
+        buffer.truncate(to: 0)
+        buffer.removeAll(keepingAtMost: 0)
+        let (left, holds) = (buffer.byteCount, buffer.invariants())
+        #expect(left == 0 && holds)
+        // Inlined code writes past the organ; what it must not do is remove.
+        buffer.begin(5, 11, .daemon)
+        buffer.begin(6, 12, .daemon)
+        buffer.writer.truncate(to: 0)
+        let isBroken = !buffer.invariants()
+        #expect(isBroken)
     }
 }

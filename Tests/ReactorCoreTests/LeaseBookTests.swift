@@ -29,4 +29,13 @@ struct LeaseBookTests {
         _ = book.leave("0", 1)
         #expect(book.hasRoom(for: 1))
     }
+
+    @Test("a child that a lease defines has a holder, until the last one leaves")
+    func invariants() {
+        var book = LeaseBook()
+        book.hold("a", by: 1, definesLifecycle: true)
+        #expect(book.invariants(at: "a") && book.definedCount == 1)
+        let isEnd = book.leave("a", 1)
+        #expect(isEnd && book.invariants(at: "a") && book.definedCount == 0)
+    }
 }

@@ -51,4 +51,12 @@ struct OwnershipTableTests {
 
     @Test("the daemon owns nothing")
     func daemon() { #expect(table(.own(node: 1, key: "a", connection: 0)).count == 0) }
+
+    @Test("a node lists a connection as owner exactly while it owns a key of it")
+    func invariants() {
+        var table = table(.own(node: 1, key: "a", connection: 4))
+        #expect(table.invariants(at: 1, 4) && table.nodes.contains(1))
+        table.apply(.disown(node: 1, key: "a", connection: 4))
+        #expect(table.invariants(at: 1, 4) && !table.nodes.contains(1))
+    }
 }

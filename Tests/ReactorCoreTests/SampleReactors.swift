@@ -248,7 +248,7 @@ struct Desk {
     }
 
     func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         [.ended(owned.connection, owned.keys)]
     }

@@ -34,4 +34,18 @@ struct TransactionTests {
         let texts = try transaction.wishes.answers.map { try $0.text }
         #expect(texts == ["2/3 at 2: true", "2/3: no not now"])
     }
+
+    @Test("a name for cancellation is one of the caller's own client")
+    func invariants() {
+        var transaction = Transaction(after: 0)
+        #expect(transaction.invariants())
+        transaction.begin(by: .connection(3), ordinal: 5)
+        transaction.name(CancelScope(client: 103, name: "load"))
+        #expect(transaction.invariants() && transaction.cancelScope?.name == "load")
+        transaction.name(nil)
+        transaction.begin(by: .daemon, .daemon)
+        transaction.continueHistory(after: 8)
+        let applied = transaction.apply()
+        #expect(transaction.invariants() && applied == 9)
+    }
 }

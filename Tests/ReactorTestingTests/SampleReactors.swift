@@ -245,7 +245,7 @@ struct Bench {
     }
 
     func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         Mutations(sync: owned.keys.map { .rose($0.text) })
     }

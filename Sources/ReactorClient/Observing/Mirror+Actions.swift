@@ -287,14 +287,14 @@ extension Mirror {
         guard let port, let hold else { throw .ended }
         let host = MirrorSagaHost(mirror: self, port: port, hold: hold)
         return try await port.ask { [self] client, then in
-            guard let desk = sagas.desk({ host.makeDesk(client) }) else {
+            guard let broker = sagas.broker({ host.makeBroker(client) }) else {
                 return then(.failure(failure ?? .gone(path: path)))
             }
             let adopt = { [sagas] (scope: SagaScope) in
                 host.watch(scope)
                 sagas.adopt(scope)
             }
-            then(.success(desk.run(on: host, adopt: adopt, body)))
+            then(.success(SagaContext.run(at: broker, on: host, adopt: adopt, body)))
         }
     }
 

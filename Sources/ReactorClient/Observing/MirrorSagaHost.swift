@@ -10,22 +10,22 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
     var room: SagaRoom { mirror.sagas.room }
     var path: String { mirror.path }
 
-    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
+    func perform(_ job: @escaping @Sendable (SagaBroker<R>?) -> Void) {
         let isPosted = port.post { [self] client in
-            job(desk(client))
+            job(broker(client))
         }
         if !isPosted { job(nil) }
     }
 
-    private func desk(_ client: ClientMachine) -> SagaDesk<R>? {
-        mirror.sagas.desk { makeDesk(client) }
+    private func broker(_ client: ClientMachine) -> SagaBroker<R>? {
+        mirror.sagas.broker { makeBroker(client) }
     }
 
-    // The mirror keeps the desk alive; the desk does not keep the mirror alive.
-    func makeDesk(_ client: ClientMachine) -> SagaDesk<R> {
+    // The mirror keeps the broker alive; the broker does not keep the mirror alive.
+    func makeBroker(_ client: ClientMachine) -> SagaBroker<R> {
         let (replica, sagas, hold, path) = (mirror.replica, mirror.sagas, hold, path)
         let log = SagaLog<R>(room)
-        return SagaDesk(
+        return SagaBroker(
             log, path: path, state: { replica.withLock { $0.shown } },
             dispatch: { [unowned client, weak sagas] action, then in
                 guard let sagas else { return then(.failure(SagaError.gone(path: path)), 0..<0) }
@@ -106,10 +106,10 @@ struct MirrorSagaHost<R: Reactor>: SagaHost {
                     return then(.failure(SagaError.gone(path: path)))
                 }
                 let host = MirrorSagaHost<Other>(mirror: mirror, port: port, hold: hold)
-                guard let desk = host.desk(client) else {
+                guard let broker = host.broker(client) else {
                     return then(.failure(SagaError.gone(path: path)))
                 }
-                then(.success(SagaPlace(host, desk.log)))
+                then(.success(SagaPlace(host, broker.log)))
             }
         }
     }

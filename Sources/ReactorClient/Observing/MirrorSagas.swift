@@ -12,7 +12,7 @@ final class MirrorSagas<R: Reactor>: Sendable {
     private let state = Guarded(State())
 
     private struct State {
-        var desk: SagaDesk<R>?
+        var broker: SagaBroker<R>?
         /// True once the mirror has ended.
         var isEnded = false
         /// Mutations that take effect with the present commit.
@@ -24,17 +24,17 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     var isHeard: Bool { hasSagas.isUp }
 
-    /// The desk through which sagas receive the mirror's events. The first call makes it; `nil`
+    /// The broker through which sagas receive the mirror's events. The first call makes it; `nil`
     /// once the mirror has ended.
-    func desk(_ make: () -> SagaDesk<R>) -> SagaDesk<R>? {
-        let desk = state.withLock { state in
-            if state.isEnded { return Confined<SagaDesk<R>?>(nil) }
-            let desk = state.desk ?? make()
-            state.desk = desk
-            return Confined(desk)
+    func broker(_ make: () -> SagaBroker<R>) -> SagaBroker<R>? {
+        let broker = state.withLock { state in
+            if state.isEnded { return Confined<SagaBroker<R>?>(nil) }
+            let broker = state.broker ?? make()
+            state.broker = broker
+            return Confined(broker)
         }
         hasSagas.raise()
-        return desk.open()
+        return broker.open()
     }
 
     /// Adds a top-level saga, to be cancelled when the mirror ends.
@@ -65,8 +65,8 @@ final class MirrorSagas<R: Reactor>: Sendable {
             defer { state.staged = [] }
             return state.staged
         }
-        guard let desk = heard else { return }
-        for mutation in staged { desk.tell(.mutation(mutation)) }
+        guard let broker = heard else { return }
+        for mutation in staged { broker.tell(.mutation(mutation)) }
     }
 
     /// Sends an action of this process through `submit`, unless a saga's channel has no room for
@@ -117,5 +117,5 @@ final class MirrorSagas<R: Reactor>: Sendable {
 
     private static var ended: SagaError { .failed(message: "the mirror has ended") }
 
-    private var heard: SagaDesk<R>? { state.withLock { Confined($0.desk) }.open() }
+    private var heard: SagaBroker<R>? { state.withLock { Confined($0.broker) }.open() }
 }

@@ -81,3 +81,18 @@ extension TaskFact {
         }
     }
 }
+
+/// A request of a decision for a durable task, or for the end of one.
+enum TaskWish {
+    case timer(name: String, span: Duration, isPeriodic: Bool, CatchUp, WireEmbedded)
+    case effect(name: String, WireEmbedded)
+    case drop(name: String)
+
+    /// The name of the requested task; `nil` for `drop`.
+    var promised: String? {
+        switch self {
+        case .timer(let name, _, _, _, _), .effect(let name, _): name
+        case .drop: nil
+        }
+    }
+}

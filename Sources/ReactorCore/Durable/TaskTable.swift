@@ -39,13 +39,23 @@ struct TaskTable: Sendable {
         } else if all[fact.node, default: [:]].updateValue(fact, forKey: fact.name) == nil {
             count += 1
         }
+        assert(invariants(at: fact.node))
     }
 
     /// Forgets the tasks of a removed node.
     mutating func forget(node: UInt32) {
         count -= all.removeValue(forKey: node)?.count ?? 0
+        assert(invariants(at: node))
     }
 
     /// The current tasks, in the order of their ids.
     var facts: [TaskFact] { all.values.flatMap(\.values).sorted { $0.id < $1.id } }
+
+    /// A node without tasks has no entry, every task counts, and no id is above the last one;
+    /// checked for one node, since a check of all would take as long as the table is large.
+    func invariants(at node: UInt32) -> Bool {
+        guard let tasks = all[node] else { return count >= 0 }
+        return !tasks.isEmpty && tasks.count <= count
+            && tasks.allSatisfy { $0.key == $0.value.name && $0.value.id <= lastID }
+    }
 }

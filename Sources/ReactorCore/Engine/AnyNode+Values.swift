@@ -2,7 +2,7 @@
 extension AnyNode {
     /// Appends the state with all children composed into it: the value of `get` and of value
     /// slices.
-    public final func encodeValue(into writer: inout WireWriter) {
+    package final func encodeValue(into writer: inout WireWriter) {
         guard !children.isEmpty else { return encodePresented(into: &writer) }
         let children = Array(children)
         var own = WireWriter()
@@ -66,7 +66,7 @@ extension AnyNode {
     }
 
     /// Appends the value at `field` below this node; an empty field is the composed value.
-    public final func encodeValue(
+    package final func encodeValue(
         at field: ArraySlice<WireKey>, into writer: inout WireWriter
     ) -> WireReach {
         guard let first = field.first else {
@@ -83,7 +83,7 @@ extension AnyNode {
     /// itself.
     ///
     /// *Cost*: looks at types and children, and encodes nothing.
-    public final func allows(_ field: ArraySlice<WireKey>) -> Bool {
+    package final func allows(_ field: ArraySlice<WireKey>) -> Bool {
         guard let first = field.first else { return true }
         if let child = children[first] { return child.allows(field.dropFirst()) }
         // A collection may get a child under this key later.
@@ -94,7 +94,7 @@ extension AnyNode {
 // MARK: - Capturing
 extension AnyNode {
     /// Captures the value at `field` below this node: see ``encodeValue(at:into:)``.
-    public final func captureValue(at field: ArraySlice<WireKey>) -> SliceCapture {
+    package final func captureValue(at field: ArraySlice<WireKey>) -> SliceCapture {
         guard let first = field.first else {
             let node = CapturedNode(self)
             return SliceCapture { writer in
@@ -107,7 +107,7 @@ extension AnyNode {
     }
 
     /// Captures the start value of a replica: see ``encodeReplica(into:)``.
-    public final func captureReplica() -> SliceCapture {
+    package final func captureReplica() -> SliceCapture {
         let write = copyReplica()
         return SliceCapture { writer in
             write(&writer)

@@ -12,18 +12,18 @@ public class AnyNode {
     public let path: SlicePath
     // The tree clears its nodes' references when it is deallocated, which breaks the cycle.
     /// The node above; `nil` at the root.
-    public final let parent: AnyNode?
+    package final let parent: AnyNode?
     /// The nodes directly below, by name.
-    public private(set) final var children: [WireKey: AnyNode] = [:]
+    package private(set) final var children: [WireKey: AnyNode] = [:]
     // Other files read and write these without exclusivity checks; no access calls anything.
     @usableFromInline final let marks: Place<NodeMarks>
     private final var changedSequence: UInt64 = 0
     private final var watched = false
     /// Sequence of the transaction that created the node, 0 for nodes that exist since the start.
     /// It tells the node from an earlier one at the same path.
-    public private(set) final var birthSequence: UInt64 = 0
+    package private(set) final var birthSequence: UInt64 = 0
     /// The last error that the reactor did not handle; cleared when the reactor restarts.
-    public private(set) final var fault: String?
+    package private(set) final var fault: String?
     /// Index of the node in the registry's order.
     private(set) final var orderIndex = 0
     /// Number of the last snapshot that has saved the node, or does not need it.
@@ -62,7 +62,7 @@ public class AnyNode {
     final var takesLongWay: Bool { marks.value.takesLongWay }
 
     /// The last component of the path.
-    public final var name: WireKey { path.components.last ?? "" }
+    package final var name: WireKey { path.components.last ?? "" }
 
     final var childNames: [WireKey] { Array(children.keys) }
 
@@ -124,32 +124,32 @@ public class AnyNode {
     /// Whether the node's reactor reacts to mutations of its children.
     var isReacting: Bool { false }
     /// Whether the node's children have keys and are created and removed at run time.
-    public var isCollection: Bool { false }
+    package var isCollection: Bool { false }
     /// Name of the reactor's type.
-    public final var reactorName: String { form.name }
+    package final var reactorName: String { form.name }
     /// Name and fingerprint of the reactor.
     var form: ReactorForm { ReactorForm(name: "collection", fingerprint: 0) }
     /// Earlier names of the reactor's type.
     var formerNames: [String] { [] }
     /// The reactor's documentation, for clients that list it.
-    public var documentation: String { "" }
+    package var documentation: String { "" }
     /// Fingerprint of the reactor's types: see ``Reactor/fingerprint``.
-    public final var fingerprint: UInt64 { form.fingerprint }
+    package final var fingerprint: UInt64 { form.fingerprint }
     /// Shape of the actions that clients can send to it.
-    public var actionSchema: WireSchema { NoReply.wireSchema }
+    package var actionSchema: WireSchema { NoReply.wireSchema }
     /// Shape of the mutations that its mirrors receive.
-    public var mutationSchema: WireSchema { NoReply.wireSchema }
+    package var mutationSchema: WireSchema { NoReply.wireSchema }
     /// Shape of its state.
-    public var stateSchema: WireSchema {
+    package var stateSchema: WireSchema {
         .record(WireSchema.Record(name: "Collection", fields: []))
     }
     /// Shape of its replies beyond "applied", if it replies.
-    public var replySchema: WireSchema? { nil }
+    package var replySchema: WireSchema? { nil }
 
     /// Whether only the daemon can compute the value that the node shows: a stage of its state
     /// transform takes time, drops or multiplies values, or merges a source. A mirror then receives
     /// the value instead of the mutations.
-    public var isShownByValue: Bool { false }
+    package var isShownByValue: Bool { false }
 
     /// Decodes one action and applies it, without its followers.
     @usableFromInline
@@ -161,7 +161,7 @@ public class AnyNode {
     }
 
     /// Appends the node's own state, without its children.
-    public func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
+    package func encodeState(into writer: inout WireWriter) { writer.map(count: 0) }
 
     /// Appends the shown state, for clients that do not reduce it themselves.
     func encodePresented(into writer: inout WireWriter) { encodeState(into: &writer) }
@@ -171,13 +171,13 @@ public class AnyNode {
 
     /// Appends the start value of a replica: the node's own state, or for a collection the keys of
     /// its children, to which its structural deltas then apply.
-    public func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
+    package func encodeReplica(into writer: inout WireWriter) { encodeState(into: &writer) }
 
     /// The parts of the node's own state that changed since the last call.
-    public func drainChanges() -> StateChanges { .all }
+    package func drainChanges() -> StateChanges { .all }
 
     /// Forgets the changes here and below, once every observer has seen them.
-    public final func settleChanges() {
+    package final func settleChanges() {
         _ = drainChanges()
         for child in children.values { child.settleChanges() }
     }
@@ -186,7 +186,7 @@ public class AnyNode {
     /// encoded `state`. The node's own state does not change.
     ///
     /// *Place*: audits of reducers in tests. *Cost*: decodes and encodes the whole state.
-    public func replay(
+    package func replay(
         _ mutations: Span<UInt8>, on state: Span<UInt8>
     ) throws(WireError) -> [UInt8] {
         var copy: [UInt8] = []
@@ -238,7 +238,7 @@ public class AnyNode {
     /// Applies a change of ownership from the history.
     func redo(_ fact: OwnershipFact) {}
 
-    func endConnection(_ owned: Owned, _ turn: Turn) {}
+    func endConnection(_ owned: OwnedKeys, _ turn: Turn) {}
 
     func react(to change: ChildChange, _ turn: Turn) {}
 
@@ -257,8 +257,8 @@ public class AnyNode {
     /// Forgets an effect of the node that has ended.
     func forgetEffect(_ id: EffectID) {}
 
-    /// Tells sagas of other nodes that this node was removed.
-    func closeDesk() {}
+    /// Informs the follower that this node was removed: see ``NodeFollower``.
+    func closeFollower() {}
 
     // Values that wait in middleware retain the node.
     /// Releases the middleware of a removed node.
@@ -360,5 +360,18 @@ extension AnyNode {
         var node: AnyNode? = self
         for name in path.components { node = node?.children[name] }
         return node
+    }
+}
+
+extension KeptPlace {
+    /// Describes a node in its current state.
+    init(_ node: AnyNode, path: SlicePath, withState: Bool) {
+        self.init(number: node.number, path: path)
+        let form = node.form
+        (reactor, fingerprint) = (form.name, form.fingerprint)
+        guard withState, !node.isCollection else { return }
+        var writer = WireWriter()
+        node.encodeState(into: &writer)
+        state = writer.bytes
     }
 }

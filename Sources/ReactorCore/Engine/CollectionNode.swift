@@ -2,7 +2,7 @@
 final class CollectionNode<R: Reactor>: AnyNode {
     let make: (WireKey) -> R
     /// Which connection holds which child; `nil` where the parent creates and removes the children.
-    var leases: LeaseBook?
+    private(set) var leases: LeaseBook?
 
     init(
         _ make: @escaping (WireKey) -> R, isLeased: Bool, number: UInt32, path: SlicePath,
@@ -22,8 +22,8 @@ final class CollectionNode<R: Reactor>: AnyNode {
         parent?.childFailed(failure, turn)
     }
 
-    public override var isCollection: Bool { true }
-    public override var actionSchema: WireSchema {
+    package override var isCollection: Bool { true }
+    package override var actionSchema: WireSchema {
         leases == nil ? super.actionSchema : LeaseAction.wireSchema
     }
 
@@ -60,13 +60,13 @@ final class CollectionNode<R: Reactor>: AnyNode {
         }
     }
 
-    override func endConnection(_ owned: Owned, _ turn: Turn) {
+    override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
         for key in owned.keys { end(key, owned.connection, turn) }
     }
 
     // Structural deltas add and remove keys, so a replica must start from the keys that exist. The
     // composed value contains the children themselves.
-    public override func encodeReplica(into writer: inout WireWriter) {
+    package override func encodeReplica(into writer: inout WireWriter) {
         Self.encode(Array(children.keys), into: &writer)
     }
 
@@ -100,38 +100,65 @@ final class CollectionNode<R: Reactor>: AnyNode {
     }
 }
 
-/// A change of the tree, as a structural delta of a collection carries it.
-@WireCodable
-public enum StructuralChange: Equatable, Sendable {
-    /// A child was created as node `number`; `parts` are the nodes created below it.
-    case create(key: WireKey, number: UInt32, parts: [NodePlace] = [])
-    /// The child and all nodes below it were removed.
-    case remove(key: WireKey)
-}
-
-/// A reactor without state that holds others, whose types are known only at run time.
-public struct Group: Reactor {
-    public typealias Action = NoReply
-    public typealias Mutation = NoReply
-
-    /// The children, in any order.
-    public var members: [(name: WireKey, reactor: any Reactor)]
-
-    /// Holds these reactors, each at its name.
-    public init(_ members: [(name: WireKey, reactor: any Reactor)]) { self.members = members }
-
-    public var initialState: State { State() }
-
-    public func children(_ visitor: inout ChildVisitor) {
-        for member in members { visitor.child(member.name, member.reactor) }
+// MARK: - Leases
+extension CollectionNode {
+    /// Applies a lease or a release, in the current transaction.
+    func carryOut(_ action: LeaseAction, _ turn: Turn) throws(Rejection) {
+        let connection = turn.transaction.caller.connection
+        if turn.undo.isRecording {
+            let key = action.key
+            if let page = leases?.page(key) {
+                turn.undo.add { [self] in leases?.restore(key, page) }
+            }
+        }
+        switch action {
+        case .lease(let key, let definesLifecycle):
+            try hold(key, connection, definesLifecycle: definesLifecycle, turn)
+        case .release(let key):
+            guard leases?.isHeld(key, by: connection) ?? false else {
+                throw Rejection(
+                    "not_leased", "\(path.appending(key)) is not leased by this connection")
+            }
+            turn.transaction.wishes.change(
+                .disown(node: number, key: key, connection: connection))
+            end(key, connection, turn)
+        }
     }
 
-    public static var documentation: String { "Holds other reactors and no state of its own." }
+    private func hold(
+        _ key: WireKey, _ connection: UInt64, definesLifecycle: Bool, _ turn: Turn
+    ) throws(Rejection) {
+        let isHeld = leases?.isHeld(key, by: connection) ?? false
+        guard isHeld || leases?.hasRoom(for: connection) ?? false else {
+            throw Rejection(
+                .quota,
+                "\(path): \(CoreLimits.leasesPerConnectionMax) leases of this connection, the most")
+        }
+        if children[key] == nil {
+            if !definesLifecycle { try checkKept() }
+            try checkCreation(of: key, turn.tree.mountedCount)
+            turn.create(key, in: self)
+        }
+        leases?.hold(key, by: connection, definesLifecycle: definesLifecycle)
+        turn.transaction.wishes.change(
+            .own(
+                node: number, key: key, connection: connection, definesLifecycle: definesLifecycle))
+    }
 
-    /// Empty.
-    @WireCodable
-    public struct State: Sendable, Equatable {
-        /// Makes the empty state.
-        public init() {}
+    // Only the parent removes such a child, and it may not know that the child exists.
+    private func checkKept() throws(Rejection) {
+        let keptCount = children.count - (leases?.definedCount ?? 0)
+        guard keptCount >= CoreLimits.keptChildrenMax else { return }
+        throw Rejection(
+            .quota,
+            "\(path): \(keptCount) children stay whoever leases them, keptChildrenMax is "
+                + "\(CoreLimits.keptChildrenMax): lease with definesLifecycle, or have the parent "
+                + "remove some")
+    }
+
+    /// Ends one connection's lease, and removes the child after the last lease that holds it.
+    func end(_ key: WireKey, _ connection: UInt64, _ turn: Turn) {
+        guard leases?.leave(key, connection) ?? false else { return }
+        turn.remove(key, from: self)
     }
 }

@@ -18,7 +18,11 @@ struct DeltaBuffer: ~Copyable {
     ) {
         start = writer.beginFrame(.delta, flags: flags, id: number, number: sequence)
         origin.encode(into: &writer)
+        assert(invariants())
     }
+
+    /// Number of bytes of all frames, with the one that is being written.
+    var byteCount: Int { writer.count }
 
     /// Number of bytes of the frame that is being written.
     var frameByteCount: Int { writer.count &- start }
@@ -26,17 +30,41 @@ struct DeltaBuffer: ~Copyable {
     /// Ends the frame. Returns the first byte of its header, and its end, exclusive.
     mutating func end() -> (start: Int, end: Int) {
         writer.endFrame(at: start)
+        assert(invariants())
         return (start, writer.count)
     }
 
     /// Drops the frame that is being written.
-    mutating func drop() { writer.truncate(to: start) }
+    mutating func drop() {
+        writer.truncate(to: start)
+        assert(invariants())
+    }
 
-    /// Number of bytes that `mutation` takes.
-    mutating func measure(_ mutation: any AnyMutation) -> Int {
+    /// Drops what follows the first `byteCount` bytes.
+    mutating func truncate(to byteCount: Int) {
+        writer.truncate(to: byteCount)
+        start = min(start, byteCount)
+        assert(invariants())
+    }
+
+    /// Drops all frames, and keeps a capacity of at most `capacityMax` bytes.
+    mutating func removeAll(keepingAtMost capacityMax: Int) {
+        writer.removeAll(keepingAtMost: capacityMax)
+        start = 0
+        assert(invariants())
+    }
+
+    /// Number of bytes that `encode` appends; removes them again.
+    mutating func measure(_ encode: (inout WireWriter) -> Void) -> Int {
         let before = writer.count
-        mutation.encode(into: &writer)
-        defer { writer.truncate(to: before) }
+        encode(&writer)
+        defer {
+            writer.truncate(to: before)
+            assert(invariants())
+        }
         return writer.count - before
     }
+
+    /// The frame that is being written, or was written last, lies within the bytes.
+    func invariants() -> Bool { start >= 0 && start <= writer.count }
 }

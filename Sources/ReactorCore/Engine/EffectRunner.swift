@@ -385,11 +385,11 @@ extension EffectRunner {
     }
 
     /// Cancels all effects and sagas. Returns the effects whose work has not ended.
-    func dismiss() -> EffectRollCall {
+    func dismiss() -> DismissedEffects {
         let ids = orphans.union(running.sorted.map(\.id)).sorted { $0.number < $1.number }
         let called = ids.map { id in (id: id, listing: listing(of: id)) }
         for id in ids { cancel(id) }
-        return EffectRollCall(called)
+        return DismissedEffects(called)
     }
 
     private func listing(of id: EffectID) -> EffectListing {

@@ -23,11 +23,13 @@ struct LeaseBook {
             counts[connection, default: 0] += 1
         }
         if definesLifecycle { defined.insert(key) }
+        assert(invariants(at: key))
     }
 
     /// Ends a lease. Returns whether the child is to be removed: no connection holds it any more,
     /// and one of its leases defined its lifetime.
     mutating func leave(_ key: WireKey, _ connection: UInt64) -> Bool {
+        defer { assert(invariants(at: key)) }
         guard holders[key]?.removeValue(forKey: connection) != nil else { return false }
         let left = (counts[connection] ?? 1) - 1
         counts[connection] = left > 0 ? left : nil
@@ -50,6 +52,7 @@ struct LeaseBook {
         for connection in page.holders.keys { counts[connection, default: 0] += 1 }
         holders[key] = page.holders.isEmpty ? nil : page.holders
         if page.isDefined { defined.insert(key) } else { defined.remove(key) }
+        assert(invariants(at: key))
     }
 
     /// Number of children whose lifetime a lease defined.
@@ -57,6 +60,14 @@ struct LeaseBook {
 
     /// Number of leases.
     var count: Int { counts.values.reduce(0, +) }
+
+    /// Each holder of a child is counted, and a child whose lifetime a lease defines has a holder;
+    /// checked for one child, since a check of all would take as long as the book is large.
+    func invariants(at key: WireKey) -> Bool {
+        let holders = holders[key]
+        return holders?.isEmpty != true && (holders != nil || !defined.contains(key))
+            && (holders ?? [:]).keys.allSatisfy { counts[$0] ?? 0 > 0 }
+    }
 }
 
 /// The entry of one child in a ``LeaseBook``.

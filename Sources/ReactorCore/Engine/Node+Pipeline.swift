@@ -181,7 +181,7 @@ extension Node {
                     $0.arrive(state: $1, from: stage + 1, $2)
                 }
             }
-            if let last = states.last { rules.presented = last }
+            if let last = states.last { rules.show(last) }
         } catch {
             turn.complain("\(path): \(error)")
         }
@@ -192,10 +192,10 @@ extension Node {
 extension Node {
     /// Adds `tap`; releasing the token removes it.
     func addTap(_ tap: NodeTap<R>) -> StoreToken {
-        let id = orderedRules().taps.add(tap)
+        let id = orderedRules().add(tap)
         weighRules()
         return StoreToken { [weak self] in
-            self?.rules?.taps.remove(id)
+            self?.rules?.removeTap(id)
             self?.weighRules()
         }
     }
@@ -236,26 +236,24 @@ extension Node {
             !actions.isIdentity || !mutations.isIdentity || !states.isIdentity
                 || !middleware.isEmpty
         else { return }
-        let rules = orderedRules()
-        if !actions.isIdentity { rules.actions = TransformRun(actions) }
-        if !mutations.isIdentity { rules.mutations = TransformRun(mutations) }
-        if !states.isIdentity {
-            rules.states = TransformRun(states)
-            // A stream may pass nothing for a while, and clients need a state to show.
-            rules.presented = state
-        }
-        for one in middleware { _ = rules.middleware.add(InstalledMiddleware(one)) }
-        weighRules()
+        let rules = NodeRules<R>(
+            actions: actions.isIdentity ? nil : TransformRun(actions),
+            mutations: mutations.isIdentity ? nil : TransformRun(mutations),
+            states: states.isIdentity ? nil : TransformRun(states))
+        // A stream may pass nothing for a while, and clients need a state to show.
+        if !states.isIdentity { rules.show(state) }
+        for one in middleware { _ = rules.add(InstalledMiddleware(one)) }
+        setRules(rules)
     }
 
     /// Adds middleware; releasing the token removes it.
     func add(_ middleware: Middleware<R>) -> StoreToken {
         let installed = InstalledMiddleware(middleware)
-        let id = orderedRules().middleware.add(installed)
+        let id = orderedRules().add(installed)
         weighRules()
         return StoreToken { [weak self, life = installed.life] in
             life.end()
-            self?.rules?.middleware.remove(id)
+            self?.rules?.removeMiddleware(id)
             self?.weighRules()
         }
     }

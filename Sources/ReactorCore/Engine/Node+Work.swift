@@ -91,7 +91,7 @@ extension Node {
         guard turn.tree.isOpen else { return false }
         openSources(turn)
         openStreams(turn)
-        turn.tree.sagas.begin(reactor.sagas, of: self)
+        for saga in reactor.sagas { saga.begin(self, turn.tree) }
         let mutations = reactor.start(state: state)
         guard mutations.count > 0 || mutations.extras != nil else { return false }
         commit(mutations, turn)

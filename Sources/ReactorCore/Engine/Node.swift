@@ -23,17 +23,17 @@ public final class Node<R: Reactor>: AnyNode {
     }
 
     /// The state as clients see it, after ``Reactor/transform(state:)``.
-    public var presented: R.State { rules?.presented ?? state }
+    @usableFromInline package var presented: R.State { rules?.presented ?? state }
 
-    public override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
+    package override var isShownByValue: Bool { !(rules?.states?.isOneForOne ?? true) }
     override var isReacting: Bool { R.isReacting }
-    override var form: ReactorForm { ReactorForm.of(R.self) }
+    override var form: ReactorForm { R.form }
     override var formerNames: [String] { R.formerNames }
-    public override var documentation: String { R.documentation }
-    public override var actionSchema: WireSchema { R.Action.wireSchema }
-    public override var mutationSchema: WireSchema { R.Mutation.wireSchema }
-    public override var stateSchema: WireSchema { R.State.wireSchema }
-    public override var replySchema: WireSchema? {
+    package override var documentation: String { R.documentation }
+    package override var actionSchema: WireSchema { R.Action.wireSchema }
+    package override var mutationSchema: WireSchema { R.Mutation.wireSchema }
+    package override var stateSchema: WireSchema { R.State.wireSchema }
+    package override var replySchema: WireSchema? {
         R.Reply.self == NoReply.self ? nil : R.Reply.wireSchema
     }
 
@@ -44,11 +44,11 @@ public final class Node<R: Reactor>: AnyNode {
         try R._step(self, bytes, &cursor, turn)
     }
 
-    public override func encodeState(into writer: inout WireWriter) {
+    package override func encodeState(into writer: inout WireWriter) {
         state.encode(into: &writer)
     }
 
-    public override func replay(
+    package override func replay(
         _ mutations: Span<UInt8>, on state: Span<UInt8>
     ) throws(WireError) -> [UInt8] {
         var copy = try R.State(wireBytes: state)
@@ -111,7 +111,7 @@ public final class Node<R: Reactor>: AnyNode {
 
     override func presentRestored(_ turn: Turn) {
         guard let rules, let states = rules.states else { return }
-        rules.presented = state
+        rules.show(state)
         // A stream's output depends on time that has passed.
         if !states.isStreamed { present(state, turn) }
     }
@@ -121,7 +121,7 @@ public final class Node<R: Reactor>: AnyNode {
         presented.encode(into: &writer)
     }
 
-    public override func drainChanges() -> StateChanges {
+    package override func drainChanges() -> StateChanges {
         let changes = R._drain(&place.value)
         // A transformed state may change where the state itself does not.
         return rules?.presented == nil ? changes : .all
@@ -134,7 +134,7 @@ public final class Node<R: Reactor>: AnyNode {
         return presented.encode(at: field, into: &writer)
     }
 
-    override func endConnection(_ owned: Owned, _ turn: Turn) {
+    override func endConnection(_ owned: OwnedKeys, _ turn: Turn) {
         commit(reactor.connectionEnded(owned, state: state, context: Context(turn, self)), turn)
     }
 
@@ -172,7 +172,7 @@ public final class Node<R: Reactor>: AnyNode {
         weighRules()
     }
 
-    override func closeDesk() { rules?.sagas?.close() }
+    override func closeFollower() { rules?.follower?.close() }
 
     override func dropMiddleware() { rules?.dropMiddleware() }
 
@@ -192,6 +192,12 @@ extension Node {
         return made
     }
 
+    /// Sets the node's first rules.
+    func setRules(_ rules: NodeRules<R>) {
+        self.rules = rules
+        weighRules()
+    }
+
     /// Removes empty rules, and updates the node's path, after an addition or a removal.
     func weighRules() {
         if let rules, !rules.isNeeded { self.rules = nil }
@@ -203,7 +209,7 @@ extension Node {
         _ id: EffectID, cause: R.Action?, until: (@Sendable (any Sendable) -> Bool)?
     ) {
         guard until != nil || (cause != nil && !neverCancels) else { return }
-        orderedRules().tracked.append(TrackedEffect(id: id, cause: cause, until: until))
+        orderedRules().track(TrackedEffect(id: id, cause: cause, until: until))
         weighRules()
     }
 
@@ -225,7 +231,7 @@ extension Node {
         } catch {
             // Remembering this spares later actions the slow path.
             neverCancels = true
-            rules?.tracked.removeAll { $0.until == nil }
+            rules?.forgetCauses()
             weighRules()
             return false
         }
@@ -453,7 +459,7 @@ extension Node {
         let presented = rules?.presented
         turn.undo.add { [self] in
             place.value = saved
-            rules?.presented = presented
+            rules?.show(presented)
         }
         turn.saveSequences(of: self)
     }

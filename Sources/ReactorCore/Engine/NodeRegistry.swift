@@ -28,7 +28,7 @@ final class NodeRegistry {
     }
 
     /// Adds a node; a `snapshot` in progress is of a time before it and does not need it.
-    func add(_ node: AnyNode, during snapshot: TreeSnapshot?) {
+    func add(_ node: AnyNode, during snapshot: (any NodeSaver)?) {
         nodes[node.number] = node
         node.move(to: order.count)
         order.append(node)
@@ -37,7 +37,7 @@ final class NodeRegistry {
     }
 
     /// Removes a node, and saves it first if a `snapshot` in progress still needs it.
-    func remove(_ node: AnyNode, during snapshot: TreeSnapshot?) {
+    func remove(_ node: AnyNode, during snapshot: (any NodeSaver)?) {
         snapshot?.save(node)
         nodes[node.number] = nil
         let index = node.orderIndex
@@ -90,4 +90,13 @@ final class NodeRegistry {
         return nodes.count == order.count && node.orderIndex == index
             && nodes[node.number] === node
     }
+}
+
+/// Saves nodes before they change or leave the tree, for a snapshot of an earlier moment.
+protocol NodeSaver: AnyObject {
+    /// Saves a node that has not been saved yet.
+    func save(_ node: AnyNode)
+
+    /// Saves a node that moves to an index which the snapshot has passed.
+    func saveMoving(_ node: AnyNode, to index: Int)
 }

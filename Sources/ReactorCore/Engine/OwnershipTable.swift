@@ -16,9 +16,11 @@ struct OwnershipTable {
             takings += 1
             keys[connection, default: [:]][node, default: [:]][key] = takings
             owners[node, default: []].insert(connection)
+            assert(invariants(at: node, connection))
         case .disown(let node, let key, let connection):
             keys[connection]?[node]?[key] = nil
             if keys[connection]?[node]?.isEmpty ?? false { forget(node, of: connection) }
+            assert(invariants(at: node, connection))
         case .end(let connection): _ = take(connection: connection)
         }
     }
@@ -67,10 +69,19 @@ struct OwnershipTable {
     private mutating func dropOwner(_ connection: UInt64, of node: UInt32) {
         owners[node]?.remove(connection)
         if owners[node]?.isEmpty ?? false { owners[node] = nil }
+        assert(invariants(at: node, connection))
     }
 
     /// Number of owned keys.
     var count: Int {
         keys.values.reduce(0) { sum, nodes in nodes.values.reduce(sum) { $0 + $1.count } }
+    }
+
+    /// A connection is an owner of a node exactly if it owns a key of it; checked for one pair,
+    /// since a check of all would take as long as the table is large.
+    func invariants(at node: UInt32, _ connection: UInt64) -> Bool {
+        let keys = keys[connection]?[node]
+        return keys?.isEmpty != true
+            && (keys != nil) == (owners[node]?.contains(connection) ?? false)
     }
 }

@@ -17,7 +17,7 @@ public struct SliceCapture: Sendable {
     }
 
     /// Encodes the captured value. *Cost*: O(slice size).
-    public func encode() -> SliceEncoding {
+    package func encode() -> SliceEncoding {
         var writer = WireWriter()
         let isThere = write(&writer) == .found
         if !isThere { writer.removeAll() }
@@ -30,11 +30,11 @@ public struct SliceCapture: Sendable {
 /// An encoded slice.
 public struct SliceEncoding: Sendable {
     /// One CBOR item; empty where the slice has no value.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Whether the slice has a value.
-    public let isThere: Bool
+    package let isThere: Bool
     /// ``WireChecksum`` of the bytes.
-    public let checksum: UInt64
+    package let checksum: UInt64
 }
 
 /// A node's state with the states of all nodes below it.

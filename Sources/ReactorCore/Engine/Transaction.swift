@@ -29,6 +29,7 @@ struct Transaction {
     mutating func begin(by caller: Caller, _ origin: Origin) {
         self.caller = caller
         self.origin = origin
+        assert(invariants())
     }
 
     /// Sets the client's action that the tree dispatches next.
@@ -37,13 +38,22 @@ struct Transaction {
     }
 
     /// Sets the number of the next action of the same caller.
-    mutating func begin(ordinal: UInt64) { origin.ordinal = ordinal }
+    mutating func begin(ordinal: UInt64) {
+        origin.ordinal = ordinal
+        assert(invariants())
+    }
 
     /// Sets an origin, and keeps the caller.
-    mutating func begin(of origin: Origin) { self.origin = origin }
+    mutating func begin(of origin: Origin) {
+        self.origin = origin
+        assert(invariants())
+    }
 
     /// Gives the effects of the current action a name of their client's; `nil` ends that.
-    mutating func name(_ scope: CancelScope?) { cancelScope = scope }
+    mutating func name(_ scope: CancelScope?) {
+        cancelScope = scope
+        assert(invariants())
+    }
 
     mutating func refuseWaits(_ refusesWaits: Bool) { self.refusesWaits = refusesWaits }
 
@@ -75,9 +85,15 @@ struct Transaction {
     /// Makes the transaction an applied one. Returns its sequence.
     mutating func apply() -> UInt64 {
         lastSequence &+= 1
+        assert(invariants())
         return lastSequence
     }
 
     /// Continues from `sequence`, which comes from a history.
     mutating func continueHistory(after sequence: UInt64) { lastSequence = sequence }
+
+    /// Only a client's own actions have a name under which that client may cancel their effects.
+    func invariants() -> Bool {
+        wishes.invariants() && cancelScope.map { $0.client == caller.client } ?? true
+    }
 }

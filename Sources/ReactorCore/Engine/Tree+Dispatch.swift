@@ -147,14 +147,14 @@ extension Tree {
 
     /// Ends a connection: each reactor of which it owned a key decides its reaction, in a
     /// transaction of its own.
-    public func endConnection(_ connection: UInt64) {
+    package func endConnection(_ connection: UInt64) {
         effects.cancel(ofConnection: connection)
         let owned = ownership.take(connection: connection)
         if !owned.isEmpty { turn.record(.ownership(.end(connection: connection))) }
         for (number, keys) in owned {
             guard let node = node(number) else { continue }
             turn.transaction.begin(by: .daemon, .daemon)
-            node.endConnection(Owned(connection: connection, keys: keys), turn)
+            node.endConnection(OwnedKeys(connection: connection, keys: keys), turn)
             finishEmission()
         }
     }
@@ -172,14 +172,14 @@ extension Tree {
 // MARK: - Several actions as one transaction
 extension Tree {
     /// One action of a batch.
-    public struct BatchItem {
+    package struct BatchItem {
         /// The node that the action is for.
-        public var node: AnyNode
+        package var node: AnyNode
         /// The range of the action's bytes in those of the batch.
-        public var range: Range<Int>
+        package var range: Range<Int>
 
         /// Makes an action of a batch.
-        public init(node: AnyNode, range: Range<Int>) {
+        package init(node: AnyNode, range: Range<Int>) {
             self.node = node
             self.range = range
         }
@@ -189,7 +189,7 @@ extension Tree {
     ///
     /// Each action sees the state that the earlier ones left. A rejection names the action's index.
     /// `cancel` and `mayWait` mean the same as for a single action, at each node.
-    public func transact(
+    package func transact(
         _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
         cancel: String? = nil, mayWait: Bool = true
     ) -> DispatchResult {
@@ -203,7 +203,7 @@ extension Tree {
     /// states of the tree smaller; otherwise it fails with `rejection`.
     ///
     /// *Cost*: encodes the states that the actions change.
-    public func transactShrinking(
+    package func transactShrinking(
         _ items: [BatchItem], _ bytes: Span<UInt8>, by caller: Caller, ordinal: UInt64,
         cancel: String? = nil, mayWait: Bool = true, else rejection: Rejection
     ) -> ShrinkResult {
@@ -222,13 +222,13 @@ extension Tree {
     }
 
     /// The result of actions that had to make the tree smaller.
-    public struct ShrinkResult: Sendable {
+    package struct ShrinkResult: Sendable {
         /// The result of the dispatch.
-        public var result: DispatchResult
+        package var result: DispatchResult
         /// Bytes encoded to measure the states.
-        public var workByteCount: Int
+        package var workByteCount: Int
         /// Number of bytes by which the states shrank.
-        public var shrunkByteCount: Int
+        package var shrunkByteCount: Int
     }
 
     /// Calls `refusal` before the transaction ends, and rolls it back if that returns a rejection.

@@ -3,9 +3,9 @@ import ReactorBytes
 /// The authoritative tree of reactors: every change of a root's state happens here, one transaction
 /// after another.
 ///
-/// It coordinates its parts: the mounted nodes, the turn, ownerships, effects, durable tasks and
-/// sagas. *Place*: the server (or an in-process ``Store``) passes actions to it; its ``turn``
-/// collects their results. *Owner*: one thread; nothing here is re-entrant.
+/// It coordinates its parts: the mounted nodes, the turn, ownerships, effects and durable tasks.
+/// *Place*: the server (or an in-process ``Store``) passes actions to it; its ``turn`` collects
+/// their results. *Owner*: one thread; nothing here is re-entrant.
 public final class Tree {
     /// The node at `/`.
     public let root: AnyNode
@@ -21,11 +21,12 @@ public final class Tree {
     let effects: EffectRunner
     /// Durable tasks.
     let tasks: TaskRunner
-    let sagas: SagaRunner
+    /// The parts that layers above the engine have added.
+    private var parts: [ObjectIdentifier: any TreePart] = [:]
     /// Whether the reactors have been started.
     private(set) var isOpen = false
     /// Called with every new node, after its insertion into the tree.
-    public var onMount: ((AnyNode) -> Void)?
+    package var onMount: ((AnyNode) -> Void)?
 
     /// Mounts `reactor` as the root, with all its static children.
     ///
@@ -50,7 +51,6 @@ public final class Tree {
         nodes = NodeRegistry()
         effects = EffectRunner(nodes, turn, environment)
         tasks = TaskRunner(nodes, effects, turn)
-        sagas = SagaRunner(nodes, effects, turn)
         root = Node(reactor, number: 0, path: path, parent: nil)
         turn.settle(in: self)
         nodes.add(root, during: nil)
@@ -83,6 +83,15 @@ public final class Tree {
         }
     }
 
+    /// The tree's part of type `type`, made at the first use.
+    func part<Part: TreePart>(_ type: Part.Type) -> Part {
+        let id = ObjectIdentifier(type)
+        if let part = parts[id] as? Part { return part }
+        let part = Part(self)
+        parts[id] = part
+        return part
+    }
+
     /// The revision after the last applied transaction.
     public var revision: Revision { Revision(epoch: turn.epoch, sequence: turn.sequence) }
 }
@@ -93,7 +102,7 @@ extension Tree {
     public func node(_ number: UInt32) -> AnyNode? { nodes[number] }
 
     /// The deepest node on `path`, and the rest of the path inside its state.
-    public func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
+    package func resolve(_ path: SlicePath) -> (node: AnyNode, field: ArraySlice<WireKey>) {
         var node = root
         var rest = path.components[...]
         while let name = rest.first, let child = node.children[name] {
@@ -110,13 +119,13 @@ extension Tree {
     }
 
     /// The mounted nodes, parents before children, siblings in ascending order of their names.
-    public func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
+    package func forEachNode(_ body: (AnyNode) -> Void) { root.visit(body) }
 
     /// Number of nodes in the tree.
-    public var mountedCount: Int { nodes.count }
+    package var mountedCount: Int { nodes.count }
 
     /// The id of the reactor in `node`.
-    public func id(of node: AnyNode) -> ReactorID {
+    package func id(of node: AnyNode) -> ReactorID {
         ReactorID(epoch: turn.epoch, node: node.number)
     }
 
@@ -218,7 +227,7 @@ extension Tree {
     func forget(_ node: AnyNode) {
         forgetWork(of: node)
         effects.cancel(ofNode: node.number)
-        node.closeDesk()
+        node.closeFollower()
         node.dropMiddleware()
         node.removeChildren()
     }
@@ -232,7 +241,7 @@ extension WireSchema {
     }
 }
 
-// MARK: - Effects, tasks and sagas
+// MARK: - Effects and tasks
 extension Tree {
     /// The connections that own keys of reactors.
     var ownership: OwnershipTable {
@@ -248,7 +257,7 @@ extension Tree {
     }
 
     /// Starts the effects of committed transactions.
-    public func start(_ effects: [PendingEffect]) {
+    package func start(_ effects: [PendingEffect]) {
         for effect in effects { effect.start() }
     }
 
@@ -260,44 +269,47 @@ extension Tree {
 
     /// Whether effects of the transaction numbered `sequence` run; sources and streams of
     /// transforms do not count.
-    public func runsEffects(of sequence: UInt64) -> Bool { effects.runs(of: sequence) }
+    package func runsEffects(of sequence: UInt64) -> Bool { effects.runs(of: sequence) }
 
     /// Calls `job` when no effect of the transaction numbered `sequence` is left, or at once if
     /// there is none: see ``runsEffects(of:)``.
-    public func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
+    package func whenEffectsEnd(of sequence: UInt64, _ job: @escaping () -> Void) {
         effects.whenEnded(of: sequence, job)
     }
 
-    /// Cancels all effects and sagas. Returns the effects whose end the daemon waits for: these,
+    /// Cancels all effects. Returns the effects whose end the daemon waits for: these,
     /// and earlier cancelled ones that still run.
-    public func dismissEffects() -> EffectRollCall { effects.dismiss() }
+    package func dismissEffects() -> DismissedEffects { effects.dismiss() }
 
     /// The effects that have not ended, in the order of the requests.
-    public var effectsUnderWay: [EffectListing] { effects.listings }
+    package var effectsUnderWay: [EffectListing] { effects.listings }
 
     /// Number of dropped emissions of cancelled effects.
-    public var lateEmissions: UInt64 { effects.lateEmissions }
+    package var lateEmissions: UInt64 { effects.lateEmissions }
 
     /// Starts the tasks that were recorded before the tree was opened, once the current turn is
     /// committed.
-    public func resumeTasks() { tasks.resume() }
+    package func resumeTasks() { tasks.resume() }
 
     /// The current tasks, to be collected on any thread.
-    public func copyTasks() -> @Sendable () -> [TaskFact] { tasks.copy() }
-
-    /// Runs a saga of the reactor of `node`, until it ends, is cancelled, or the reactor is
-    /// removed.
-    ///
-    /// The saga counts as one effect towards ``Tree/effectsMax``; its forks do not count. Its error
-    /// goes to ``Reactor/error(_:action:state:)``.
-    public func runSaga<R: Reactor, Value: Sendable>(
-        on node: Node<R>, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
-    ) -> SagaHandle<Value> {
-        sagas.run(on: node, body)
-    }
+    package func copyTasks() -> @Sendable () -> [TaskFact] { tasks.copy() }
 
     /// Adds `tap` to the reactor of `node`; releasing the token removes it.
-    public func addTap<R: Reactor>(to node: Node<R>, _ tap: NodeTap<R>) -> StoreToken {
+    package func addTap<R: Reactor>(to node: Node<R>, _ tap: NodeTap<R>) -> StoreToken {
         node.addTap(tap)
+    }
+}
+
+/// A part of a tree that a layer above the engine adds.
+///
+/// *Owner*: the tree, which makes it at its first use: see ``Tree/part(_:)``.
+protocol TreePart: AnyObject {
+    init(_ tree: Tree)
+}
+
+extension DismissedEffects {
+    /// The effects that have not ended.
+    package func missing(in tree: Tree) -> [EffectListing] {
+        listings { tree.effects.orphans.contains($0) }
     }
 }

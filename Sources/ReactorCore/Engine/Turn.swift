@@ -5,7 +5,7 @@ import ReactorWire
 /// the transactions.
 ///
 /// *Place*: owned by a ``Tree``; nodes write into it, the server reads it at the end of the turn.
-public final class Turn {
+public final class Turn: CommitQueue {
     // Encoding a mutation receives nothing through which it could reach the turn, so accesses
     // cannot overlap.
     @usableFromInline let deltas: Place<DeltaBuffer>
@@ -30,10 +30,10 @@ public final class Turn {
     /// Whether the tree is close to its limit of effects.
     private(set) var isCrowded = false
     /// The snapshot in progress; nodes are saved in it before they change.
-    private(set) var snapshot: TreeSnapshot?
+    private(set) var snapshot: (any NodeSaver)?
     @usableFromInline let shortPlace = Place(true)
     /// Whether ``facts`` are collected, for a journal.
-    public var recordsFacts = false
+    package private(set) var recordsFacts = false
 
     /// The transaction in progress.
     var transaction: Transaction {
@@ -60,13 +60,13 @@ public final class Turn {
     public var sequence: UInt64 { transaction.lastSequence }
 
     /// The position of a delta of a replicated node.
-    public struct Change {
+    package struct Change {
         /// The node that changed.
-        public let node: AnyNode
+        package let node: AnyNode
         /// First byte of the frame's header among the turn's deltas.
-        public let start: Int
+        package let start: Int
         /// End of the frame, exclusive.
-        public let end: Int
+        package let end: Int
     }
 }
 
@@ -107,7 +107,8 @@ extension Turn {
 
     /// Refuses mutations of other nodes that are too large to encode.
     func check(_ mutation: any AnyMutation, of node: AnyNode) throws(Rejection) {
-        if recordsDeltas { try checkSize(deltas.value.measure(mutation), of: node) }
+        guard recordsDeltas else { return }
+        try checkSize(deltas.value.measure { mutation.encode(into: &$0) }, of: node)
     }
 
     private func checkSize(_ byteCount: Int, of node: AnyNode) throws(Rejection) {
@@ -132,13 +133,13 @@ extension Turn {
     }
 
     /// Has each node saved in `snapshot` before it changes.
-    func beginSnapshot(_ snapshot: TreeSnapshot) {
+    func beginSnapshot(_ snapshot: any NodeSaver) {
         self.snapshot = snapshot
         weighWay()
     }
 
     /// Ends the use of a snapshot, unless another is in progress.
-    func endSnapshot(_ snapshot: TreeSnapshot) {
+    func endSnapshot(_ snapshot: any NodeSaver) {
         guard self.snapshot === snapshot else { return }
         self.snapshot = nil
         weighWay()
@@ -155,7 +156,7 @@ extension Turn {
         undo.begin()
         weighWay()
         return Mark(
-            byteCount: deltas.value.writer.count, changeCount: news.changes.count,
+            byteCount: deltas.value.byteCount, changeCount: news.changes.count,
             effectCount: news.effects.count, reactions: reactions)
     }
 
@@ -176,7 +177,7 @@ extension Turn {
     /// Undoes the changes of the reversible transaction, clears its requests, and ends it.
     func rollBack(to mark: Mark) {
         while let step = undo.popStep() { step() }
-        deltas.value.writer.truncate(to: mark.byteCount)
+        deltas.value.truncate(to: mark.byteCount)
         news.changes.removeSubrange(mark.changeCount...)
         news.effects.removeSubrange(mark.effectCount...)
         _ = undo.takeRefusal()
@@ -221,28 +222,28 @@ extension Turn {
     public var isQuiet: Bool { news.isEmpty }
 
     /// The positions of the deltas of replicated nodes.
-    public var changes: [Change] { news.changes }
+    package var changes: [Change] { news.changes }
 
     /// Changed nodes that are watched, or below a watched node; each once a turn.
-    public var touched: [AnyNode] { news.touched }
+    package var touched: [AnyNode] { news.touched }
 
     /// Nodes that this turn removed.
-    public var removed: [AnyNode] { news.removed }
+    package var removed: [AnyNode] { news.removed }
 
     /// Effects that start when their transactions are committed.
-    public var effects: [PendingEffect] { news.effects }
+    package var effects: [PendingEffect] { news.effects }
 
     /// Failures of actions after their outcomes were decided.
-    public var failures: [LateFailure] { news.failures }
+    package var failures: [LateFailure] { news.failures }
 
     /// Failures that no client waits for: for the log.
-    public var complaints: [String] { news.complaints }
+    package var complaints: [String] { news.complaints }
 
     /// Facts for a journal besides deltas; empty unless ``recordsFacts``.
-    public var facts: [NodeFact] { news.facts }
+    package var facts: [NodeFact] { news.facts }
 
     /// Bytes of the delta frames so far.
-    public var deltaByteCount: Int { deltas.value.writer.count }
+    public var deltaByteCount: Int { deltas.value.byteCount }
 
     /// Appends a frame without a body after the deltas.
     public func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
@@ -255,7 +256,7 @@ extension Turn {
     }
 
     /// The delta frames so far. *Cost*: copies them.
-    public var deltaBytes: [UInt8] { deltas.value.writer.bytes }
+    package var deltaBytes: [UInt8] { deltas.value.writer.bytes }
 }
 
 // MARK: - Adding results
@@ -273,6 +274,9 @@ extension Turn {
         if let last = failures.last, last.origin == origin, last.code == failure.code { return }
         report(failure)
     }
+
+    /// Collects ``facts`` from now on.
+    package func recordFacts() { recordsFacts = true }
 
     /// Adds a fact for the journal.
     func record(_ fact: NodeFact) { if recordsFacts { news.facts.append(fact) } }
@@ -336,10 +340,10 @@ extension Turn {
     func begin(epoch: UInt64) { self.epoch = epoch }
 
     /// Whether there are answers to take.
-    public var hasResolutions: Bool { !news.resolutions.isEmpty }
+    package var hasResolutions: Bool { !news.resolutions.isEmpty }
 
     /// Takes the answers given so far.
-    public func takeResolutions() -> [Resolution] {
+    package func takeResolutions() -> [Resolution] {
         let taken = news.resolutions
         news.resolutions.removeAll()
         return taken
@@ -360,7 +364,7 @@ extension Turn {
     /// The caller has taken the deltas and lists that it needs before.
     public func begin() {
         number &+= 1
-        deltas.value.writer.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
+        deltas.value.removeAll(keepingAtMost: Self.deltaBytesKeptMax)
         if !news.isEmpty { news.removeAll() }
     }
 }

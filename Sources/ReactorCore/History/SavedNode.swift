@@ -1,12 +1,12 @@
 /// A node at one revision, to be encoded on any thread.
-public struct SavedNode: Sendable {
+package struct SavedNode: Sendable {
     /// The node's place in the tree, and when it changed.
-    public let head: NodeHead
+    package let head: NodeHead
     // The closure holds a copy of the state, which shares storage with it; encoding happens later.
     let encodeState: @Sendable (inout WireWriter) -> Void
 
     /// Appends the form that ``TreeRecovery`` reads.
-    public func encode(into writer: inout WireWriter) {
+    package func encode(into writer: inout WireWriter) {
         head.encode(into: &writer)
         var state = WireWriter()
         encodeState(&state)
@@ -16,19 +16,19 @@ public struct SavedNode: Sendable {
 
 /// The parts of a node in a snapshot besides its state.
 @WireCodable
-public struct NodeHead: Equatable, Sendable {
+package struct NodeHead: Equatable, Sendable {
     /// ``AnyNode/number``.
-    public var number: UInt32
+    package var number: UInt32
     /// The number of the parent; its own at the root.
-    public var parent: UInt32
+    package var parent: UInt32
     /// The last component of its path.
-    public var name: WireKey
+    package var name: WireKey
     /// Sequence of the transaction that created it.
-    public var birth: UInt64
+    package var birth: UInt64
     /// Sequence of the last transaction that changed it or a node below it.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The fingerprint of its types.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// ``AnyNode/reactorName``; empty in histories that do not record it.
-    public var reactor: String = ""
+    package var reactor: String = ""
 }

@@ -1,5 +1,5 @@
 /// The reason why a state was not imported.
-public enum ImportError: Error, Equatable, Sendable {
+package enum ImportError: Error, Equatable, Sendable {
     /// There is no reactor at the path, and none can be created.
     case missing(path: String)
     /// The reactor's types cannot read it.
@@ -8,7 +8,7 @@ public enum ImportError: Error, Equatable, Sendable {
 
 extension ImportError: CustomStringConvertible {
     /// The obstacle and its place.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missing(let path):
             "no reactor stands at \(path), and nothing above it makes children by their names"

@@ -13,7 +13,7 @@ public import ReactorWire
 /// *Cost*: a copy of each state, which shares storage with it until the sums are computed.
 public struct StateProbe: Sendable {
     /// The probed nodes, in the order of their sums.
-    public let nodes: [ProbedNode]
+    package let nodes: [ProbedNode]
     private let states: [@Sendable (inout WireWriter) -> Void]
 
     init(of nodes: [AnyNode]) {
@@ -22,7 +22,7 @@ public struct StateProbe: Sendable {
     }
 
     /// The checksum of each node's state, and the number of bytes encoded.
-    public func sums() -> (values: [UInt64], byteCount: Int) {
+    package func sums() -> (values: [UInt64], byteCount: Int) {
         var byteCount = 0
         let values = states.map { encode in
             var writer = WireWriter()

@@ -3,14 +3,14 @@ import ReactorWire
 // MARK: - Durable tasks
 extension TreeRecovery {
     /// Records that ids up to this one are in use.
-    public func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
+    package func skipTasks(to id: UInt64) { tree.tasks.skip(to: id) }
 
     /// Starts the history of `epoch` after a history that may have lost its end: later tasks get
     /// ids that no task had there.
-    public func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
+    package func numberTasksAnew(epoch: UInt64) { tree.tasks.begin(epoch: epoch) }
 
     /// Replays a task fact. Idempotent.
-    public func replay(_ fact: TaskFact) {
+    package func replay(_ fact: TaskFact) {
         // The id stays in use, even if the task's node no longer exists.
         tree.tasks.skip(to: fact.id)
         if case .done = fact { return tree.tasks.restore(fact) }
@@ -21,7 +21,7 @@ extension TreeRecovery {
     /// it is due. Converts older planned actions with ``Reactor/migrate(_:of:)``.
     ///
     /// *Place*: after ``finish(epoch:sequence:)``, before a start; not for a query about the past.
-    public func checkTasks() throws(RecoveryError) {
+    package func checkTasks() throws(RecoveryError) {
         for fact in tree.tasks.facts {
             guard let node = tree.node(fact.node) else { continue }
             switch fact {

@@ -8,9 +8,9 @@
 /// Restored nodes keep their numbers; a node that the history lacks gets a new one. A recovery
 /// decides nothing: it runs no `mutate`, no reaction and no effect. *Owner*: the tree's isolation,
 /// before the tree is opened.
-public final class TreeRecovery {
+package final class TreeRecovery {
     /// The tree to restore.
-    public let tree: Tree
+    package let tree: Tree
     /// Paths at and below which the history may be skipped.
     private let dropped: [SlicePath]
     /// Nodes by their numbers in the history.
@@ -20,16 +20,16 @@ public final class TreeRecovery {
     /// Initial states of the nodes that the current row creates.
     private var begun: [UInt32: KeptPlace] = [:]
     /// Nodes that the history does not contain; set at the end.
-    public private(set) var newcomers: [AnyNode] = []
+    package private(set) var newcomers: [AnyNode] = []
     /// Nodes of a snapshot whose parents have not been read, by the parents' numbers.
     private var waiting: [UInt32: [(head: NodeHead, state: [UInt8])]] = [:]
     private var lastNumber: UInt32 = 0
     /// The last probe, until its sums are read.
-    var held: HeldProbe?
+    private var held: HeldProbe?
 
     /// Recovers `tree`, which has just been made. The tree may lack the nodes at and below the
     /// paths of `dropped`.
-    public init(of tree: Tree, dropped: [SlicePath] = []) {
+    package init(of tree: Tree, dropped: [SlicePath] = []) {
         precondition(!tree.isOpen, "a tree that was opened has a history of its own")
         self.tree = tree
         self.dropped = dropped
@@ -37,17 +37,17 @@ public final class TreeRecovery {
     }
 
     /// Continues the effect numbers of `former`, so that its late emissions match no new effect.
-    public func succeed(_ former: Tree) { tree.effects.succeed(former.effects) }
+    package func succeed(_ former: Tree) { tree.effects.succeed(former.effects) }
 
     /// The node with `number` in the history, if it still exists.
-    public func node(_ number: UInt32) -> AnyNode? {
+    package func node(_ number: UInt32) -> AnyNode? {
         known[number].flatMap { $0.isGone ? nil : $0 }
     }
 
     /// Ends the replay: the tree continues the history from here.
     ///
     /// *Throws*: if a snapshot has nodes without their parents.
-    public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) {
+    package func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) {
         if let orphan = waiting.values.first?.first {
             throw .damaged("the snapshot has node \(orphan.head.number), but not what it is below")
         }
@@ -63,7 +63,7 @@ public final class TreeRecovery {
     }
 
     /// Paths of skipped nodes; only the topmost of each branch.
-    public var lostPaths: [SlicePath] {
+    package var lostPaths: [SlicePath] {
         let paths = Set(lost.values)
         return paths.filter { path in
             !(0..<path.components.count).contains {
@@ -96,7 +96,7 @@ public final class TreeRecovery {
 extension TreeRecovery {
     /// Assigns the numbers that static nodes have from this row on, and the recorded states of
     /// nodes whose types had changed. A static node that is not listed had been dropped.
-    public func place(_ places: [KeptPlace]) throws(RecoveryError) {
+    package func place(_ places: [KeptPlace]) throws(RecoveryError) {
         let numbers = Set(places.map(\.number))
         for node in tree.staticNodes
         where node !== tree.root && known[node.number] === node && !numbers.contains(node.number) {
@@ -120,12 +120,12 @@ extension TreeRecovery {
     }
 
     /// Stores the initial states of the nodes that the deltas of the same row create.
-    public func begin(_ places: [KeptPlace]) {
+    package func begin(_ places: [KeptPlace]) {
         for place in places { begun[place.number] = place }
     }
 
     /// Ends the replay of a row.
-    public func endRow() { if !begun.isEmpty { begun.removeAll() } }
+    package func endRow() { if !begun.isEmpty { begun.removeAll() } }
 
     private func restore(_ node: AnyNode, _ place: KeptPlace) throws(RecoveryError) {
         node.keep(as: place.reactor, place.fingerprint)
@@ -162,7 +162,7 @@ extension TreeRecovery {
 // MARK: - Snapshots
 extension TreeRecovery {
     /// Restores the nodes in a part of a snapshot.
-    public func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
+    package func restore(_ part: Span<UInt8>, from offset: Int = 0) throws(RecoveryError) {
         var cursor = WireCursor(offset: offset)
         while cursor.offset < part.count {
             let head: NodeHead
@@ -224,7 +224,7 @@ extension TreeRecovery {
 // MARK: - Deltas
 extension TreeRecovery {
     /// Replays the delta frames of a turn.
-    public func replay(_ deltas: Span<UInt8>) throws(RecoveryError) {
+    package func replay(_ deltas: Span<UInt8>) throws(RecoveryError) {
         var offset = 0
         while offset < deltas.count {
             let end = try replayFrame(deltas, from: offset)
@@ -360,7 +360,7 @@ extension SlicePath {
 // MARK: - Ownership
 extension TreeRecovery {
     /// Replays a change of ownership. Idempotent.
-    public func replay(_ fact: OwnershipFact) {
+    package func replay(_ fact: OwnershipFact) {
         if case .own(let number, _, _, _) = fact, node(number) == nil { return }
         switch fact {
         case .own(let number, _, _, _), .disown(let number, _, _): node(number)?.redo(fact)
@@ -374,4 +374,46 @@ extension TreeRecovery {
         }
         tree.ownership.apply(fact)
     }
+}
+
+// MARK: - Probes
+extension TreeRecovery {
+    /// Takes the probe that the daemon took at this point of the history.
+    package func probe(_ nodes: [ProbedNode]) {
+        held = HeldProbe(
+            sequence: tree.turn.sequence,
+            nodes: nodes.map { probed in
+                guard let node = node(probed.number), node.fingerprint == probed.fingerprint else {
+                    return nil
+                }
+                return (node.path.description, node.copyState())
+            })
+    }
+
+    /// Compares the last probe with the recorded sums.
+    ///
+    /// *Throws*: ``RecoveryError/diverged(path:sequence:)``.
+    package func compare(_ sums: [UInt64]) throws(RecoveryError) {
+        // The replay may have started from a snapshot between a probe and its sums.
+        guard let held else { return }
+        self.held = nil
+        for (probed, sum) in zip(held.nodes, sums) {
+            guard let probed else { continue }
+            var writer = WireWriter()
+            probed.encode(&writer)
+            guard writer.withBytes({ WireChecksum(of: $0).value }) == sum else {
+                throw .diverged(path: probed.path, sequence: held.sequence)
+            }
+        }
+    }
+
+    /// Forgets a probe whose sums are not in the history.
+    package func dropProbe() { held = nil }
+}
+
+/// Probed states of a replay, until their recorded sums are read.
+private struct HeldProbe {
+    let sequence: UInt64
+    /// Paths and states in the order of the sums; `nil` for nodes that are no longer comparable.
+    let nodes: [(path: String, encode: @Sendable (inout WireWriter) -> Void)?]
 }

@@ -11,9 +11,9 @@
 /// isolation.
 ///
 /// *Cost*: a copy of each state, which shares storage with it.
-public final class TreeSnapshot {
+package final class TreeSnapshot: NodeSaver {
     /// The sequence of the snapshot's revision.
-    public let sequence: UInt64
+    package let sequence: UInt64
     private let tree: Tree
     private let number: UInt64
     /// Index of the next node in the tree's order.
@@ -27,13 +27,13 @@ public final class TreeSnapshot {
     }
 
     /// Whether all nodes were gathered.
-    public private(set) var isComplete = false
+    package private(set) var isComplete = false
 
     /// Number of gathered nodes that were not taken.
-    public var waitingCount: Int { saved.count }
+    package var waitingCount: Int { saved.count }
 
     /// Gathers up to `count` nodes.
-    public func gather(_ count: Int) {
+    package func gather(_ count: Int) {
         guard !isComplete else { return }
         let end = min(next + count, tree.nodes.order.count)
         while next < end {
@@ -46,13 +46,13 @@ public final class TreeSnapshot {
     }
 
     /// Returns the nodes gathered since the last call.
-    public func take() -> [SavedNode] {
+    package func take() -> [SavedNode] {
         defer { saved = [] }
         return saved
     }
 
     /// Ends the snapshot before it is complete.
-    public func cancel() { finish() }
+    package func cancel() { finish() }
 
     private func finish() {
         isComplete = true

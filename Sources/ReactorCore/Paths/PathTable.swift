@@ -18,7 +18,7 @@ public struct PathTable<Root: Reactor> {
         let entries = PathEntries()
         var visitor = ChildPathVisitor<Root>(prefix: nil, path: .root, entries: entries)
         Root.childPaths(&visitor)
-        entries.paths[\Root.self] = .root
+        entries.add(\Root.self, .root)
         paths = entries.paths
     }
 
@@ -29,47 +29,7 @@ public struct PathTable<Root: Reactor> {
     public var count: Int { paths.count }
 
     /// Every path, in ascending order.
-    public var allPaths: [SlicePath] {
+    package var allPaths: [SlicePath] {
         Set(paths.values).sorted { $0.components.lexicographicallyPrecedes($1.components) }
-    }
-}
-
-/// The entries of a table while it is filled.
-final class PathEntries {
-    var paths: [AnyKeyPath: SlicePath] = [:]
-}
-
-/// Receives the key paths of a reactor's children, for a ``PathTable``.
-public struct ChildPathVisitor<Parent: Reactor> {
-    /// The key path from the root to the parent; `nil` at the root itself.
-    let prefix: AnyKeyPath?
-    let path: SlicePath
-    let entries: PathEntries
-
-    /// Adds a static child and the children below it.
-    public mutating func child<R: Reactor>(
-        _ name: WireKey, _ value: KeyPath<Parent, R>, _ handle: KeyPath<Parent, ChildHandle<R>>
-    ) {
-        let place = path.appending(name)
-        guard let value = fromRoot(value) else { return }
-        entries.paths[value] = place
-        note(handle, place)
-        var visitor = ChildPathVisitor<R>(prefix: value, path: place, entries: entries)
-        R.childPaths(&visitor)
-    }
-
-    /// Adds a collection. The table cannot contain its children, whose keys are run-time values.
-    public mutating func children<R: Reactor>(
-        _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<R>>
-    ) {
-        note(handle, path.appending(name))
-    }
-
-    private func note(_ keyPath: AnyKeyPath, _ place: SlicePath) {
-        if let keyPath = fromRoot(keyPath) { entries.paths[keyPath] = place }
-    }
-
-    private func fromRoot(_ keyPath: AnyKeyPath) -> AnyKeyPath? {
-        prefix.map { $0.appending(path: keyPath) } ?? keyPath
     }
 }

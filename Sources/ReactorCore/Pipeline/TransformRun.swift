@@ -28,7 +28,7 @@ final class TransformRun<Value: Sendable> {
     ///
     /// *Throws*: ``Rejection`` if the queue of a stream is full.
     func run(
-        _ value: Value, from first: Int = 0, at path: SlicePath, _ turn: Turn,
+        _ value: Value, from first: Int = 0, at path: SlicePath, _ commits: some CommitQueue,
         begin: (Int, StreamGate<Value>) -> Bool
     ) throws(Rejection) -> [Value] {
         var values = [value]
@@ -37,7 +37,7 @@ final class TransformRun<Value: Sendable> {
             case .map(let change): values = values.map(change)
             case .each(let change): values = values.flatMap(change)
             case .stream:
-                for value in values { try send(value, to: index, at: path, turn, begin: begin) }
+                for value in values { try send(value, to: index, at: path, commits, begin: begin) }
                 return []
             }
             if values.isEmpty { return [] }
@@ -47,7 +47,7 @@ final class TransformRun<Value: Sendable> {
 
     // Queued at the commit: a value of a refused action must not come out of a stream.
     private func send(
-        _ value: Value, to stage: Int, at path: SlicePath, _ turn: Turn,
+        _ value: Value, to stage: Int, at path: SlicePath, _ commits: some CommitQueue,
         begin: (Int, StreamGate<Value>) -> Bool
     ) throws(Rejection) {
         guard let gate = gates[stage] else { return }
@@ -60,7 +60,7 @@ final class TransformRun<Value: Sendable> {
             gate.release()
             throw Rejection(.busy, "\(path): no room for another stream: try again")
         }
-        turn.whenCommitted {
+        commits.whenCommitted {
             gate.push(value)
         } orElse: {
             gate.release()
@@ -87,4 +87,10 @@ final class TransformRun<Value: Sendable> {
         // A stream that ended without reading would end again at once.
         if gates[stage]?.isWanted ?? false { _ = beginStream(stage, begin) }
     }
+}
+
+/// Runs jobs at the commit of the transaction in progress.
+protocol CommitQueue {
+    /// Runs `job` once the transaction is committed, or `withdraw` if it is refused.
+    func whenCommitted(_ job: @escaping () -> Void, orElse withdraw: (() -> Void)?)
 }

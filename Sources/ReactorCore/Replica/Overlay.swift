@@ -1,5 +1,3 @@
-public import ReactorBytes
-
 /// The unanswered actions of a client, applied on top of the state that the daemon sent.
 ///
 /// *Place*: a ``Replica`` shows it. A read after a change of the state or of the list decides all
@@ -118,86 +116,6 @@ final class Overlay<R: Reactor> {
         for entry in entries where !entry.isDoubtful {
             // An action that is rejected now may be accepted on top of a later state.
             try? preview.apply(entry.action)
-        }
-    }
-}
-
-// MARK: - The shown state of a replica
-extension Replica {
-    /// The state as its client sees it: with the client's unanswered actions on top.
-    public var shown: R.State {
-        // A coroutine that yields one of two values costs more than the copy.
-        @inlinable get { isOverlaid ? overlaid : place.value }
-    }
-
-    /// Whether the shown state may differ from ``state``: by unanswered actions or by the reactor's
-    /// transform.
-    public var isOverlaid: Bool {
-        @inlinable get { mayDiffer.value }
-    }
-
-    @usableFromInline var overlaid: R.State {
-        if let overlay, !overlay.isEmpty {
-            overlay.refresh(on: place.value)
-            return presenter?.shown(overlay.state) ?? overlay.state
-        }
-        return presenter?.state ?? place.value
-    }
-
-    /// Updates ``isOverlaid`` after an action was added or removed.
-    private func weighOverlay() {
-        mayDiffer.value = presenter != nil || overlay.map { !$0.isEmpty } ?? false
-    }
-
-    /// Shows an action before it is answered, and returns the number that settles it; `nil` if it
-    /// cannot be previewed.
-    public func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
-
-    /// Shows an action before it is answered, and returns the fields that it shows differently.
-    package func tryOut(_ action: R.Action) -> (number: UInt64, changes: StateChanges)? {
-        guard hasState, isPreviewable else { return nil }
-        let overlay = overlay ?? Overlay(reactor, at: path)
-        self.overlay = overlay
-        defer { weighOverlay() }
-        guard let added = overlay.add(action, on: place.value) else { return nil }
-        return presenter == nil ? added : (added.number, .all)
-    }
-
-    /// The fields that may look different since the last call, besides the changes of the state
-    /// itself: actions were added, removed, or decided on another state.
-    package func takeOverlayChanges() -> StateChanges {
-        if presenter != nil { return .all }
-        return overlay?.takeChanges(on: place.value) ?? .fields([])
-    }
-
-    /// Records the ordinal under which a previewed action was sent.
-    public func sent(preview number: UInt64, as ordinal: UInt64) {
-        overlay?.send(number, as: ordinal)
-    }
-
-    /// Stops showing a previewed action. Returns false if it was settled before.
-    public func settle(preview number: UInt64) -> Bool {
-        defer { weighOverlay() }
-        return overlay?.remove(number) ?? false
-    }
-
-    /// Stops showing the previewed actions with an ordinal up to `ordinal`, which the state
-    /// contains.
-    public func settle(upTo ordinal: UInt64) {
-        guard let overlay else { return }
-        overlay.remove(upTo: ordinal)
-        weighOverlay()
-    }
-
-    /// Chooses between a state that follows mutations, which can preview actions, and whole values
-    /// that arrive as they are to be shown, with the values of the nodes below composed into them.
-    public func setPreviewable(_ isPreviewable: Bool) {
-        self.isPreviewable = isPreviewable
-        presenter?.takesValues = !isPreviewable
-        presenter?.take(place.value)
-        if !isPreviewable {
-            overlay?.removeAll()
-            weighOverlay()
         }
     }
 }

@@ -4,13 +4,13 @@ import ReactorBytes
 ///
 /// *Place*: in the ``Overlay`` of a mirror, which shows a client's actions before the daemon has
 /// answered. *Owner*: confined to its user; not Sendable.
-public final class Preview<R: Reactor> {
+package final class Preview<R: Reactor> {
     private let tree: Tree
     private let node: Node<R>
     private let blank: R.State
 
     /// Starts with the initial state of `reactor`, whose path is `path`.
-    public init(_ reactor: R, at path: SlicePath = .root) {
+    package init(_ reactor: R, at path: SlicePath = .root) {
         tree = Tree(reactor, epoch: 0, recordsDeltas: false, environment: .inert, at: path)
         tree.turn.beginPreviews()
         guard let node = tree.root as? Node<R> else {
@@ -21,7 +21,7 @@ public final class Preview<R: Reactor> {
     }
 
     /// The state after the last action.
-    public var state: R.State {
+    package var state: R.State {
         _read { yield node.place.value }
     }
 
@@ -29,17 +29,17 @@ public final class Preview<R: Reactor> {
     func drainChanges() -> StateChanges { R._drain(&node.place.value) }
 
     /// Continues from `state`, and drops the results of earlier actions.
-    public func rebase(on state: R.State) { node.place.value = state }
+    package func rebase(on state: R.State) { node.place.value = state }
 
     /// Releases its copy of the state.
-    public func clear() { node.place.value = blank }
+    package func clear() { node.place.value = blank }
 
     /// Decides an action and applies its own mutations at once; drops its effects, followers and
     /// replies, and its changes of other nodes.
     ///
     /// *Throws*: the reactor's own ``Rejection``, or one with ``Rejection/previewCode`` where the
     /// decision needs information that only the daemon has. Nothing has changed then.
-    public func apply(_ action: R.Action) throws(Rejection) {
+    package func apply(_ action: R.Action) throws(Rejection) {
         let turn = tree.turn
         turn.transaction.beginPreview()
         defer { turn.transaction.wishes.clear() }
@@ -68,7 +68,7 @@ public final class Preview<R: Reactor> {
 
 extension Rejection {
     /// The code of an action that cannot be previewed.
-    public static let previewCode = "preview"
+    package static let previewCode = "preview"
 
     static func preview(_ path: SlicePath) -> Rejection {
         Rejection(

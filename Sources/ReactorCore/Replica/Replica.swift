@@ -11,7 +11,7 @@ public final class Replica<R: Reactor> {
     @usableFromInline let staged = Place<[R.Mutation]>([])
     private var snapshot: R.State?
     /// Whether a whole state has been committed; mutations before it are ignored.
-    public private(set) var hasState = false
+    package private(set) var hasState = false
     // Each delta and each commit read these two; reading `snapshot`, an optional of a generic type,
     // looks up its metadata.
     /// Whether a whole state has been committed or is staged.
@@ -19,7 +19,7 @@ public final class Replica<R: Reactor> {
     /// Whether a whole state is staged.
     private var hasSnapshot = false
     /// The client's unanswered actions; `nil` before the first.
-    var overlay: Overlay<R>?
+    private var overlay: Overlay<R>?
     /// The transformed state; `nil` if the reactor's state is shown unchanged.
     let presenter: StatePresenter<R.State>?
     /// The path of the original in the daemon.
@@ -28,10 +28,10 @@ public final class Replica<R: Reactor> {
     /// Whether the shown state may differ from ``state``.
     @usableFromInline let mayDiffer: Place<Bool>
     /// Whether actions can be previewed.
-    var isPreviewable = true
+    private var isPreviewable = true
 
     /// Starts with the initial state of `reactor`; the original is at `path`.
-    public init(_ reactor: R, at path: SlicePath = .root) {
+    package init(_ reactor: R, at path: SlicePath = .root) {
         self.reactor = reactor
         self.path = path
         let state = reactor.initialState
@@ -46,7 +46,7 @@ public final class Replica<R: Reactor> {
     }
 
     /// Reads a whole state, which replaces all staged updates.
-    public func stage(state bytes: Span<UInt8>) throws(WireError) {
+    package func stage(state bytes: Span<UInt8>) throws(WireError) {
         if !isPreviewable, let names = ComposedValue.childNames(of: reactor) {
             let own = try ComposedValue.own(bytes, without: names, R.State.wireSchema)
             snapshot = try R.State(wireBytes: own)
@@ -63,7 +63,7 @@ public final class Replica<R: Reactor> {
     ///
     /// *Throws*: also where the state could be read with unknown fields skipped or missing ones
     /// defaulted. *Cost*: encodes the state again.
-    public func stage(exactly bytes: Span<UInt8>) throws(WireError) {
+    package func stage(exactly bytes: Span<UInt8>) throws(WireError) {
         try stage(state: bytes)
         guard let state = snapshot else { return }
         let own =
@@ -83,12 +83,12 @@ public final class Replica<R: Reactor> {
     }
 
     /// Reads the mutations in `delta` from `offset` to its end.
-    public func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
-        if takesMutations { try R._stage(delta, from: offset, in: self) }
+    package func stage(delta: Span<UInt8>, from offset: Int) throws(WireError) {
+        if takesMutations { try R._stage(delta, from: offset, into: &staged.value) }
     }
 
     /// Drops the staged updates.
-    public func discard() {
+    package func discard() {
         snapshot = nil
         hasSnapshot = false
         takesMutations = hasState
@@ -96,10 +96,10 @@ public final class Replica<R: Reactor> {
     }
 
     /// Applies the staged updates.
-    public func commit() {
+    package func commit() {
         overlay?.invalidate()
         if hasSnapshot { commitSnapshot() }
-        R._commit(self)
+        R._commit(&staged.value, to: &place.value, by: reactor)
         presenter?.take(place.value)
     }
 
@@ -116,27 +116,91 @@ public final class Replica<R: Reactor> {
     }
 
     /// The fields that changed since the last call.
-    public func drainChanges() -> StateChanges { R._drain(&place.value) }
+    package func drainChanges() -> StateChanges { R._drain(&place.value) }
 }
 
-// A default body in a protocol extension is specialised in the author's module, where the concrete
-// types are known.
-extension Reactor {
-    @inlinable
-    public static func _stage(
-        _ delta: Span<UInt8>, from offset: Int, in replica: Replica<Self>
-    ) throws(WireError) {
-        var cursor = WireCursor(offset: offset)
-        while cursor.offset < delta.count {
-            replica.staged.value.append(try Mutation.decode(delta, &cursor))
-        }
+// MARK: - Mutations for sagas
+extension Replica {
+    /// The mutations that the next ``commit()`` applies, for sagas that follow the replica.
+    package var stagedMutations: [R.Mutation] { staged.value }
+}
+
+// MARK: - The shown state of a replica
+extension Replica {
+    /// The state as its client sees it: with the client's unanswered actions on top.
+    public var shown: R.State {
+        // A coroutine that yields one of two values costs more than the copy.
+        @inlinable get { isOverlaid ? overlaid : place.value }
     }
 
-    @inlinable
-    public static func _commit(_ replica: Replica<Self>) {
-        for mutation in replica.staged.value {
-            replica.reactor.reduce(state: &replica.place.value, mutation: mutation)
+    /// Whether the shown state may differ from ``state``: by unanswered actions or by the reactor's
+    /// transform.
+    public var isOverlaid: Bool {
+        @inlinable get { mayDiffer.value }
+    }
+
+    @usableFromInline var overlaid: R.State {
+        if let overlay, !overlay.isEmpty {
+            overlay.refresh(on: place.value)
+            return presenter?.shown(overlay.state) ?? overlay.state
         }
-        replica.staged.value.removeAll(keepingCapacity: true)
+        return presenter?.state ?? place.value
+    }
+
+    /// Updates ``isOverlaid`` after an action was added or removed.
+    private func weighOverlay() {
+        mayDiffer.value = presenter != nil || overlay.map { !$0.isEmpty } ?? false
+    }
+
+    /// Shows an action before it is answered, and returns the number that settles it; `nil` if it
+    /// cannot be previewed.
+    package func preview(_ action: R.Action) -> UInt64? { tryOut(action)?.number }
+
+    /// Shows an action before it is answered, and returns the fields that it shows differently.
+    package func tryOut(_ action: R.Action) -> (number: UInt64, changes: StateChanges)? {
+        guard hasState, isPreviewable else { return nil }
+        let overlay = overlay ?? Overlay(reactor, at: path)
+        self.overlay = overlay
+        defer { weighOverlay() }
+        guard let added = overlay.add(action, on: place.value) else { return nil }
+        return presenter == nil ? added : (added.number, .all)
+    }
+
+    /// The fields that may look different since the last call, besides the changes of the state
+    /// itself: actions were added, removed, or decided on another state.
+    package func takeOverlayChanges() -> StateChanges {
+        if presenter != nil { return .all }
+        return overlay?.takeChanges(on: place.value) ?? .fields([])
+    }
+
+    /// Records the ordinal under which a previewed action was sent.
+    package func sent(preview number: UInt64, as ordinal: UInt64) {
+        overlay?.send(number, as: ordinal)
+    }
+
+    /// Stops showing a previewed action. Returns false if it was settled before.
+    package func settle(preview number: UInt64) -> Bool {
+        defer { weighOverlay() }
+        return overlay?.remove(number) ?? false
+    }
+
+    /// Stops showing the previewed actions with an ordinal up to `ordinal`, which the state
+    /// contains.
+    package func settle(upTo ordinal: UInt64) {
+        guard let overlay else { return }
+        overlay.remove(upTo: ordinal)
+        weighOverlay()
+    }
+
+    /// Chooses between a state that follows mutations, which can preview actions, and whole values
+    /// that arrive as they are to be shown, with the values of the nodes below composed into them.
+    package func setPreviewable(_ isPreviewable: Bool) {
+        self.isPreviewable = isPreviewable
+        presenter?.takeValues(!isPreviewable)
+        presenter?.take(place.value)
+        if !isPreviewable {
+            overlay?.removeAll()
+            weighOverlay()
+        }
     }
 }

@@ -150,26 +150,3 @@ public final class SagaChannel<Element: Sendable>: Sendable {
         if hasFailed { end() }
     }
 }
-
-// MARK: - Taking
-extension SagaContext {
-    /// Takes the next element of a channel; `nil` if it is closed and empty.
-    public func take<Element: Sendable>(
-        from channel: SagaChannel<Element>
-    ) async throws -> Element? {
-        try await pausing {
-            try await waiting { channel.take($0) }
-        }
-    }
-
-    /// Takes the next element of a channel; `nil` if it is closed, or none came within `timeout`.
-    public func take<Element: Sendable>(
-        from channel: SagaChannel<Element>, timeout: Duration
-    ) async throws -> Element? {
-        try await pausing {
-            let wait = SagaWait<Element?>(by: room.lock)
-            channel.take(wait)
-            return try await wait.value(within: timeout, in: room) { wait.give(.success(nil)) }
-        }
-    }
-}

@@ -34,11 +34,11 @@ extension SagaContext {
         _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
     ) async throws -> Value {
         let child = scope.child(.joined)
-        let wasReading = ear.hold()
-        let childEar = ear.twin(isReading: wasReading)
-        child.adopt(childEar)
-        defer { ear.release(wasReading, to: [childEar], besides: []) }
-        let handle = begin(child, body, childEar)
+        let wasReading = position.hold()
+        let childPosition = position.twin(isReading: wasReading)
+        child.adopt(childPosition)
+        defer { position.release(wasReading, to: [childPosition], besides: []) }
+        let handle = begin(child, body, childPosition)
         return try await withTaskCancellationHandler {
             try await join(handle)
         } onCancel: {
@@ -53,13 +53,26 @@ extension SagaContext {
         try await pausing { try await handle.value }
     }
 
-    /// Starts `body` as `child`, which reads through `childEar`, or through a copy of this saga's
-    /// reader.
+    /// Starts a top-level saga; `adopt` registers it with its owner.
+    package static func run<Value: Sendable>(
+        at broker: SagaBroker<R>, on host: any SagaHost<R>, adopt: (SagaScope) -> Void,
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        let scope = SagaScope.top(in: broker.log.room)
+        let position = SagaPosition(broker.log)
+        scope.adopt(position)
+        adopt(scope)
+        return SagaContext(host: host, scope: scope, position: position)
+            .begin(scope, body, position)
+    }
+
+    /// Starts `body` as `child`, which reads through `childPosition`, or from a copy of
+    /// this saga's position.
     func begin<Value: Sendable>(
         _ child: SagaScope, _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value,
-        _ childEar: SagaEar<R>?
+        _ childPosition: SagaPosition<R>?
     ) -> SagaHandle<Value> {
-        let (context, handle) = prepare(child, Value.self, childEar)
+        let (context, handle) = prepare(child, Value.self, childPosition)
         child.start { [result = handle.result] in
             let value = try await body(context)
             result.withLock { $0 = value }
@@ -68,15 +81,161 @@ extension SagaContext {
     }
 
     private func prepare<Value: Sendable>(
-        _ child: SagaScope, _ type: Value.Type, _ childEar: SagaEar<R>? = nil
+        _ child: SagaScope, _ type: Value.Type, _ childPosition: SagaPosition<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
         // The child sees everything since its parent went on.
-        let ear = childEar ?? ear.copy()
-        if childEar == nil { child.adopt(ear) }
+        let position = childPosition ?? position.copy()
+        if childPosition == nil { child.adopt(position) }
         let result = Guarded<Value?>(nil, by: room.lock)
         return (
-            SagaContext(host: host, scope: child, ear: ear),
+            SagaContext(host: host, scope: child, position: position),
             SagaHandle(scope: child, result: result)
         )
+    }
+}
+
+// MARK: - Several sagas at once
+extension SagaContext {
+    /// Starts all members and waits for them. Returns their results, in the order of the members.
+    ///
+    /// If a member fails or is cancelled, the others are cancelled and its error is thrown. The
+    /// members take actions in place of this saga, whose next take sees the actions that none of
+    /// them has taken, from the first one left over.
+    public func all<Value: Sendable>(_ members: [Member<Value>]) async throws -> [Value] {
+        let group = group()
+        defer { group.release() }
+        let handles = members.map { group.fork($0) }
+        try await group.end()
+        return try await pausing {
+            var values: [Value] = []
+            for handle in handles { values.append(try await handle.value) }
+            return values
+        }
+    }
+
+    /// Starts a member for each element and waits for them. Returns their results, in the order of
+    /// the elements.
+    ///
+    ///     let users = try await saga.all(ids) { saga, id in try await load(saga, user: id) }
+    public func all<Element: Sendable, Value: Sendable>(
+        _ elements: some Sequence<Element>,
+        do body: @escaping @Sendable (SagaContext<R>, Element) async throws -> Value
+    ) async throws -> [Value] {
+        try await all(elements.map { element in member { try await body($0, element) } })
+    }
+
+    // Gives the closure its type: in an array literal, the compiler does not infer it as Sendable.
+    private func member<Value>(_ body: @escaping Member<Value>) -> Member<Value> { body }
+
+    /// Starts two members, whose results may have different types, and waits for both.
+    ///
+    ///     let (user, items) = try await saga.all({ try await load($0, user: 7) }, loadItems)
+    public func all<First: Sendable, Second: Sendable>(
+        _ first: @escaping Member<First>, _ second: @escaping Member<Second>
+    ) async throws -> (First, Second) {
+        try await allOf(first, second)
+    }
+
+    /// Starts three members, whose results may have different types, and waits for them.
+    public func all<First: Sendable, Second: Sendable, Third: Sendable>(
+        _ first: @escaping Member<First>, _ second: @escaping Member<Second>,
+        _ third: @escaping Member<Third>
+    ) async throws -> (First, Second, Third) {
+        try await allOf(first, second, third)
+    }
+
+    /// Starts four members, whose results may have different types, and waits for them; for more,
+    /// use ``allOf(_:)``.
+    public func all<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        _ first: @escaping Member<First>, _ second: @escaping Member<Second>,
+        _ third: @escaping Member<Third>, _ fourth: @escaping Member<Fourth>
+    ) async throws -> (First, Second, Third, Fourth) {
+        try await allOf(first, second, third, fourth)
+    }
+
+    // The compiler (6.3.1) infers Sendable closures for a pack only sometimes, and never among
+    // overloads. So this function has a name of its own, beside `all` for up to four members.
+    /// Starts any number of members, whose results may have different types, and waits for them.
+    /// Returns their results, in the order of the members.
+    ///
+    ///     let (user, items, prices, stock, offers) = try await saga.allOf(
+    ///         { @Sendable saga in try await load(saga, user: 7) }, loadItems, loadPrices, loadStock,
+    ///         loadOffers)
+    ///
+    /// If a member fails, the others are cancelled and its error is thrown. Mark a closure literal
+    /// as Sendable: `{ @Sendable saga in … }`.
+    public func allOf<each Value: Sendable>(
+        _ members: repeat @escaping @Sendable (SagaContext<R>) async throws -> each Value
+    ) async throws -> (repeat each Value) {
+        let group = group()
+        defer { group.release() }
+        let handles = (repeat group.fork(each members))
+        try await group.end()
+        return try await pausing { (repeat try await (each handles).value) }
+    }
+
+    /// Starts all members and waits for the first that returns or fails; then cancels the others
+    /// and drops their later dispatches. The saga continues after the actions that the winner took;
+    /// actions that the others have taken are there for its next take.
+    ///
+    /// *Throws*: the error of the member that ended first, if it failed; ``SagaError/nobodyRaces``
+    /// for an empty list.
+    public func first<Value: Sendable>(_ members: [Member<Value>]) async throws -> Value {
+        guard !members.isEmpty else { throw SagaError.nobodyRaces }
+        let group = group()
+        defer {
+            group.scope.cancel()
+            group.scope.bodyEnded(nil)
+        }
+        var winner: SagaPosition<R>?
+        defer { group.release(after: winner) }
+        return try await pausing {
+            let (value, position) = try await waiting((Value, SagaPosition<R>).self) { wait in
+                group.scope.whenDecided { end in
+                    if case .failed(let error) = end {
+                        wait.give(.failure(error))
+                    } else {
+                        // The last member was cancelled.
+                        wait.give(.failure(CancellationError()))
+                    }
+                }
+                for member in members { group.race(member, wait) }
+                group.scope.bodyEnded(nil)
+            }
+            winner = position
+            return value
+        }
+    }
+
+    /// Starts all members and waits for the first that returns or fails.
+    public func first<Value: Sendable>(_ members: Member<Value>...) async throws -> Value {
+        try await first(members)
+    }
+
+    /// Starts all members and waits for the first that returns or fails.
+    public func race<Value: Sendable>(_ members: Member<Value>...) async throws -> Value {
+        try await first(members)
+    }
+
+    private func group() -> SagaGroup<R> { SagaGroup(scope.child(.joined), self) }
+}
+
+// MARK: - Performing
+extension SagaContext {
+    /// Runs `effect` as part of this saga.
+    public func perform<Output>(_ effect: some SagaEffect<R, Output>) async throws -> Output {
+        try await effect.run(in: self)
+    }
+
+    /// Runs all effects at once: see ``all(_:)``.
+    public func all<Output>(
+        _ effects: [AnySagaEffect<R, Output>]
+    ) async throws -> [Output] {
+        try await all(effects.map(\.member))
+    }
+
+    /// Runs effects at once, until the first ends: see ``first(_:)``.
+    public func first<Output>(_ effects: [AnySagaEffect<R, Output>]) async throws -> Output {
+        try await first(effects.map(\.member))
     }
 }

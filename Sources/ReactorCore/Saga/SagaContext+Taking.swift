@@ -1,3 +1,23 @@
+// MARK: - Sources
+extension SagaContext {
+    /// The reactor's committed actions.
+    public var actions: SagaSource<R, R.Action> {
+        SagaSource(
+            saga: self,
+            read: { note in if case .action(let action) = note { action } else { nil } },
+            asAction: { $0 })
+    }
+
+    /// The reactor's committed mutations, including those of effects and, over a mirror, of other
+    /// clients' actions.
+    public var mutations: SagaSource<R, R.Mutation> {
+        SagaSource(
+            saga: self,
+            read: { note in if case .mutation(let mutation) = note { mutation } else { nil } },
+            asAction: nil)
+    }
+}
+
 // MARK: - Taking actions
 extension SagaContext {
     /// Takes the next action for which `match` returns a value, and returns that value.
@@ -46,6 +66,29 @@ extension SagaContext {
         of match: @escaping @Sendable (R.Action) -> Payload?, capacity: Int
     ) async throws -> SagaChannel<Payload> {
         try await actions.channel(of: match, capacity: capacity)
+    }
+}
+
+// MARK: - Taking from a channel
+extension SagaContext {
+    /// Takes the next element of a channel; `nil` if it is closed and empty.
+    public func take<Element: Sendable>(
+        from channel: SagaChannel<Element>
+    ) async throws -> Element? {
+        try await pausing {
+            try await waiting { channel.take($0) }
+        }
+    }
+
+    /// Takes the next element of a channel; `nil` if it is closed, or none came within `timeout`.
+    public func take<Element: Sendable>(
+        from channel: SagaChannel<Element>, timeout: Duration
+    ) async throws -> Element? {
+        try await pausing {
+            let wait = SagaWait<Element?>(by: room.lock)
+            channel.take(wait)
+            return try await wait.value(within: timeout, in: room) { wait.give(.success(nil)) }
+        }
     }
 }
 

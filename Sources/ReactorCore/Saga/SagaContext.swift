@@ -10,9 +10,12 @@
 ///
 /// *Owner*: the saga that received it; each fork receives its own.
 public struct SagaContext<R: Reactor>: Sendable {
+    /// One saga of a group.
+    public typealias Member<Value> = @Sendable (SagaContext<R>) async throws -> Value
+
     let host: any SagaHost<R>
     let scope: SagaScope
-    let ear: SagaEar<R>
+    let position: SagaPosition<R>
 
     var room: SagaRoom { scope.room }
 
@@ -47,7 +50,7 @@ public struct SagaContext<R: Reactor>: Sendable {
 // MARK: - Start of the next take
 extension SagaContext {
     /// Drops the waiting actions: the next take sees actions from now on.
-    public func skipToNow() { ear.wakeNow() }
+    public func skipToNow() { position.wakeNow() }
 }
 
 // MARK: - Reading and writing the reactor
@@ -65,12 +68,12 @@ extension SagaContext {
     ) async throws -> Part {
         try scope.pause()
         return try await waiting { wait in
-            host.perform { [host, scope] desk in
-                guard let desk else {
+            host.perform { [host, scope] broker in
+                guard let broker else {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
-                let value = part(desk.state())
+                let value = part(broker.state())
                 scope.wake()
                 wait.give(.success(value))
             }
@@ -84,17 +87,17 @@ extension SagaContext {
     public func put(_ action: R.Action) async throws {
         try scope.pause()
         try await waiting(Void.self) { wait in
-            host.perform { [host, scope, ear] desk in
+            host.perform { [host, scope, position] broker in
                 guard scope.isOpen else {
                     scope.room.noteDropped()
                     wait.give(.failure(CancellationError()))
                     return
                 }
-                guard let desk else {
+                guard let broker else {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
-                desk.put(action, for: ear) { result in
+                broker.put(action, for: position) { result in
                     scope.wake()
                     wait.give(result)
                 }
@@ -128,8 +131,40 @@ extension SagaContext {
     ) async throws -> SagaContext<Other> {
         try await waiting { [scope] wait in
             host.find(type, at: path) { place in
-                wait.give(place.map { SagaContext<Other>(at: $0, in: scope) })
+                wait.give(place.map { $0.context(in: scope) })
             }
         }
+    }
+}
+
+// MARK: - Waiting for time and other code
+extension SagaContext {
+    /// Waits for `duration` on the tree's clock.
+    public func sleep(for duration: Duration) async throws {
+        try await pausing { try await room.clock.sleep(for: duration) }
+    }
+
+    /// Calls a function with a callback, and waits for its answer.
+    ///
+    ///     let user = try await saga.call { completion in
+    ///         directory.find("ada") { completion($0) }
+    ///     }
+    ///
+    /// The first answer counts. A cancelled saga stops waiting.
+    public func call<Value: Sendable>(
+        _ body: (SagaCompletion<Value>) -> Void
+    ) async throws -> Value {
+        try await pausing {
+            try await waiting { wait in body(SagaCompletion(wait: wait)) }
+        }
+    }
+
+    /// Runs a block as a task of its own, and returns its result.
+    ///
+    /// Cancelling the saga cancels the block, and does not wait for it.
+    public func async<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await run { _ in try await body() }
     }
 }

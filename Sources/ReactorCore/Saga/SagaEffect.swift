@@ -40,23 +40,3 @@ public struct AnySagaEffect<Target: Reactor, Output: Sendable>: SagaEffect {
 
     var member: SagaContext<Target>.Member<Output> { body }
 }
-
-// MARK: - Performing
-extension SagaContext {
-    /// Runs `effect` as part of this saga.
-    public func perform<Output>(_ effect: some SagaEffect<R, Output>) async throws -> Output {
-        try await effect.run(in: self)
-    }
-
-    /// Runs all effects at once: see ``all(_:)``.
-    public func all<Output>(
-        _ effects: [AnySagaEffect<R, Output>]
-    ) async throws -> [Output] {
-        try await all(effects.map(\.member))
-    }
-
-    /// Runs effects at once, until the first ends: see ``first(_:)``.
-    public func first<Output>(_ effects: [AnySagaEffect<R, Output>]) async throws -> Output {
-        try await first(effects.map(\.member))
-    }
-}

@@ -11,7 +11,7 @@ enum SagaPolicy: Sendable {
 
 /// Starts sagas for matching elements.
 ///
-/// *Owner*: the desk's isolation, which calls it for each element in the order of the commits.
+/// *Owner*: the broker's isolation, which calls it for each element in the order of the commits.
 final class SagaHandler<R: Reactor, Payload: Sendable> {
     private let policy: SagaPolicy
     private let scope: SagaScope
@@ -65,9 +65,9 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
     @discardableResult
     private func begin(_ payload: Payload, _ number: UInt64, _ cause: R.Action?) -> SagaScope {
         let child = scope.child(.handled, for: cause)
-        let ear = SagaEar(log, from: number &+ 1)
-        child.adopt(ear)
-        let context = SagaContext(host: host, scope: child, ear: ear)
+        let position = SagaPosition(log, from: number &+ 1)
+        child.adopt(position)
+        let context = SagaContext(host: host, scope: child, position: position)
         child.start { [body] in try await body(context, payload) }
         return child
     }
@@ -81,9 +81,9 @@ final class SagaHandler<R: Reactor, Payload: Sendable> {
         }
         if isWaiting { return }
         let child = scope.child(.handled)
-        let ear = SagaEar(log)
-        child.adopt(ear)
-        let context = SagaContext(host: host, scope: child, ear: ear)
+        let position = SagaPosition(log)
+        child.adopt(position)
+        let context = SagaContext(host: host, scope: child, position: position)
         child.start { [pending, body] in
             try child.pause()
             var due = pending.withLock { $0?.due ?? .zero }

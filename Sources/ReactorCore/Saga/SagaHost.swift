@@ -10,9 +10,9 @@ package protocol SagaHost<Target>: Sendable {
     /// Whether the saga belongs to another reactor than this one.
     var isVisiting: Bool { get }
 
-    /// Runs `job` on the desk's isolation, in the order of the calls; with `nil` if the reactor is
+    /// Runs `job` on the broker's isolation, in the order of the calls; with `nil` if the reactor is
     /// gone.
-    func perform(_ job: @escaping @Sendable (SagaDesk<Target>?) -> Void)
+    func perform(_ job: @escaping @Sendable (SagaBroker<Target>?) -> Void)
 
     /// Registers the top-level saga `scope` with the reactor, which ends it when it is removed,
     /// then runs `start`.
@@ -29,6 +29,23 @@ package protocol SagaHost<Target>: Sendable {
 
 extension SagaHost {
     package var isVisiting: Bool { false }
+}
+
+/// Another reactor that a saga has opened.
+package struct SagaPlace<R: Reactor>: Sendable {
+    let host: any SagaHost<R>
+    let log: SagaLog<R>
+    /// Called when the saga no longer needs it.
+    let giveBack: @Sendable () -> Void
+
+    package init(
+        _ host: any SagaHost<R>, _ log: SagaLog<R>,
+        giveBack: @escaping @Sendable () -> Void = {}
+    ) {
+        self.host = host
+        self.log = log
+        self.giveBack = giveBack
+    }
 }
 
 /// Receives another reactor, or the error that there is none.

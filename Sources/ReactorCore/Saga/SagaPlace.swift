@@ -1,46 +1,30 @@
-/// Another reactor that a saga has opened.
-package struct SagaPlace<R: Reactor>: Sendable {
-    let host: any SagaHost<R>
-    let log: SagaLog<R>
-    /// Called when the saga no longer needs it.
-    let giveBack: @Sendable () -> Void
-
-    package init(
-        _ host: any SagaHost<R>, _ log: SagaLog<R>,
-        giveBack: @escaping @Sendable () -> Void = {}
-    ) {
-        self.host = host
-        self.log = log
-        self.giveBack = giveBack
+extension SagaPlace {
+    /// The context of the saga of `scope` at this reactor, which is released with the last
+    /// reference to the context.
+    func context(in scope: SagaScope) -> SagaContext<R> {
+        let position = SagaPosition(log)
+        scope.adopt(position)
+        return SagaContext(
+            host: VisitingSagaHost(base: host, visit: SagaVisit(self, scope, position)),
+            scope: scope, position: position)
     }
 }
 
-extension SagaContext {
-    /// Makes the context of the saga of `scope` at another reactor, released with its last
-    /// reference.
-    init(at place: SagaPlace<R>, in scope: SagaScope) {
-        ear = SagaEar(place.log)
-        scope.adopt(ear)
-        host = VisitingSagaHost(base: place.host, visit: SagaVisit(place, scope, ear))
-        self.scope = scope
-    }
-}
-
-/// Holds the use of another reactor's desk, and the saga's position there.
+/// Holds the use of another reactor's broker, and the saga's position there.
 private final class SagaVisit<R: Reactor>: Sendable {
     private let place: SagaPlace<R>
     private let scope: SagaScope
-    private let ear: SagaEar<R>
+    private let position: SagaPosition<R>
 
-    init(_ place: SagaPlace<R>, _ scope: SagaScope, _ ear: SagaEar<R>) {
+    init(_ place: SagaPlace<R>, _ scope: SagaScope, _ position: SagaPosition<R>) {
         self.place = place
         self.scope = scope
-        self.ear = ear
+        self.position = position
     }
 
     deinit {
         // Posted, since the last reference may be released inside the lock.
-        place.host.perform { [scope, ear] _ in scope.forget(ear) }
+        place.host.perform { [scope, position] _ in scope.forget(position) }
         place.giveBack()
     }
 }
@@ -55,8 +39,8 @@ private struct VisitingSagaHost<R: Reactor>: SagaHost {
     var path: String { base.path }
     var isVisiting: Bool { true }
 
-    func perform(_ job: @escaping @Sendable (SagaDesk<R>?) -> Void) {
-        base.perform { [visit] desk in withExtendedLifetime(visit) { job(desk) } }
+    func perform(_ job: @escaping @Sendable (SagaBroker<R>?) -> Void) {
+        base.perform { [visit] broker in withExtendedLifetime(visit) { job(broker) } }
     }
 
     func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {

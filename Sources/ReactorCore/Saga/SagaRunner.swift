@@ -2,20 +2,23 @@ import ReactorThreads
 
 /// The sagas of a tree's reactors.
 ///
-/// A saga runs as an effect. Each node with sagas has a ``SagaDesk``, which exists while a saga
+/// A saga runs as an effect. Each node with sagas has a ``SagaBroker``, which exists while a saga
 /// uses it. *Owner*: the tree's isolation.
-final class SagaRunner {
+final class SagaRunner: TreePart {
     /// State shared by all sagas.
     private(set) lazy var room = SagaRoom(effects.environment)
     private let nodes: NodeRegistry
     private let effects: EffectRunner
     private let turn: Turn
 
-    init(_ nodes: NodeRegistry, _ effects: EffectRunner, _ turn: Turn) {
-        self.nodes = nodes
-        self.effects = effects
-        self.turn = turn
+    init(_ tree: Tree) {
+        nodes = tree.nodes
+        effects = tree.effects
+        turn = tree.turn
     }
+
+    /// The runner of a tree.
+    static func of(_ tree: Tree) -> SagaRunner { tree.part(SagaRunner.self) }
 
     /// Passes a job to the tree's isolation.
     var post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void { effects.environment.post }
@@ -41,47 +44,50 @@ final class SagaRunner {
     /// Registers a top-level saga of `node`, and starts it.
     func adopt<R: Reactor>(_ scope: SagaScope, on node: Node<R>, _ start: () -> Void) {
         guard let id = effects.admit(node) else {
-            // The desk was made for this saga, and may have no other user.
-            _ = retainDesk(of: node)
-            releaseDesk(of: node.number, R.self)
+            // The broker was made for this saga, and may have no other user.
+            _ = retainBroker(of: node)
+            releaseBroker(of: node.number, R.self)
             scope.fail(SagaError.tooMany)
             return scope.bodyEnded(nil)
         }
         // Sequence 0: no transaction asked for it, and none waits for its end.
         effects.list(RunningEffect(origin: .daemon, sequence: 0), as: id)
-        _ = retainDesk(of: node)
+        _ = retainBroker(of: node)
         launch(scope, id, on: node, start)
     }
 
-    /// Starts the reactor's own sagas once the current transaction is committed.
-    func begin<R: Reactor>(_ sagas: [Saga<R>], of node: Node<R>) {
-        for saga in sagas {
-            let id = effects.newID(of: node)
-            effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
-            // Retained now: an action right after this one is decided before this one is committed.
-            _ = retainDesk(of: node)
-            turn.whenCommitted { [self] in
-                effects.begin(id) { [self] in begin(saga, id, of: node) }
-            } orElse: { [self, number = node.number] in
-                effects.end(id)
-                releaseDesk(of: number, R.self)
-            }
+    /// Starts one of the reactor's own sagas once the current transaction is committed.
+    func begin<R: Reactor>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, of node: Node<R>
+    ) {
+        let id = effects.newID(of: node)
+        effects.list(RunningEffect(origin: .daemon, sequence: 0, isSource: true), as: id)
+        // Retained now: an action right after this one is decided before this one is committed.
+        _ = retainBroker(of: node)
+        turn.whenCommitted { [self] in
+            effects.begin(id) { [self] in begin(body, id, of: node) }
+        } orElse: { [self, number = node.number] in
+            effects.end(id)
+            releaseBroker(of: number, R.self)
         }
     }
 
-    private func begin<R: Reactor>(_ saga: Saga<R>, _ id: EffectID, of node: Node<R>) {
+    private func begin<R: Reactor>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Void, _ id: EffectID,
+        of node: Node<R>
+    ) {
         guard effects.running[id] != nil, !node.isGone else {
             effects.end(id)
-            return releaseDesk(of: node.number, R.self)
+            return releaseBroker(of: node.number, R.self)
         }
         let scope = SagaScope.top(in: room)
         let context = context(of: scope, on: node)
         launch(scope, id, on: node) {
-            scope.start { try await saga.body(context) }
+            scope.start { try await body(context) }
         }
     }
 
-    /// Starts a registered saga, whose desk is retained.
+    /// Starts a registered saga, whose broker is retained.
     private func launch<R: Reactor>(
         _ scope: SagaScope, _ id: EffectID, on node: Node<R>, _ start: () -> Void
     ) {
@@ -93,12 +99,12 @@ final class SagaRunner {
             post { tree in tree.effects.failEarly(id, error, of: R.self) }
         }
         scope.whenRunFails { error, cause in
-            post { tree in tree.sagas.runFailed(number, error, of: R.self, cause) }
+            post { tree in SagaRunner.of(tree).runFailed(number, error, of: R.self, cause) }
         }
         scope.whenOver {
             post { tree in
                 tree.effects.ended(id, nil, of: R.self)
-                tree.sagas.releaseDesk(of: number, R.self)
+                SagaRunner.of(tree).releaseBroker(of: number, R.self)
             }
         }
         effects.set(cancel: { scope.cancel() }, of: id)
@@ -107,9 +113,9 @@ final class SagaRunner {
 
     /// The context of a top-level saga.
     private func context<R: Reactor>(of scope: SagaScope, on node: Node<R>) -> SagaContext<R> {
-        let ear = SagaEar(desk(of: node).log)
-        scope.adopt(ear)
-        return SagaContext(host: TreeSagaHost(node, self), scope: scope, ear: ear)
+        let position = SagaPosition(broker(of: node).log)
+        scope.adopt(position)
+        return SagaContext(host: TreeSagaHost(node, self), scope: scope, position: position)
     }
 
     /// Handles the failure of a handler's run: informs the reactor, and ends nothing else.
@@ -121,28 +127,32 @@ final class SagaRunner {
         node.fail(error, cause as? R.Action, origin: .daemon, turn)
     }
 
-    // MARK: Desks
+    // MARK: Brokers
 
-    /// The desk of `node`, which exists until its release.
-    func retainDesk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
-        let desk = desk(of: node)
-        desk.retain()
-        return desk
+    /// The broker of `node`, which exists until its release.
+    func retainBroker<R: Reactor>(of node: Node<R>) -> SagaBroker<R> {
+        let broker = broker(of: node)
+        broker.retain()
+        assert(invariants(at: node))
+        return broker
     }
 
-    /// Releases the desk; without users, it is removed, and actions take the fast path again.
-    func releaseDesk<R: Reactor>(of number: UInt32, _ type: R.Type) {
-        guard let node = nodes[number] as? Node<R>, let desk = node.rules?.sagas else { return }
-        guard desk.release() else { return }
-        node.rules?.sagas = nil
-        desk.token = nil
+    /// Releases the broker; without users, it is removed, and actions take the fast path again.
+    func releaseBroker<R: Reactor>(of number: UInt32, _ type: R.Type) {
+        guard let node = nodes[number] as? Node<R>, let broker = Self.broker(at: node) else {
+            return
+        }
+        defer { assert(invariants(at: node)) }
+        guard broker.release() else { return }
+        node.rules?.follow(with: nil)
+        broker.disconnect()
     }
 
-    /// The desk of `node`, created if needed.
-    private func desk<R: Reactor>(of node: Node<R>) -> SagaDesk<R> {
-        if let desk = node.rules?.sagas { return desk }
+    /// The broker of `node`, created if needed.
+    private func broker<R: Reactor>(of node: Node<R>) -> SagaBroker<R> {
+        if let broker = Self.broker(at: node) { return broker }
         let log = SagaLog<R>(room)
-        let desk = SagaDesk(log, path: "\(node.path)") { [unowned node] in
+        let broker = SagaBroker(log, path: "\(node.path)") { [unowned node] in
             node.state
         } dispatch: { [unowned node, unowned turn] action, then in
             turn.transaction.begin(by: .daemon, .daemon)
@@ -159,13 +169,125 @@ final class SagaRunner {
             turn.whenCommitted { then(.success(()), start.number..<log.end) }
             turn.tree.finishEmission()
         }
-        node.orderedRules().sagas = desk
-        desk.token = node.addTap(desk.tap)
-        return desk
+        node.orderedRules().follow(with: broker)
+        broker.connect(node.addTap(broker.tap))
+        return broker
+    }
+
+    /// The broker of a node has a user; the tree's actions reach it while it exists.
+    func invariants<R: Reactor>(at node: Node<R>) -> Bool {
+        guard let broker = Self.broker(at: node) else { return true }
+        return broker.isUsed && broker.isConnected && node.takesLongWay
+    }
+
+    /// The broker of `node`, if it has sagas.
+    static func broker<R: Reactor>(at node: Node<R>) -> SagaBroker<R>? {
+        node.rules?.follower as? SagaBroker<R>
     }
 }
 
 /// A log's end at one moment.
 private final class LogPlace {
     var number: UInt64 = 0
+}
+
+/// Runs sagas of one reactor of a tree.
+struct TreeSagaHost<R: Reactor>: SagaHost {
+    let room: SagaRoom
+    let path: String
+    let node: UInt32
+    let post: @Sendable (@escaping @Sendable (Tree) -> Void) -> Void
+
+    init(_ node: Node<R>, _ sagas: SagaRunner) {
+        room = sagas.room
+        path = "\(node.path)"
+        self.node = node.number
+        post = sagas.post
+    }
+
+    func perform(_ job: @escaping @Sendable (SagaBroker<R>?) -> Void) {
+        post { [node] tree in job((tree.node(node) as? Node<R>).flatMap(SagaRunner.broker(at:))) }
+    }
+
+    func adopt(_ scope: SagaScope, _ start: @escaping @Sendable () -> Void) {
+        post { [node, path] tree in
+            guard let node = tree.node(node) as? Node<R> else {
+                scope.fail(SagaError.gone(path: path))
+                return scope.bodyEnded(nil)
+            }
+            SagaRunner.of(tree).adopt(scope, on: node, start)
+        }
+    }
+
+    func put(
+        _ action: WireEmbedded, to path: String, for scope: SagaScope, then: @escaping SagaPutEnd
+    ) {
+        post { tree in
+            guard scope.isOpen else {
+                scope.room.noteDropped()
+                return then(.failure(CancellationError()))
+            }
+            do throws(Rejection) {
+                try Self.dispatch(action, to: path, in: tree)
+                tree.turn.whenCommitted { then(.success(())) }
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    func find<Other: Reactor>(
+        _ type: Other.Type, at path: String, then: @escaping SagaPlaceEnd<Other>
+    ) {
+        post { tree in
+            guard let slice = try? SlicePath(path), let node = tree.node(at: slice) as? Node<Other>
+            else { return then(.failure(SagaError.gone(path: path))) }
+            let broker = SagaRunner.of(tree).retainBroker(of: node)
+            let host = TreeSagaHost<Other>(node, SagaRunner.of(tree))
+            then(
+                .success(
+                    SagaPlace(host, broker.log) {
+                        host.post { tree in
+                            SagaRunner.of(tree).releaseBroker(of: host.node, Other.self)
+                        }
+                    }))
+        }
+    }
+
+    /// Dispatches an action of a saga to the node at `path`.
+    private static func dispatch(
+        _ action: WireEmbedded, to path: String, in tree: Tree
+    ) throws(Rejection) {
+        guard let slice = try? SlicePath(path), let node = tree.node(at: slice) else {
+            throw Rejection(.notFound, "\(path): no such node")
+        }
+        switch tree.dispatch(to: node, action.bytes.span, by: .daemon, ordinal: 0) {
+        case .failed(.rejected(let rejection)): throw rejection
+        case .failed(.decode(let error)): throw Rejection(.decode, "\(path): \(error)")
+        case .applied, .replied, .accepted, .deferred: break
+        }
+    }
+}
+
+// MARK: - Sagas of authors
+extension Saga {
+    /// Makes a saga of its function.
+    public init(_ body: @escaping @Sendable (SagaContext<R>) async throws -> Void) {
+        self.init(begin: { node, tree in SagaRunner.of(tree).begin(body, of: node) })
+    }
+}
+
+extension LiveReactor {
+    /// Runs a saga of the reactor, until it ends, is cancelled, or the reactor is removed.
+    ///
+    ///     let handle = store.runSaga { saga in
+    ///         let text = try await saga.take { if case .search(let text) = $0 { text } else { nil } }
+    ///         try await saga.put(.run(text))
+    ///     }
+    @discardableResult
+    public final func runSaga<Value: Sendable>(
+        _ body: @escaping @Sendable (SagaContext<R>) async throws -> Value
+    ) -> SagaHandle<Value> {
+        SagaRunner.of(tree).run(on: node, body)
+    }
 }

@@ -44,7 +44,7 @@ package final class SagaScope: Sendable {
         var isOver = false
         var children: [UInt64: SagaScope] = [:]
         var cancelTask: (@Sendable () -> Void)?
-        var ears: [any SagaHearing] = []
+        var positions: [any SagaPositioning] = []
         /// The action for which a handler started it.
         var cause: (any Sendable)?
         /// Receives the errors of handler runs; set in a top-level saga.
@@ -126,7 +126,7 @@ package final class SagaScope: Sendable {
     func forgetEnding(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
 
     /// Number of registered endings and positions; both are removed with their owners.
-    var keptCount: Int { state.withLock { $0.endings.count + $0.ears.count } }
+    var keptCount: Int { state.withLock { $0.endings.count + $0.positions.count } }
 
     /// Calls `job` when it is over; at once, if it is.
     package func whenOver(_ job: @escaping @Sendable () -> Void) {
@@ -168,7 +168,7 @@ package final class SagaScope: Sendable {
             state.hasBodyEnded = true
             state.cancelTask = nil
             // Its handlers and forks have positions of their own.
-            for ear in state.ears { ear.pauseWhileLocked() }
+            for position in state.positions { position.pauseWhileLocked() }
         }
         settle()
     }
@@ -227,8 +227,8 @@ package final class SagaScope: Sendable {
         let isReady = state.withLock { state in
             guard state.hasBodyEnded, state.children.isEmpty, !state.isOver else { return false }
             state.isOver = true
-            for ear in state.ears { ear.closeWhileLocked() }
-            state.ears = []
+            for position in state.positions { position.closeWhileLocked() }
+            state.positions = []
             return true
         }
         guard isReady else { return }
@@ -250,40 +250,44 @@ package final class SagaScope: Sendable {
 
 // MARK: - Positions in logs
 extension SagaScope {
-    /// Makes `ear` follow the saga: awake while it runs, asleep while it waits.
-    func adopt(_ ear: some SagaHearing) {
+    /// Makes `position` follow the saga: awake while it runs, asleep while it waits.
+    func adopt(_ position: some SagaPositioning) {
         state.withLock { state in
-            if state.isOver { ear.closeWhileLocked() } else { state.ears.append(ear) }
+            if state.isOver {
+                position.closeWhileLocked()
+            } else {
+                state.positions.append(position)
+            }
         }
     }
 
-    /// Ends `ear`, which no longer follows the saga.
-    func forget(_ ear: some SagaHearing) {
+    /// Ends `position`, which no longer follows the saga.
+    func forget(_ position: some SagaPositioning) {
         state.withLock { state in
-            ear.closeWhileLocked()
-            state.ears.removeAll { $0 === ear }
+            position.closeWhileLocked()
+            state.positions.removeAll { $0 === position }
         }
     }
 
     /// Marks the start of a wait; `busy` is the position of the log that the wait is about.
     /// *Throws*: `CancellationError` if the saga is decided.
-    func pause(except busy: (any SagaHearing)? = nil) throws {
+    func pause(except busy: (any SagaPositioning)? = nil) throws {
         try check()
         state.withLock { state in
-            for ear in state.ears where ear !== busy { ear.pauseWhileLocked() }
+            for position in state.positions where position !== busy { position.pauseWhileLocked() }
         }
     }
 
     /// Marks the end of a wait.
     func wake() {
-        state.withLock { for ear in $0.ears { ear.wakeWhileLocked(at: nil) } }
+        state.withLock { for position in $0.positions { position.wakeWhileLocked(at: nil) } }
     }
 
     /// Ends all positions of the saga.
     func pauseForGood() {
         state.withLock { state in
-            for ear in state.ears { ear.closeWhileLocked() }
-            state.ears = []
+            for position in state.positions { position.closeWhileLocked() }
+            state.positions = []
         }
     }
 }

@@ -16,18 +16,19 @@ extension SagaSource {
         try saga.scope.check()
         let channel = SagaChannel<Payload>(capacity: capacity)
         let id = saga.room.newID()
-        let (host, scope, ear, asAction, read) = (saga.host, saga.scope, saga.ear, asAction, read)
+        let (host, scope, position) = (saga.host, saga.scope, saga.position)
+        let (asAction, read) = (asAction, read)
         channel.whenEnded {
-            host.perform { desk in
+            host.perform { broker in
                 scope.forgetEnding(id)
-                desk?.remove(id)
+                broker?.remove(id)
             }
         }
         scope.whenEnding(id) { [weak channel] in channel?.close() }
-        let cursor = ear.resumed
+        let cursor = position.resumed
         try await saga.waiting(Void.self) { wait in
-            host.perform { desk in
-                guard let desk else {
+            host.perform { broker in
+                guard let broker else {
                     wait.give(.failure(SagaError.gone(path: host.path)))
                     return
                 }
@@ -46,7 +47,7 @@ extension SagaSource {
                     }
                 }
                 do throws(SagaError) {
-                    try desk.listen(listener, from: cursor)
+                    try broker.listen(listener, from: cursor)
                     filling.isLive = true
                     wait.give(.success(()))
                 } catch {
@@ -60,7 +61,7 @@ extension SagaSource {
 
 /// Fills a channel with matching elements of a reactor.
 ///
-/// *Owner*: the desk's isolation.
+/// *Owner*: the broker's isolation.
 private final class SagaFilling<Element: Sendable> {
     /// The channel; `nil` once no saga holds it.
     private(set) weak var channel: SagaChannel<Element>?

@@ -2,9 +2,6 @@ import ReactorThreads
 
 // MARK: - Handlers
 extension SagaSource {
-    /// The function that runs for an element.
-    public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
-
     /// Runs `body` for every matching element, each as a saga of its own; the runs are concurrent.
     ///
     /// The handler is called on the tree's isolation for each element: none is lost, and none is
@@ -62,17 +59,17 @@ extension SagaSource {
         _ body: @escaping Handler<Payload>
     ) -> SagaHandle<Void> {
         let scope = saga.scope.child(.attached)
-        let ear = saga.ear.copy()
-        scope.adopt(ear)
+        let position = saga.position.copy()
+        scope.adopt(position)
         let (host, read, asAction) = (saga.host, read, asAction)
         let id = saga.room.newID()
         scope.whenDecided { [unowned scope] _ in
             host.perform { $0?.remove(id) }
             scope.bodyEnded(nil)
         }
-        host.perform { desk in
-            guard let desk else { return scope.fail(SagaError.gone(path: host.path)) }
-            let handler = SagaHandler(policy, scope, host, desk.log, body)
+        host.perform { broker in
+            guard let broker else { return scope.fail(SagaError.gone(path: host.path)) }
+            let handler = SagaHandler(policy, scope, host, broker.log, body)
             let listener = SagaListener<R>(id) { number, note, _ in
                 guard scope.isOpen else { return false }
                 if let element = read(note), let payload = match(element) {
@@ -93,7 +90,7 @@ extension SagaSource {
             }
             do throws(SagaError) {
                 guard scope.isOpen else { return }
-                try desk.listen(listener, from: ear.cursor)
+                try broker.listen(listener, from: position.cursor)
                 scope.pauseForGood()
             } catch {
                 scope.fail(error)

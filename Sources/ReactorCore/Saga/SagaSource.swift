@@ -6,30 +6,14 @@ import ReactorThreads
 ///
 /// ``SagaContext`` has all functions for actions as well.
 public struct SagaSource<R: Reactor, Element: Sendable>: Sendable {
+    /// The function that runs for an element.
+    public typealias Handler<Payload> = @Sendable (SagaContext<R>, Payload) async throws -> Void
+
     let saga: SagaContext<R>
     /// The element in a note, if the note is of this kind.
     let read: @Sendable (SagaNote<R>) -> Element?
     /// Converts an action to an element; `nil` for mutations, which cannot be refused.
     let asAction: (@Sendable (R.Action) -> Element)?
-}
-
-extension SagaContext {
-    /// The reactor's committed actions.
-    public var actions: SagaSource<R, R.Action> {
-        SagaSource(
-            saga: self,
-            read: { note in if case .action(let action) = note { action } else { nil } },
-            asAction: { $0 })
-    }
-
-    /// The reactor's committed mutations, including those of effects and, over a mirror, of other
-    /// clients' actions.
-    public var mutations: SagaSource<R, R.Mutation> {
-        SagaSource(
-            saga: self,
-            read: { note in if case .mutation(let mutation) = note { mutation } else { nil } },
-            asAction: nil)
-    }
 }
 
 // MARK: - Taking one element
@@ -42,7 +26,7 @@ extension SagaSource {
     public func take<Payload: Sendable>(
         _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload {
-        try saga.scope.pause(except: saga.ear)
+        try saga.scope.pause(except: saga.position)
         let wait = SagaWait<Payload>(by: saga.room.lock)
         let id = listen(wait, match) { $0 }
         do {
@@ -57,9 +41,9 @@ extension SagaSource {
 
     /// Ends a take whose task was cancelled.
     private func leave(_ id: UInt64) {
-        saga.host.perform { [ear = saga.ear] desk in
-            desk?.remove(id)
-            if ear.cursor == nil { ear.wakeNow() }
+        saga.host.perform { [position = saga.position] broker in
+            broker?.remove(id)
+            if position.cursor == nil { position.wakeNow() }
         }
     }
 
@@ -68,16 +52,16 @@ extension SagaSource {
     public func take<Payload: Sendable>(
         timeout: Duration, _ match: @escaping @Sendable (Element) -> Payload?
     ) async throws -> Payload? {
-        try saga.scope.pause(except: saga.ear)
+        try saga.scope.pause(except: saga.position)
         let wait = SagaWait<Payload?>(by: saga.room.lock)
         let id = listen(wait, match) { .some($0) }
-        let (scope, ear, host) = (saga.scope, saga.ear, saga.host)
+        let (scope, position, host) = (saga.scope, saga.position, saga.host)
         // The timeout is ordered among the actions, so none is lost between them.
         let payload = try await wait.value(within: timeout, in: saga.room) {
-            host.perform { desk in
+            host.perform { broker in
                 guard !wait.isGiven else { return }
-                desk?.remove(id)
-                ear.wakeNow()
+                broker?.remove(id)
+                position.wakeNow()
                 scope.wake()
                 wait.give(.success(nil))
             }
@@ -110,20 +94,20 @@ extension SagaSource {
         _ wait: SagaWait<Answer>, _ match: @escaping @Sendable (Element) -> Payload?,
         _ answer: @escaping @Sendable (Payload) -> Answer
     ) -> UInt64 {
-        let (scope, ear, host, read) = (saga.scope, saga.ear, saga.host, read)
+        let (scope, position, host, read) = (saga.scope, saga.position, saga.host, read)
         let id = saga.room.newID()
-        host.perform { desk in
-            guard let desk else {
+        host.perform { broker in
+            guard let broker else {
                 wait.give(.failure(SagaError.gone(path: host.path)))
                 return
             }
             let listener = SagaListener<R>(id) { number, note, _ in
                 guard !wait.isGiven, scope.isOpen else { return false }
                 guard let element = read(note), let payload = match(element) else {
-                    ear.pass(number &+ 1)
+                    position.pass(number &+ 1)
                     return true
                 }
-                ear.take(number)
+                position.take(number)
                 scope.wake()
                 wait.give(.success(answer(payload)))
                 return false
@@ -132,13 +116,13 @@ extension SagaSource {
             }
             do throws(SagaError) {
                 guard !wait.isGiven else { return }
-                try desk.listen(listener, from: ear.cursor, except: ear.skipped)
+                try broker.listen(listener, from: position.cursor, except: position.skipped)
                 // A wait that was given up in between has woken the position itself.
                 scope.room.lock.withLock {
-                    if !wait.isGivenWhileLocked { ear.sleepWhileLocked() }
+                    if !wait.isGivenWhileLocked { position.sleepWhileLocked() }
                 }
             } catch {
-                ear.wakeNow()
+                position.wakeNow()
                 wait.give(.failure(error))
             }
         }

@@ -87,3 +87,17 @@ package final class SagaWait<Value: Sendable>: Sendable {
         }
     }
 }
+
+/// Receives the answer of a called function.
+public struct SagaCompletion<Value: Sendable>: Sendable {
+    let wait: SagaWait<Value>
+
+    /// Gives the answer; later answers are dropped.
+    public func callAsFunction(_ value: Value) { wait.give(.success(value)) }
+
+    /// Gives the answer or an error; later answers are dropped.
+    public func callAsFunction(_ result: Result<Value, any Error>) { wait.give(result) }
+
+    /// Gives an error as the answer.
+    public func callAsFunction(throwing error: any Error) { wait.give(.failure(error)) }
+}

@@ -57,6 +57,9 @@ public final class Store<R: Reactor>: LiveReactor<R> {
         set { core.onComplaint = newValue }
     }
 
+    /// The id of the root reactor.
+    public var id: ReactorID { core.tree.id(of: node) }
+
     /// Sequence of the last applied action or emission.
     public var sequence: UInt64 { core.turn.sequence }
 
@@ -130,5 +133,40 @@ public final class Store<R: Reactor>: LiveReactor<R> {
     /// call the observer again.
     public func observe(_ observer: @escaping (R.State) -> Void) -> StoreToken {
         core.observe { [node] in observer(node.presented) }
+    }
+
+    /// Calls `body` with the value of a ``Pulse`` or ``Stamped`` at each later assignment, even of
+    /// an equal value, until the token is released.
+    public func pulse<Value>(
+        _ field: KeyPath<R.State, some Counted<Value>>, _ body: @escaping (Value) -> Void
+    ) -> StoreToken {
+        var listener = PulseListener(state[keyPath: field])
+        return observe { state in
+            let pulse = state[keyPath: field]
+            if listener.isTold(of: pulse) { body(pulse.value) }
+        }
+    }
+}
+
+// MARK: - Waiting
+extension Store {
+    /// Applies an action, and returns when all effects that it asked for have ended and their
+    /// emissions have been applied.
+    ///
+    /// Cancelling the task cancels these effects. *Throws*: ``Rejection``.
+    public nonisolated(nonsending) func perform(_ action: R.Action) async throws(Rejection) {
+        let sequence = core.turn.sequence &+ 1
+        try dispatch(action)
+        await core.effectsEnd(of: sequence)
+    }
+
+    /// Drains the store whenever jobs wait for it, until the task is cancelled.
+    ///
+    ///     Task { await store.run() }
+    public nonisolated(nonsending) func run() async {
+        while !Task.isCancelled {
+            drain()
+            await core.inbox.arrival()
+        }
     }
 }

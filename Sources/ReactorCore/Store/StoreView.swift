@@ -54,12 +54,3 @@ public final class StoreView<R: Reactor, Part: Equatable> {
         StoreView<R, Smaller>(store, part.appending(path: smaller))
     }
 }
-
-extension Store {
-    /// A part of the state, with its own observers.
-    public func scoped<Part: Equatable>(
-        to part: KeyPath<R.State, Part>
-    ) -> StoreView<R, Part> {
-        StoreView(self, part)
-    }
-}

@@ -86,7 +86,7 @@ public struct Keyed<Key: KeyedKey, Value> {
     /// The keys touched since the last call; restarts the log.
     ///
     /// The first call returns ``KeyedTouches/all``.
-    public mutating func drainTouched() -> KeyedTouches<Key> { log.drain() }
+    package mutating func drainTouched() -> KeyedTouches<Key> { log.drain() }
 
     /// The keys touched since the collection got the stamp `expected`; sets the stamp to `next`.
     mutating func drainTouched(expecting expected: UInt64, next: UInt64) -> KeyedTouches<Key> {

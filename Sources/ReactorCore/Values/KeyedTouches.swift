@@ -1,5 +1,5 @@
 /// The keys of a ``Keyed`` collection that were touched since the last drain.
-public enum KeyedTouches<Key: KeyedKey>: Equatable, Sendable {
+package enum KeyedTouches<Key: KeyedKey>: Equatable, Sendable {
     /// These keys, each once, in the order of their first touch.
     case keys([Key])
     /// Any key may have been touched: too many were, or the log was not kept.
@@ -67,8 +67,9 @@ struct KeyedLog<Key: KeyedKey>: Sendable {
 }
 
 /// Limits of keyed collections.
-public enum KeyedLimits {
+@usableFromInline
+package enum KeyedLimits {
     /// Maximum touches that a collection records between two drains; past it, every key counts as
     /// touched.
-    public static let touchesMax = 1_024
+    @usableFromInline package static let touchesMax = 1_024
 }

@@ -13,7 +13,7 @@ public enum StateChanges: Equatable, Sendable {
     public var isEmpty: Bool { self == .fields([]) }
 
     /// The changes of both: from the older of two points in time until now.
-    public func union(_ later: StateChanges) -> StateChanges {
+    package func union(_ later: StateChanges) -> StateChanges {
         guard case .fields(var changes) = self, case .fields(let others) = later else {
             return .all
         }
@@ -40,7 +40,7 @@ public struct FieldChange: Equatable, Sendable {
     public var isIgnored = false
 
     /// Makes a change of its parts.
-    public init(index: Int, name: WireKey, parts: FieldParts = .all, isIgnored: Bool = false) {
+    package init(index: Int, name: WireKey, parts: FieldParts = .all, isIgnored: Bool = false) {
         self.index = index
         self.name = name
         self.parts = parts

@@ -47,17 +47,6 @@ public struct StateMarks: Sendable, Hashable {
     }
 }
 
-/// The position of a tracked state in a drain: the whole state, or a field of another.
-public struct StatePart: Sendable {
-    // A state may be copied from one field into another; its marks are valid only in the field for
-    // which they were started.
-    let owner: UInt64?
-    let next: UInt64
-
-    /// A state that is not a field of another.
-    public static let whole = StatePart(owner: nil, next: 0)
-}
-
 /// Reads and resets the marks of a state, field by field.
 ///
 /// *Place*: in the `drainChanges` that the macro writes.

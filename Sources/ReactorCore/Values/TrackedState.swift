@@ -26,6 +26,17 @@ extension TrackedState {
     }
 }
 
+/// The position of a tracked state in a drain: the whole state, or a field of another.
+public struct StatePart: Sendable {
+    // A state may be copied from one field into another; its marks are valid only in the field for
+    // which they were started.
+    let owner: UInt64?
+    let next: UInt64
+
+    /// A state that is not a field of another.
+    public static let whole = StatePart(owner: nil, next: 0)
+}
+
 /// A field of a ``TrackedState``.
 public struct TrackedField<State>: Sendable {
     /// Largest index: all fields from here on share it, and count as changed together.

@@ -46,8 +46,9 @@ final class OutcomeWriter {
     /// What holds between two verbs; checked in debug builds.
     @inline(__always)
     private func invariants() {
+        let ended = endedActions.value
         assert(
-            endedActions.value.count > 32 || Set(endedActions.value).count == endedActions.value.count,
+            ended.count > 32 || Set(ended).count == ended.count,
             "the effects of an action have ended twice")
     }
 }

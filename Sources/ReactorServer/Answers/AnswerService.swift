@@ -243,7 +243,8 @@ extension AnswerService {
             for asker in askers { tell(checksum, to: asker, at: sequence) }
             return true
         }
-        guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now) else {
+        guard let (answer, isThere) = answers.value.answer(to: name, of: node, at: orders.now)
+        else {
             return false
         }
         // What is kept of the answer may be forgotten.

@@ -156,7 +156,9 @@ extension Session {
     }
 
     /// Remembers that actions were applied without replies.
-    func remember(_ run: AppliedRun, _ limits: ServerLimits) { outcomes.value.remember(run, limits) }
+    func remember(_ run: AppliedRun, _ limits: ServerLimits) {
+        outcomes.value.remember(run, limits)
+    }
 
     /// Remembers any other outcome.
     func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {

@@ -30,7 +30,7 @@ final class TaskBench {
             try recovery.finish(epoch: 1, sequence: former.tree.turn.sequence)
             (facts, deltas) = (former.facts, former.deltas)
         }
-        tree.turn.recordsFacts = true
+        tree.turn.recordFacts()
         tree.resumeTasks()
         tree.open()
         commit()

@@ -17,7 +17,7 @@ struct TaskRunnerTests {
             effects = EffectRunner(nodes, turn, world.environment)
             runner = TaskRunner(nodes, effects, turn)
             nodes.add(node, during: nil)
-            turn.recordsFacts = true
+            turn.recordFacts()
         }
 
         /// Plans an action in the current transaction, and records the plan.

@@ -45,7 +45,7 @@ struct SagaChildrenTests {
         #expect(bench.clock.sleeperCount == 0 && !handle.isRunning)
         bench.advance(by: .seconds(2))
         #expect(bench.state.runs.isEmpty && bench.state.failures.isEmpty)
-        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
     }
 
     @Test("F34: an error of a fork ends its parent and its siblings, and reaches the hook once")
@@ -123,13 +123,13 @@ struct SagaChildrenTests {
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
         let node = try #require(tree.node(at: try SlicePath("/rooms/a")) as? Node<Tracker>)
-        _ = tree.runSaga(on: node) { saga in
+        _ = SagaRunner.of(tree).run(on: node) { saga in
             saga.spawn { saga in try await saga.sleep(for: .seconds(60)) }
         }
         bench.settle()
         #expect(bench.clock.sleeperCount == 1)
         try bench.send(.close("a"))
-        #expect(bench.clock.sleeperCount == 0 && tree.sagas.room.sagaCount == 0)
+        #expect(bench.clock.sleeperCount == 0 && SagaRunner.of(tree).room.sagaCount == 0)
     }
 
     @Test("F34: run waits for a saga, and throws its error where it can be caught")
@@ -160,6 +160,6 @@ struct SagaChildrenTests {
         }
         let handle = bench.run(dig)
         #expect(bench.outcome(of: handle) == "\(SagaError.tooDeep)")
-        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
     }
 }

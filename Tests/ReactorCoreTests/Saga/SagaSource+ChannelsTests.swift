@@ -24,7 +24,7 @@ struct SagaSourceChannelsTests {
         }
         #expect(handle.isRunning && bench.state.sum == 50)
         #expect(handle.scope.keptCount == 1)
-        #expect(bench.store.node.rules?.sagas?.listenerCount == 1)
+        #expect(SagaRunner.broker(at: bench.store.node)?.listenerCount == 1)
         try bench.send(.add(1))
         #expect(bench.state.sum == 51)
     }

@@ -22,7 +22,7 @@ struct SagaHandlersTests {
         #expect(sum.all == Array(99_990..<100_000))
         handle.cancel()
         bench.settle()
-        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
     }
 
     @Test("F38: takeEvery runs its sagas concurrently")
@@ -100,7 +100,7 @@ struct SagaHandlersTests {
             #expect(handle.isRunning)
             handle.cancel()
             bench.settle()
-            #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
+            #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
         }
     }
 
@@ -193,7 +193,7 @@ struct SagaHandlersTests {
         try bench.store.dispatch(.search("b"))
         bench.settle()
         #expect(bench.state.runs == ["b"])
-        #expect(bench.store.core.tree.sagas.room.droppedCount == 1)
+        #expect(SagaRunner.of(bench.store.core.tree).room.droppedCount == 1)
     }
 
     @Test("F39: debounce runs after a pause, with the last action; a running saga is not affected")
@@ -265,7 +265,7 @@ struct SagaHandlersTests {
         let handle = bench.run { saga in
             saga.takeEvery(Tracker.amount) { saga, _ in try await saga.sleep(for: .seconds(1)) }
         }
-        let room = bench.store.core.tree.sagas.room
+        let room = SagaRunner.of(bench.store.core.tree).room
         while room.hasRoom(for: 1) { _ = room.enter() }
         #expect(
             throws: Rejection(

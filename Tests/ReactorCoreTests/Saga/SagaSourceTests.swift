@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReactorCore
 
-/// Drives ``SagaDesk``.
+/// Drives ``SagaBroker``.
 @Suite("SagaSource")
 struct SagaSourceTests {
     @Test("F35: a saga takes by case, by predicate, or any next action")
@@ -223,7 +223,7 @@ struct SagaSourceTests {
             _ = try await saga.take(Tracker.text)
             try await saga.sleep(for: .seconds(9))
         }
-        let log = try #require(bench.store.node.rules?.sagas?.log)
+        let log = try #require(SagaRunner.broker(at: bench.store.node)?.log)
         try bench.send(.add(1))
         #expect(log.keptCount == 0)
         try bench.send(.search("a"))
@@ -279,7 +279,7 @@ struct SagaSourceTests {
             _ = try await saga.take { $0 == .stop }
         }
         for amount in 0..<100 { try bench.send(.add(amount)) }
-        let log = try #require(bench.store.node.rules?.sagas?.log)
+        let log = try #require(SagaRunner.broker(at: bench.store.node)?.log)
         #expect(log.keptCount == 0)
         handle.cancel()
         bench.settle()
@@ -384,8 +384,8 @@ struct SagaSourceTests {
             return nones
         }
         bench.advance(by: .seconds(5))
-        let desk = try #require(bench.store.node.rules?.sagas)
-        #expect(desk.listenerCount == 1)
+        let broker = try #require(SagaRunner.broker(at: bench.store.node))
+        #expect(broker.listenerCount == 1)
         try bench.send(.add(1))
         #expect(bench.outcome(of: handle) == "5")
     }

@@ -59,12 +59,12 @@ struct SagaTests {
         let bench = StoreBench(Office())
         let tree = bench.store.core.tree
         try bench.send(.open("a"))
-        #expect(tree.effects.running.count == 1 && tree.sagas.room.sagaCount == 2)
+        #expect(tree.effects.running.count == 1 && SagaRunner.of(tree).room.sagaCount == 2)
         bench.send(Tracker.Action.search("ada"), to: "/rooms/a")
         #expect(try tree.state(of: Tracker.self, "/rooms/a").runs == ["hello ada"])
         try bench.send(.close("a"))
         #expect(tree.effects.running.isEmpty && tree.effects.orphans.isEmpty)
-        #expect(tree.sagas.room.sagaCount == 0)
+        #expect(SagaRunner.of(tree).room.sagaCount == 0)
     }
 
     @Test("F31: a reactor's saga receives an action directly after the reactor's creation")
@@ -124,7 +124,7 @@ struct SagaTests {
         #expect(bench.outcome(of: last) == "\(SagaError.tooMany)")
         for handle in handles { handle.cancel() }
         bench.settle()
-        #expect(bench.store.core.tree.sagas.room.sagaCount == 0)
+        #expect(SagaRunner.of(bench.store.core.tree).room.sagaCount == 0)
     }
 
     @Test("R100: sagas that put to each other forever leave room for other work in between")
@@ -179,7 +179,7 @@ struct SagaTests {
         let completions = Kept<SagaCompletion<Int>>()
         let path = try SlicePath("/rooms/a")
         let node = try #require(tree.node(at: path) as? Node<Tracker>)
-        _ = tree.runSaga(on: node) { saga in
+        _ = SagaRunner.of(tree).run(on: node) { saga in
             do {
                 let amount = try await saga.call { completions.keep($0) }
                 try await saga.put(.add(amount))
@@ -215,7 +215,7 @@ struct SagaTests {
             handle.cancel()
             bench.settle()
             #expect(bench.state.sum == (isLate ? 1 : 0))
-            #expect(bench.store.core.tree.sagas.room.droppedCount == (isLate ? 0 : 1))
+            #expect(SagaRunner.of(bench.store.core.tree).room.droppedCount == (isLate ? 0 : 1))
             #expect(notes.all.count == 1)
         }
     }

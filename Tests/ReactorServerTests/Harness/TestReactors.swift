@@ -80,7 +80,7 @@ struct Tally: Reactor {
     }
 
     func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Tally>
+        _ owned: OwnedKeys, state: State, context: Context<Tally>
     ) -> Mutations<Mutation> {
         [.held(count: state.holders - owned.keys.count)]
     }

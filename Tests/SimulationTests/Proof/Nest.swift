@@ -201,7 +201,7 @@ struct Nest {
     }
 
     func connectionEnded(
-        _ owned: Owned, state: State, context: Context<Self>
+        _ owned: OwnedKeys, state: State, context: Context<Self>
     ) -> Mutations<Mutation> {
         Mutations(.given(connection: owned.connection))
     }

@@ -1,0 +1,26 @@
+/// A reactor without state that holds others, whose types are known only at run time.
+public struct Group: Reactor {
+    public typealias Action = NoReply
+    public typealias Mutation = NoReply
+
+    /// The children, in any order.
+    public var members: [(name: WireKey, reactor: any Reactor)]
+
+    /// Holds these reactors, each at its name.
+    public init(_ members: [(name: WireKey, reactor: any Reactor)]) { self.members = members }
+
+    public var initialState: State { State() }
+
+    public func children(_ visitor: inout ChildVisitor) {
+        for member in members { visitor.child(member.name, member.reactor) }
+    }
+
+    public static var documentation: String { "Holds other reactors and no state of its own." }
+
+    /// Empty.
+    @WireCodable
+    public struct State: Sendable, Equatable {
+        /// Makes the empty state.
+        public init() {}
+    }
+}

@@ -1,0 +1,202 @@
+/// A reactor that is part of another, at a fixed name.
+///
+///     @Child var visits = Counter()
+///
+/// `$visits` is the handle through which the parent reads the child's state and addresses
+/// mutations.
+@propertyWrapper
+public struct Child<R: Reactor> {
+    public var wrappedValue: R
+    let slot = ChildSlot()
+
+    /// Holds a reactor as a child.
+    public init(wrappedValue: R) { self.wrappedValue = wrappedValue }
+
+    public var projectedValue: ChildHandle<R> { ChildHandle(slot: slot) }
+}
+
+/// Reactors of one type that are part of another, one per key.
+///
+///     @Children var rooms = { (key: WireKey) in Room(named: key.text) }
+///
+/// The parent creates and removes them with ``Mutations/creating(_:_:)`` and
+/// ``Mutations/removing(_:_:)``. With `@Children(.leased)`, clients create and hold children by
+/// leases as well: see ``LeaseAction``.
+@propertyWrapper
+public struct Children<R: Reactor> {
+    /// Makes the reactor for a key.
+    public var wrappedValue: (WireKey) -> R
+    let slot = ChildSlot()
+    let lifetime: ChildLifetime
+
+    /// Holds the children that the function makes.
+    public init(wrappedValue: @escaping (WireKey) -> R) {
+        self.init(wrappedValue: wrappedValue, .decided)
+    }
+
+    /// Holds the children that the function makes, with the given lifetime.
+    public init(wrappedValue: @escaping (WireKey) -> R, _ lifetime: ChildLifetime) {
+        self.wrappedValue = wrappedValue
+        self.lifetime = lifetime
+    }
+
+    public var projectedValue: KeyedHandle<R> { KeyedHandle(slot: slot) }
+}
+
+/// The name of a child; the tree fills it in when it mounts the parent.
+final class ChildSlot {
+    private(set) var name: WireKey = ""
+
+    func setName(_ name: WireKey) { self.name = name }
+}
+
+/// A static child, seen from its parent.
+public struct ChildHandle<R: Reactor> {
+    let slot: ChildSlot
+
+    func node(below parent: AnyNode) -> Node<R> {
+        guard let node = parent.children[slot.name] as? Node<R> else {
+            preconditionFailure("\(parent.path) has no child of type \(R.self) here")
+        }
+        return node
+    }
+}
+
+/// A collection of children, seen from its parent.
+public struct KeyedHandle<R: Reactor> {
+    let slot: ChildSlot
+
+    func collection(below parent: AnyNode) -> AnyNode {
+        guard let node = parent.children[slot.name] else {
+            preconditionFailure("\(parent.path) has no collection of \(R.self) here")
+        }
+        return node
+    }
+
+    func node(below parent: AnyNode, _ key: WireKey) -> Node<R>? {
+        collection(below: parent).children[key] as? Node<R>
+    }
+}
+
+/// A child's mutation, as its parent sees it.
+public struct ChildChange {
+    let child: AnyNode
+    let mutation: any Sendable
+
+    /// The mutation, if `child` made it.
+    public func mutation<R: Reactor>(of child: ChildHandle<R>) -> R.Mutation? {
+        // A keyed child may have the same name as a static child.
+        guard self.child.name == child.slot.name, self.child.parent?.isCollection != true
+        else { return nil }
+        return mutation as? R.Mutation
+    }
+
+    /// The key and the mutation, if a child of this collection made it.
+    public func mutation<R: Reactor>(
+        of children: KeyedHandle<R>
+    ) -> (key: WireKey, mutation: R.Mutation)? {
+        guard let collection = child.parent, collection.isCollection,
+            collection.name == children.slot.name, let mutation = mutation as? R.Mutation
+        else { return nil }
+        return (child.name, mutation)
+    }
+}
+
+/// Receives the children of a reactor: mounts them, or collects their names.
+public struct ChildVisitor {
+    private let place: (parent: AnyNode, tree: Tree)?
+    /// The received names; empty while mounting.
+    private(set) var names: Set<WireKey> = []
+
+    /// Makes a visitor that mounts the children.
+    init(parent: AnyNode, tree: Tree) { place = (parent, tree) }
+
+    /// Makes a visitor that collects names.
+    init() { place = nil }
+
+    /// Mounts a static child.
+    public mutating func child<R: Reactor>(_ name: WireKey, _ child: Child<R>) {
+        child.slot.setName(name)
+        self.child(name, child.wrappedValue)
+    }
+
+    /// Mounts an empty collection.
+    public mutating func children<R: Reactor>(_ name: WireKey, _ children: Children<R>) {
+        children.slot.setName(name)
+        guard let (parent, tree) = place else { return note(name) }
+        tree.mountCollection(
+            of: children.wrappedValue, isLeased: children.lifetime == .leased, named: name,
+            below: parent)
+    }
+
+    /// Mounts a reactor whose type is known only at run time.
+    public mutating func child(_ name: WireKey, _ reactor: any Reactor) {
+        guard let (parent, tree) = place else { return note(name) }
+        tree.mount(reactor, named: name, below: parent)
+    }
+
+    private mutating func note(_ name: WireKey) { names.insert(name) }
+}
+
+/// An error of a child, as its parent sees it.
+public struct ChildFailure {
+    let child: AnyNode
+    /// The error that an effect of the child threw.
+    public let error: any Error
+
+    /// Whether `child` failed.
+    public func isOf<R: Reactor>(_ child: ChildHandle<R>) -> Bool {
+        self.child.name == child.slot.name && self.child.parent?.isCollection != true
+    }
+
+    /// The key, if a child of this collection failed.
+    public func key<R: Reactor>(in children: KeyedHandle<R>) -> WireKey? {
+        guard let collection = child.parent, collection.isCollection,
+            collection.name == children.slot.name
+        else { return nil }
+        return child.name
+    }
+}
+
+/// The entries of a table while it is filled.
+final class PathEntries {
+    private(set) var paths: [AnyKeyPath: SlicePath] = [:]
+
+    /// Adds the path that a key path from the root leads to.
+    func add(_ keyPath: AnyKeyPath, _ path: SlicePath) { paths[keyPath] = path }
+}
+
+/// Receives the key paths of a reactor's children, for a ``PathTable``.
+public struct ChildPathVisitor<Parent: Reactor> {
+    /// The key path from the root to the parent; `nil` at the root itself.
+    let prefix: AnyKeyPath?
+    let path: SlicePath
+    let entries: PathEntries
+
+    /// Adds a static child and the children below it.
+    public mutating func child<R: Reactor>(
+        _ name: WireKey, _ value: KeyPath<Parent, R>, _ handle: KeyPath<Parent, ChildHandle<R>>
+    ) {
+        let place = path.appending(name)
+        guard let value = fromRoot(value) else { return }
+        entries.add(value, place)
+        note(handle, place)
+        var visitor = ChildPathVisitor<R>(prefix: value, path: place, entries: entries)
+        R.childPaths(&visitor)
+    }
+
+    /// Adds a collection. The table cannot contain its children, whose keys are run-time values.
+    public mutating func children<R: Reactor>(
+        _ name: WireKey, _ handle: KeyPath<Parent, KeyedHandle<R>>
+    ) {
+        note(handle, path.appending(name))
+    }
+
+    private func note(_ keyPath: AnyKeyPath, _ place: SlicePath) {
+        if let keyPath = fromRoot(keyPath) { entries.add(keyPath, place) }
+    }
+
+    private func fromRoot(_ keyPath: AnyKeyPath) -> AnyKeyPath? {
+        prefix.map { $0.appending(path: keyPath) } ?? keyPath
+    }
+}

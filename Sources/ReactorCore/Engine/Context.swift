@@ -1,0 +1,142 @@
+/// The information and the requests that a decision has besides the action and the state.
+///
+/// *Owner*: valid during the call that receives it.
+public struct Context<R: Reactor> {
+    @usableFromInline let turn: Turn
+    @usableFromInline let node: Node<R>
+
+    @inlinable
+    init(_ turn: Turn, _ node: Node<R>) {
+        self.turn = turn
+        self.node = node
+    }
+
+    /// The sender of the action.
+    public var caller: Caller {
+        turn.askDaemon()
+        return turn.transaction.caller
+    }
+
+    /// The client and the number of this action; ``Origin/daemon`` for the daemon's own changes.
+    public var cause: Origin {
+        turn.askDaemon()
+        return turn.transaction.origin
+    }
+
+    /// The revision that the transaction gets if it is applied.
+    public var revision: Revision {
+        turn.askDaemon()
+        return Revision(epoch: turn.epoch, sequence: turn.sequence &+ 1)
+    }
+
+    /// Whether a client runs the decision on its mirror, to show the result until the daemon's
+    /// answer arrives. A decision that reads the caller, the cause, the revision, an id or a child
+    /// is not shown. Other decisions that cannot run on a mirror call ``refusePreview()``.
+    public var isPreview: Bool { turn.isPreview }
+
+    /// The reactor's path.
+    public var path: SlicePath { node.path }
+
+    // MARK: Ids
+
+    /// The reactor's own id.
+    public var id: ReactorID {
+        turn.askDaemon()
+        return ReactorID(epoch: turn.epoch, node: node.number)
+    }
+
+    /// The id of a child.
+    public func id<Child: Reactor>(of child: ChildHandle<Child>) -> ReactorID {
+        turn.askDaemon()
+        return ReactorID(epoch: turn.epoch, node: child.node(below: node).number)
+    }
+
+    /// The id of the child under `key`, if there is one.
+    public func id<Child: Reactor>(of children: KeyedHandle<Child>, _ key: WireKey) -> ReactorID? {
+        turn.askDaemon()
+        return children.node(below: node, key).map {
+            ReactorID(epoch: turn.epoch, node: $0.number)
+        }
+    }
+
+    // MARK: Children
+
+    /// A child's state.
+    public func state<Child: Reactor>(of child: ChildHandle<Child>) -> Child.State {
+        turn.askDaemon()
+        return child.node(below: node).state
+    }
+
+    /// The state of the child under `key`, if there is one.
+    public func state<Child: Reactor>(
+        of children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Child.State? {
+        turn.askDaemon()
+        return children.node(below: node, key)?.state
+    }
+
+    /// The keys of a collection of children, in ascending order.
+    public func keys<Child: Reactor>(of children: KeyedHandle<Child>) -> [WireKey] {
+        turn.askDaemon()
+        return children.collection(below: node).childNames.sorted()
+    }
+
+    // MARK: Replies
+
+    /// Answers the action with a reply, besides "applied".
+    public func reply(_ reply: R.Reply) {
+        turn.transaction.wishes.reply(with: WireEmbedded(reply))
+    }
+
+    /// Defers the answer and returns the ticket for it, which the reactor keeps in its state. The
+    /// action itself is applied now.
+    public func deferReply() -> ReplyTicket {
+        turn.askDaemon()
+        turn.transaction.wishes.deferReply()
+        let origin = turn.transaction.origin
+        return ReplyTicket(client: origin.client, ordinal: origin.ordinal)
+    }
+
+    /// Answers a deferred action with a reply.
+    public func answer(_ ticket: ReplyTicket, with reply: R.Reply) {
+        turn.transaction.answer(ticket, reply: WireEmbedded(reply))
+    }
+
+    /// Answers a deferred action with a rejection.
+    public func refuse(_ ticket: ReplyTicket, _ rejection: Rejection) {
+        turn.transaction.refuse(ticket, rejection)
+    }
+
+    // MARK: Ownership
+
+    /// Ties `key` to the caller's connection: the end of that calls ``Reactor/connectionEnded``.
+    public func own(_ key: WireKey) {
+        turn.askDaemon()
+        own(key, connection: turn.transaction.caller.connection)
+    }
+
+    /// Unties `key` from the connection numbered `connection`.
+    public func disown(_ key: WireKey, connection: UInt64) {
+        turn.transaction.wishes.change(
+            .disown(node: node.number, key: key, connection: connection))
+    }
+
+    /// Ties `key` to another connection, such as the next in line.
+    public func own(_ key: WireKey, connection: UInt64) {
+        turn.transaction.wishes.change(
+            .own(node: node.number, key: key, connection: connection, definesLifecycle: nil))
+    }
+
+    // MARK: Followers
+
+    /// Dispatches an action to the node at `path` as a transaction of its own, after this one is
+    /// complete and before any other client's action.
+    public func dispatch(_ path: SlicePath, _ action: some WireCodable) {
+        turn.transaction.wishes.follow(path, WireEmbedded(action))
+    }
+
+    /// Dispatches another action to this reactor, after this one is complete.
+    public func dispatch(_ action: R.Action) {
+        turn.transaction.wishes.follow(node.path, WireEmbedded(action))
+    }
+}

@@ -1,0 +1,207 @@
+/// The result of deciding an action: mutations that apply now, and effects that start after they
+/// are committed.
+///
+/// An array literal is a list of synchronous mutations; ``none`` is empty.
+public struct Mutations<Mutation: Sendable> {
+    @usableFromInline var sync: Facts
+    /// The rare parts; `nil` on the common path.
+    @usableFromInline var extras: Extras?
+
+    // One mutation is the common case; an array of one would cost an allocation.
+    @usableFromInline
+    enum Facts {
+        case none
+        case one(Mutation)
+        case many([Mutation])
+
+        @usableFromInline var count: Int {
+            switch self {
+            case .none: 0
+            case .one: 1
+            case .many(let all): all.count
+            }
+        }
+    }
+
+    @usableFromInline
+    final class Extras {
+        let effects: [Effect<Mutation>]
+        let elsewhere: [ElsewhereChange]
+        /// The effects to cancel, before the new ones start.
+        let cancelled: [EffectSelection]
+        /// The durable tasks to record.
+        let tasks: [TaskWish]
+
+        /// Adds requests to earlier ones.
+        init(
+            after former: Extras? = nil, effects: [Effect<Mutation>] = [],
+            elsewhere: [ElsewhereChange] = [], cancelled: [EffectSelection] = [],
+            tasks: [TaskWish] = []
+        ) {
+            self.effects = former.map { $0.effects + effects } ?? effects
+            self.elsewhere = former.map { $0.elsewhere + elsewhere } ?? elsewhere
+            self.cancelled = former.map { $0.cancelled + cancelled } ?? cancelled
+            self.tasks = former.map { $0.tasks + tasks } ?? tasks
+        }
+    }
+
+    @inlinable
+    init(_ sync: Facts, extras: Extras? = nil) {
+        self.sync = sync
+        self.extras = extras
+    }
+
+    /// Nothing: the action is applied and changes no state.
+    @inlinable public static var none: Mutations { Mutations(.none) }
+
+    /// One synchronous mutation.
+    @inlinable
+    public init(_ mutation: Mutation) { self.init(.one(mutation)) }
+
+    // Disfavored, so that a list without a stated type becomes the list initializer below.
+    /// One synchronous mutation.
+    @inlinable
+    @_disfavoredOverload
+    public init(sync mutation: Mutation) { self.init(.one(mutation)) }
+
+    /// One synchronous mutation, then effects whose emissions are transactions of their own.
+    @_disfavoredOverload
+    public init(sync mutation: Mutation, async effects: Effect<Mutation>...) {
+        self.init(.one(mutation), extras: Extras(effects: effects))
+    }
+
+    /// Synchronous mutations, in order.
+    @inlinable
+    public init(sync mutations: [Mutation]) { self.init(.many(mutations)) }
+
+    /// Synchronous mutations, then effects whose emissions are transactions of their own.
+    public init(sync mutations: [Mutation] = [], async effects: Effect<Mutation>...) {
+        self.init(
+            mutations.isEmpty ? .none : .many(mutations), extras: Extras(effects: effects))
+    }
+
+    /// Number of synchronous mutations of this reactor.
+    @inlinable public var count: Int { sync.count }
+}
+
+extension Mutations: ExpressibleByArrayLiteral {
+    @inlinable
+    public init(arrayLiteral elements: Mutation...) {
+        if elements.count == 1 {
+            self.init(.one(elements[0]))
+        } else {
+            self.init(elements.isEmpty ? .none : .many(elements))
+        }
+    }
+}
+
+// MARK: - Other nodes in the same transaction
+extension Mutations {
+    /// Adds a mutation of a child, applied after this reactor's own.
+    public func also<Child: Reactor>(
+        _ child: ChildHandle<Child>, _ mutation: Child.Mutation
+    ) -> Mutations {
+        adding(.mutation(of: child.slot, ErasedMutation<Child>(mutation)))
+    }
+
+    /// Adds a mutation of the child under `key`, applied after this reactor's own.
+    ///
+    /// An action that mutates a missing child is rejected as `NOT_FOUND`. A decision that cannot be
+    /// refused (``Reactor/start(state:)``, a reaction, the end of a connection) is applied without
+    /// this mutation, and the log names the key.
+    public func also<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey, _ mutation: Child.Mutation
+    ) -> Mutations {
+        adding(.keyedMutation(of: children.slot, key, ErasedMutation<Child>(mutation)))
+    }
+
+    /// Adds the creation of a child under `key`.
+    ///
+    /// An action that creates an existing child is rejected as `CONFLICT`. A decision that cannot
+    /// be refused leaves the child as it is, and the log names the key. Where both outcomes are
+    /// fine, use ``ensuring(_:_:)``.
+    public func creating<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.create(in: children.slot, key))
+    }
+
+    /// Adds the creation of a child under `key`, unless it exists.
+    public func ensuring<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.ensure(in: children.slot, key))
+    }
+
+    /// Adds the removal of the child under `key` with all nodes below; without such a child,
+    /// nothing.
+    public func removing<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.remove(in: children.slot, key))
+    }
+
+    /// Adds a restart of the child under `key`, from its current state: see
+    /// ``Reactor/start(state:)``. A missing child is handled as in ``also(_:_:_:)``.
+    public func restarting<Child: Reactor>(
+        _ children: KeyedHandle<Child>, _ key: WireKey
+    ) -> Mutations {
+        adding(.restart(in: children.slot, key))
+    }
+
+    private func adding(_ change: ElsewhereChange) -> Mutations {
+        Mutations(sync, extras: Extras(after: extras, elsewhere: [change]))
+    }
+}
+
+// MARK: - Effects to start and to cancel
+extension Mutations {
+    /// Adds an effect.
+    public func effect(_ effect: Effect<Mutation>) -> Mutations {
+        Mutations(sync, extras: Extras(after: extras, effects: [effect]))
+    }
+
+    /// Cancels the effects of this reactor with the name `cancelID`; the tree drops what they still
+    /// emit.
+    public func cancelling(_ cancelID: String) -> Mutations {
+        cancelling(.named(cancelID))
+    }
+
+    /// Cancels the effects of this reactor that are bound to its life cycle.
+    public func cancellingLifecycle() -> Mutations { cancelling(.lifecycle) }
+
+    private func cancelling(_ selection: EffectSelection) -> Mutations {
+        Mutations(sync, extras: Extras(after: extras, cancelled: [selection]))
+    }
+}
+
+/// A change of a child or of a collection of children, in the transaction of its parent's decision.
+enum ElsewhereChange {
+    case mutation(of: ChildSlot, any AnyMutation)
+    case keyedMutation(of: ChildSlot, WireKey, any AnyMutation)
+    case create(in: ChildSlot, WireKey)
+    case ensure(in: ChildSlot, WireKey)
+    case remove(in: ChildSlot, WireKey)
+    case restart(in: ChildSlot, WireKey)
+}
+
+/// A mutation without its reactor's type.
+protocol AnyMutation {
+    func encode(into writer: inout WireWriter)
+    func apply(to node: AnyNode, _ turn: Turn)
+}
+
+struct ErasedMutation<Target: Reactor>: AnyMutation {
+    let mutation: Target.Mutation
+
+    init(_ mutation: Target.Mutation) { self.mutation = mutation }
+
+    func encode(into writer: inout WireWriter) { mutation.encode(into: &writer) }
+
+    func apply(to node: AnyNode, _ turn: Turn) {
+        guard let node = node as? Node<Target> else {
+            preconditionFailure("node \(node.path) is not a \(Target.self)")
+        }
+        node.commit(Mutations(mutation), turn)
+    }
+}

@@ -1,0 +1,188 @@
+package import ReactorWire
+
+// MARK: - Layout
+extension Tree {
+    /// The layout that the journal records before the first change: the static nodes, and each
+    /// keyed node whose state the history does not contain in today's form.
+    ///
+    /// *Cost*: O(nodes); encodes the states that the history lacks or has in another form.
+    package func takeLayout() -> [KeptPlace] {
+        var places = staticNodes.map { KeptPlace($0, path: $0.path, withState: !$0.isKept) }
+        let known = Set(places.map(\.number))
+        forEachNode { node in
+            if !node.isKept, !known.contains(node.number) {
+                places.append(KeptPlace(node, path: node.path, withState: true))
+            }
+            node.keep()
+        }
+        return places
+    }
+
+    /// All nodes except keyed children and the nodes below them; parents before children.
+    var staticNodes: [AnyNode] { Self.staticNodes(from: root) }
+
+    private static func staticNodes(from node: AnyNode) -> [AnyNode] {
+        guard !node.isCollection else { return [node] }
+        return [node] + node.orderedChildren.flatMap { staticNodes(from: $0) }
+    }
+
+    /// The numbers and reactors of all nodes except keyed children and the nodes below them.
+    package var staticPlaces: [KeptPlace] {
+        staticNodes.map { KeptPlace($0, path: $0.path, withState: false) }
+    }
+}
+
+// MARK: - Tasks and ownerships
+extension Tree {
+    /// Moves the ids of later tasks away from those of other epochs.
+    package func numberTasksAnew() { tasks.begin(epoch: turn.epoch) }
+
+    /// Starts a new epoch at the current sequence, after the end of the previous history was lost.
+    ///
+    /// *Owner*: call it between two turns.
+    package func beginEpoch(_ epoch: UInt64) {
+        turn.begin(epoch: epoch)
+        numberTasksAnew()
+    }
+
+    /// The highest id of a task so far.
+    package var lastTask: UInt64 { tasks.lastID }
+
+    /// The current ownerships and leases, to be collected on any thread.
+    package func copyOwnership() -> @Sendable () -> [OwnershipFact] {
+        var books: [UInt32: LeaseBook] = [:]
+        for number in ownership.nodes {
+            if let book = nodes[number]?.leaseBook { books[number] = book }
+        }
+        return { [ownership, books] in
+            ownership.facts.map { fact in
+                guard case .own(let node, let key, let connection, _) = fact else { return fact }
+                return .own(
+                    node: node, key: key, connection: connection,
+                    definesLifecycle: books[node]?.page(key).isDefined)
+            }
+        }
+    }
+
+    /// Ends the ownerships of all connections, none of which survives a restart.
+    package func endFormerConnections() {
+        for connection in ownership.connections { endConnection(connection) }
+    }
+}
+
+// MARK: - Snapshots and captures
+extension Tree {
+    /// Whether a snapshot is in progress.
+    package var isSnapshotted: Bool { turn.snapshot != nil }
+
+    /// Begins a snapshot of the current revision. Call it between two transactions; only one
+    /// snapshot may be in progress.
+    package func beginSnapshot() -> TreeSnapshot {
+        precondition(turn.snapshot == nil, "a snapshot is being taken")
+        let snapshot = TreeSnapshot(of: self)
+        turn.beginSnapshot(snapshot)
+        return snapshot
+    }
+
+    /// Captures the list of all nodes: an encoded array of ``TreeEntry``, parents before children,
+    /// siblings in ascending order of their names.
+    ///
+    /// *Cost*: O(nodes), without encoding or sorting anything.
+    package func captureEntries() -> SliceCapture {
+        var names: [ObjectIdentifier: String] = [:]
+        var entries: [(path: SlicePath, reactor: String, sequence: UInt64)] = []
+        entries.reserveCapacity(nodes.count)
+        for node in nodes.order {
+            // Cached, since Swift builds the name of a type at each request.
+            let type = ObjectIdentifier(type(of: node))
+            let name = names[type] ?? node.reactorName
+            names[type] = name
+            entries.append((node.path, name, node.sequence))
+        }
+        let captured = entries
+        return SliceCapture { writer in
+            let sorted = captured.sorted {
+                $0.path.components.lexicographicallyPrecedes($1.path.components)
+            }
+            writer.array(count: sorted.count)
+            for entry in sorted {
+                TreeEntry(
+                    path: entry.path.description, reactor: entry.reactor,
+                    sequence: entry.sequence
+                ).encode(into: &writer)
+            }
+            return .found
+        }
+    }
+
+    /// Probes nodes whose deltas are among the first of the turn. Call it between two transactions.
+    package func probeTurn() -> StateProbe {
+        var found: [AnyNode] = []
+        turn.withDeltas { bytes in
+            var offset = 0
+            var frameCount = 0
+            while frameCount < Self.probedFramesMax, found.count < Self.probedNodesMax,
+                let header = try? FrameHeader.decode(
+                    bytes, at: offset, frameBytesMax: Int(UInt32.max))
+            {
+                offset += FrameHeader.byteCount + Int(header.length)
+                frameCount += 1
+                guard header.kind == FrameKind.delta.rawValue, let node = nodes[header.id],
+                    !node.isCollection, !node.isGone, !found.contains(where: { $0 === node })
+                else { continue }
+                found.append(node)
+            }
+        }
+        return StateProbe(of: found)
+    }
+
+    // Bounded, so that a turn does not wait for it.
+    /// Maximum nodes of one probe.
+    static let probedNodesMax = 16
+    /// Maximum deltas searched for these nodes.
+    static let probedFramesMax = 64
+}
+
+// MARK: - States from elsewhere
+extension Tree {
+    /// Replaces the state of the node at `path` with `state`. Returns the nodes that changed.
+    /// Creates a missing child of a collection, with all nodes below it.
+    ///
+    /// *Place*: between a recovery and the end of the process, never on an open tree. It runs no
+    /// `mutate` and no reaction, and informs no observer.
+    package func importState(
+        _ state: Span<UInt8>, at path: SlicePath
+    ) throws(ImportError) -> [AnyNode] {
+        precondition(!isOpen, "states are imported into a tree that nobody is served from")
+        let (node, made) = try findOrMake(path)
+        do throws(WireError) {
+            try node.restore(state)
+        } catch {
+            throw .unreadable(path: path.description, error)
+        }
+        node.restore(sequence: turn.sequence)
+        return made.isEmpty ? [node] : made
+    }
+
+    private func findOrMake(
+        _ path: SlicePath
+    ) throws(ImportError) -> (node: AnyNode, made: [AnyNode]) {
+        if let node = node(at: path) { return (node, []) }
+        guard let name = path.components.last,
+            let parent = node(at: SlicePath(path.components.dropLast())), parent.isCollection,
+            let child = parent.makeChild(name, number: nodes.newNumber())
+        else { throw .missing(path: path.description) }
+        child.begin(at: turn.sequence)
+        insert(child, named: name)
+        var made: [AnyNode] = []
+        child.visit { made.append($0) }
+        return (child, made)
+    }
+
+    /// Encodes the nodes in the form that ``TreeRecovery/restore(_:from:)`` reads.
+    package func encodeSaved(_ nodes: [AnyNode]) -> [UInt8] {
+        var writer = WireWriter()
+        for node in nodes { SavedNode(node).encode(into: &writer) }
+        return writer.bytes
+    }
+}

@@ -37,8 +37,11 @@ struct WatchCommand: AsyncParsableCommand {
                 if left == 0 { break }
             }
         } catch let error as ClientError {
+            report.cancel()
             throw Failure(error, path: path)
         }
+        // Before the client ends its connection itself, which is no loss.
+        report.cancel()
         client.close()
     }
 }

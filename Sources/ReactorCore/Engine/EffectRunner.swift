@@ -290,7 +290,13 @@ final class EffectRunner {
     private func cancel(_ ids: [EffectID]) { for id in ids { cancel(id) } }
 
     /// Cancels the work of all effects, whose tree no longer exists.
-    func abandon() { for effect in running.values { effect.cancel?() } }
+    func abandon() {
+        for effect in running.values { effect.cancel?() }
+        // These hold the runner. It is complete again when the last of them is released.
+        let (waiting, jobs, waiters) = (waiting, jobs, waiters)
+        (self.waiting, self.jobs, self.waiters) = (EffectQueue(), [:], [:])
+        withExtendedLifetime((waiting, jobs, waiters)) {}
+    }
 
     private func listOrphan(_ id: EffectID) {
         orphans.insert(id)

@@ -359,12 +359,10 @@ extension AnswerService {
     /// *Cost*: a look at all connections, if a question waits for room.
     func cutStalled(_ connections: ConnectionTable) {
         answers.value.dropIdle(at: orders.now)
-        let isRefused = answers.value.takeRefusal()
-        guard
-            isRefused
-                || !questions.value.isEncoding && questions.value.hasLate
-                    && answers.value.busyByteCount >= limits.answersBytesMax
-        else { return }
+        let refused = answers.value.takeRefusal() ?? 0
+        let isWanted =
+            refused > 0 || !questions.value.isEncoding && questions.value.hasLate
+        guard isWanted, !hasRoom(for: refused) else { return }
         var stalled: [(movedAt: UInt64, connection: Connection)] = []
         for connection in connections.values {
             guard let movedAt = connection.outlet.value.streamMovedAt,
@@ -375,11 +373,17 @@ extension AnswerService {
         stalled.sort {
             ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
         }
-        for (_, connection) in stalled
-        where isRefused || answers.value.busyByteCount >= limits.answersBytesMax {
+        for (_, connection) in stalled where !hasRoom(for: refused) {
             refuse(delivery.cutAnswers(of: connection), ", and you do not read", of: connection)
             releaseEnded()
         }
+    }
+
+    /// Whether an answer of `byteCount` bytes has room among those under way.
+    private func hasRoom(for byteCount: Int) -> Bool {
+        let busy = answers.value.busyByteCount
+        return busy < limits.answersBytesMax
+            && (busy == 0 || busy + byteCount <= limits.answersBytesMax)
     }
 }
 

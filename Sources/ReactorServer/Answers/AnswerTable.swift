@@ -21,8 +21,9 @@ struct AnswerTable {
     private(set) var byteCount = 0
     /// Bytes of those that are under way.
     private(set) var busyByteCount = 0
-    /// Whether an answer was refused for lack of room since ``takeRefusal()`` was called last.
-    private var isRefused = false
+    /// Bytes of the smallest answer that was refused for lack of room since ``takeRefusal()`` was
+    /// called last.
+    private var refusedByteCount: Int?
 
     // A client that polls asks within seconds.
     /// Nanoseconds for which an answer that no connection is sent is kept.
@@ -46,15 +47,12 @@ struct AnswerTable {
     mutating func makeRoom(for byteCount: Int, _ byteCountMax: Int) -> Bool {
         if self.byteCount + byteCount > byteCountMax { dropIdle() }
         if busyByteCount == 0 || self.byteCount + byteCount <= byteCountMax { return true }
-        isRefused = true
+        refusedByteCount = min(byteCount, refusedByteCount ?? byteCount)
         return false
     }
 
-    /// Whether ``makeRoom(for:_:)`` has refused an answer since the last call.
-    mutating func takeRefusal() -> Bool {
-        defer { isRefused = false }
-        return isRefused
-    }
+    /// Bytes of the smallest answer that ``makeRoom(for:_:)`` has refused since the last call.
+    mutating func takeRefusal() -> Int? { refusedByteCount.take() }
 
     /// An answer to one question, which no other question is answered with.
     mutating func single(_ bytes: [UInt8]) -> Answer {

@@ -82,6 +82,7 @@ struct Inlet: ~Copyable {
     /// Moves the bytes out that were held while the connection was not read from.
     mutating func takeHeldBack(at now: UInt64) -> HeldBytes {
         heldFor = now &- arrivedAt
+        heldSince = now
         return assembler.take()
     }
 
@@ -89,8 +90,9 @@ struct Inlet: ~Copyable {
     mutating func restore(
         _ held: consuming HeldBytes, after progress: FrameProgress, at now: UInt64
     ) {
+        // A frame whose header is complete was begun when its first byte arrived.
+        if progress.end > held.start { heldSince = now }
         assembler.restore(held, after: progress)
-        if !assembler.isEmpty { heldSince = now }
         heldFor = 0
         invariants()
     }

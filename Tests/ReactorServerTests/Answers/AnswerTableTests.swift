@@ -41,6 +41,17 @@ struct AnswerTableTests {
         return try Page.State.decode(body.span, &cursor)
     }
 
+    @Test("the smallest refused answer is reported, once")
+    func refusals() {
+        var table = AnswerTable()
+        let answer = table.single([UInt8](repeating: 0, count: 90))
+        table.retain(answer)
+        let room = [20, 15, 10].map { table.makeRoom(for: $0, 100) }
+        #expect(room == [false, false, true])
+        let refused = [table.takeRefusal(), table.takeRefusal()]
+        #expect(refused == [15, nil])
+    }
+
     @Test("twenty clients that do not read share one encoding, and each gets all of it in parts")
     func shared() throws {
         let (harness, _) = large(1_000_000)

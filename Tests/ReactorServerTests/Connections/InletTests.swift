@@ -35,6 +35,21 @@ struct InletTests {
         #expect(isOver)
     }
 
+    @Test("the deadline of a partial frame counts from its first byte, also once its header is whole")
+    func slowHeader() {
+        var inlet = Inlet()
+        inlet.keep(frame.span.extracting(0..<4), after: FrameProgress(end: 0, needed: 10), at: 100)
+        let end = inlet.complete(from: frame.span.extracting(4..<10), at: 0)
+        #expect(end == 6)
+        // The header names a body, so the reader uses nothing and needs more.
+        let header = inlet.take()
+        inlet.restore(header, after: FrameProgress(end: 0, needed: 20), at: 140)
+        let (isEarly, isLate) = (
+            inlet.isOverdue(at: 149, after: 50), inlet.isOverdue(at: 150, after: 50)
+        )
+        #expect(!isEarly && isLate)
+    }
+
     @Test("a paused connection keeps all bytes, and reports for how long")
     func paused() {
         var inlet = Inlet()

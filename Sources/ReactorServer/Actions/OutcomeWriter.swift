@@ -179,7 +179,7 @@ extension OutcomeWriter {
         // action twice on one connection.
         if isRunning || session.deferred.contains(ordinal) { return }
         if session.wasApplied(beforeStart: ordinal) {
-            let text = "the daemon was started anew: effects that had not ended are gone"
+            let text = "the daemon was restarted: effects that had not ended are gone"
             send(
                 Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
                 to: connection)

@@ -1,15 +1,22 @@
 import ReactorCore
 import ReactorServer
+import ReactorTesting
 import ReactorWire
 
 /// Changes what a simulated journal stores and what a recovery reads, as a faulty server or
 /// journal would: see ``PlantedFault``.
-final class HistorySaboteur {
+final class HistorySaboteur: SimulatedHistoryFaults {
     let fault: PlantedFault
     /// Clients whose sessions were recorded, in order.
     private var clients: [UInt64] = []
 
     init(_ fault: PlantedFault) { self.fault = fault }
+
+    var reportsEarly: Bool { fault == .earlyReports }
+    var usesSnapshotsEarly: Bool { fault == .earlySnapshots }
+    var trimsTooFar: Bool { fault == .trimmedTooFar }
+    var losesReported: Bool { fault == .lostAcknowledged }
+    var ignoresRefusals: Bool { fault == .ignoredRefusals }
 }
 
 // MARK: - Faults in writing
@@ -78,7 +85,7 @@ extension HistorySaboteur {
 extension HistorySaboteur {
     /// Returns the rows that a crash leaves, instead of the prefix of `rows` that ends with the
     /// row `last`; nil for that prefix.
-    func torn(_ rows: [SimulatedJournal.Row], behind last: UInt64) -> [SimulatedJournal.Row]? {
+    func torn(_ rows: [SimulatedRow], behind last: UInt64) -> [SimulatedRow]? {
         var left = rows.filter { $0.number <= last }
         switch fault {
         case .tornRow:
@@ -94,7 +101,7 @@ extension HistorySaboteur {
 
     /// Returns other snapshot parts for a recovery; nil leaves them unchanged.
     func chosenParts(
-        of snapshot: SimulatedJournal.Snapshot?, among all: [SimulatedJournal.Snapshot]
+        of snapshot: SimulatedSnapshot?, among all: [SimulatedSnapshot]
     ) -> [[UInt8]]? {
         guard let snapshot else { return nil }
         let parts = snapshot.parts.filter { !$0.isEmpty }
@@ -106,7 +113,7 @@ extension HistorySaboteur {
     }
 
     /// Changes the rows that a recovery replays.
-    func tamper(with replayed: inout [SimulatedJournal.Row], among rows: [SimulatedJournal.Row]) {
+    func tamper(with replayed: inout [SimulatedRow], among rows: [SimulatedRow]) {
         switch fault {
         case .repeatedRow:
             if let row = replayed.last(where: { !$0.row.deltas.isEmpty }) { replayed.append(row) }

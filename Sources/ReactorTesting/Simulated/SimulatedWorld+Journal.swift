@@ -7,7 +7,8 @@ extension SimulatedWorld {
     /// tree's effects run in `effects`.
     package convenience init(
         seed: UInt64, _ tree: Tree, in journal: SimulatedJournal, limits: ServerLimits,
-        effects: ManualWorld? = nil, weather: SimulatedWeather, fault: PlantedFault? = nil
+        effects: ManualWorld? = nil, weather: SimulatedWeather,
+        faults: (any SimulatedFaults)? = nil
     ) {
         let secrets = SecretSource(seed: ~seed)
         let server = Self.serve(
@@ -15,7 +16,7 @@ extension SimulatedWorld {
         guard let server else { preconditionFailure("a tree without a past cannot be recovered") }
         self.init(
             seed: seed, server, secrets, effects: effects, isCalm: false, weather: weather,
-            fault: fault, journal: journal)
+            faults: faults, journal: journal)
         dueTurn()
     }
 
@@ -50,9 +51,9 @@ extension SimulatedWorld {
     @discardableResult
     package func fillDisk(for nanoseconds: UInt64, _ tree: Tree) -> Bool {
         guard let journal else { preconditionFailure("a world without a journal has no disk") }
-        fullDisks += 1
+        countFullDisk()
         journal.refuse()
-        if journal.saboteur?.fault == .ignoredRefusals { return true }
+        if journal.faults?.ignoresRefusals ?? false { return true }
         loseLinks()
         _ = server.tree.dismissEffects()
         let recovery = Recovery(of: tree, limits: server.limits)
@@ -107,13 +108,12 @@ extension SimulatedWorld {
         let number = journal.hand(batch)
         onBatch?(batch)
         let start = restarts
-        let isEarly = journal.saboteur?.fault == .earlyReports
+        let isEarly = journal.faults?.reportsEarly ?? false
         timeline.after(due - timeline.now) { [unowned self] in
             guard start == restarts else { return }
             journal.commit(number)
         }
-        reportDue =
-            max(reportDue, due) + UInt64.random(in: 0...weather.reportDelayMax, using: &random)
+        let reportDue = scheduleReport(behind: due)
         timeline.after(isEarly ? 0 : reportDue - timeline.now) { [unowned self] in
             guard start == restarts else { return }
             server.appended(batch.turn, at: timeline.now)

@@ -57,7 +57,7 @@ extension TestStore {
             report("\(text) is applied, and not rejected with \(code)", at: place)
             settle(at: place)
             // The changes of an action that should have been rejected are part of this failure.
-            for step in takeSteps(upTo: sequence) { note(step) }
+            for step in pending.takeSteps(upTo: sequence) { pending.show(step) }
         }
         settle(at: place)
     }
@@ -93,7 +93,8 @@ extension TestStore {
             return nil
         }
         settle(at: place)
-        open(takeSteps(upTo: sequence).last ?? TestStep(sequence: sequence))
+        pending.open(
+            pending.takeSteps(upTo: sequence).last ?? TestStep(sequence: sequence))
         account(for: node, mutations, change, after: text, at: place)
         return reply
     }
@@ -101,26 +102,17 @@ extension TestStore {
     private func dispatch<C: Reactor>(
         _ action: C.Action, to node: Node<C>, by caller: Caller
     ) -> DispatchResult {
-        lastOrdinal += 1
-        return tree.dispatch(
-            to: node, action.wireBytes().span, by: caller, ordinal: lastOrdinal)
-    }
-
-    /// Removes and returns the transactions up to this sequence.
-    private func takeSteps(upTo sequence: UInt64) -> [TestStep<R>] {
-        let taken = steps.prefix { $0.sequence <= sequence }
-        steps.removeFirst(taken.count)
-        return Array(taken)
+        tree.dispatch(
+            to: node, action.wireBytes().span, by: caller, ordinal: nextOrdinal())
     }
 
     /// Reports all changes that the test should have accounted for before `text`.
     private func prepare(for text: String, at place: CodePlace) {
         closeStep(at: place)
-        for step in steps {
-            report("nobody received \(step.text), before \(text)", at: place)
-            note(step)
+        for step in pending.steps {
+            report("the test did not receive \(step.text), before \(text)", at: place)
         }
-        steps = []
+        pending.skipSteps()
     }
 }
 
@@ -150,24 +142,12 @@ extension TestStore {
         return typed
     }
 
-    /// Makes `step` the current transaction.
-    func open(_ step: TestStep<R>) {
-        current = step
-        note(step)
-    }
-
-    /// Sets the root's shown state to the state after `step`.
-    func note(_ step: TestStep<R>) {
-        if let change = step.changes.first(where: { $0.node === root }) { shown = change.after }
-    }
-
     /// Compares the change of `node` in the current transaction with the expected one.
     func account<C: Reactor>(
         for node: Node<C>, _ mutations: [C.Mutation]?, _ change: ((inout C.State) -> Void)?,
         after text: String, at place: CodePlace
     ) {
-        let index = current?.changes.firstIndex { $0.node === node }
-        let found = index.flatMap { current?.changes.remove(at: $0) }
+        let found = pending.takeChange(of: node)
         if let mutations {
             let expected = mutations.flatMap { $0.wireBytes() }
             let got = found?.mutations ?? []

@@ -1,5 +1,6 @@
 package import ReactorClient
 import ReactorCore
+import ReactorServer
 import ReactorWire
 
 /// A real client machine in a simulated world.
@@ -51,7 +52,7 @@ package final class SimulatedClient {
     func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let link, link.isOpen {
-                link.up.append(contentsOf: out.bytes[out.range])
+                link.send(out.bytes[out.range])
                 world.scheduleUp(link)
             }
             for output in machine.takeOutputs() { carryOut(output) }
@@ -100,5 +101,39 @@ package final class SimulatedClient {
         self.link = nil
         machine.disconnected()
         pump()
+    }
+}
+
+/// The open links of a simulated world, with their clients.
+///
+/// *Invariants*: every link has a number that was given once, at most the last one.
+struct SimulatedLinks {
+    typealias Entry = (link: SimulatedLink, client: SimulatedClient?)
+
+    private var entries: [ConnectionID: Entry] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// The link with this number, if it is open.
+    subscript(id: ConnectionID) -> Entry? { entries[id] }
+
+    /// The open links, in the order of their numbers.
+    var sorted: [Entry] { entries.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value) }
+
+    /// Opens the link of a client; nil for bytes without one.
+    mutating func open(for client: SimulatedClient?) -> SimulatedLink {
+        lastNumber += 1
+        let link = SimulatedLink(ConnectionID(lastNumber))
+        assert(entries[link.id] == nil, "link \(lastNumber) is open")
+        entries[link.id] = (link, client)
+        return link
+    }
+
+    /// Forgets a link that was closed.
+    mutating func remove(_ link: SimulatedLink) { entries[link.id] = nil }
+
+    /// Gives further links numbers behind `number`, and behind those that were given if
+    /// `keepsNumbers` is true.
+    mutating func renumber(behind number: UInt64, keepsNumbers: Bool) {
+        lastNumber = max(keepsNumbers ? lastNumber : 0, number)
     }
 }

@@ -47,20 +47,17 @@ extension TestStore {
         line: Int = #line, column: Int = #column
     ) {
         let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        guard let index = problems.firstIndex(where: { $0.contains(part) }) else {
-            let text = problems.isEmpty ? "nothing went wrong" : problems.joined(separator: "; ")
-            report("\"\(part)\" was expected to go wrong: \(text)", at: place)
-            return
-        }
-        problems.remove(at: index)
+        if pending.takeProblem(containing: part) { return }
+        let problems = pending.problems
+        let text = problems.isEmpty ? "nothing went wrong" : problems.joined(separator: "; ")
+        report("\"\(part)\" was expected to go wrong: \(text)", at: place)
     }
 
     /// Accounts for everything that has happened so far.
     public func skipAll() {
-        for step in steps { note(step) }
-        steps = []
-        current = nil
-        problems = []
+        pending.skipSteps()
+        _ = pending.close()
+        _ = pending.takeProblems()
     }
 
     private func receive<C: Reactor>(
@@ -80,7 +77,7 @@ extension TestStore {
     /// Makes the next transaction the current one, or reports that there is none.
     private func next(_ text: String, at place: CodePlace) -> TestStep<R>? {
         closeStep(at: place)
-        guard !steps.isEmpty else {
+        guard let step = pending.openNext() else {
             let running = effects.map { $0.isEmpty ? "one without a name" : $0 }
             let hint =
                 running.isEmpty
@@ -90,8 +87,6 @@ extension TestStore {
             report("\(text) was expected, and nothing came: \(hint)", at: place)
             return nil
         }
-        let step = steps.removeFirst()
-        open(step)
         return step
     }
 }
@@ -107,7 +102,7 @@ extension TestStore {
     ) {
         let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
         guard let node = node(type, at: path, place) else { return }
-        let text = current.map(\.text) ?? "nothing"
+        let text = pending.current.map(\.text) ?? "nothing"
         account(for: node, mutations, change, after: text, at: place)
     }
 
@@ -119,7 +114,7 @@ extension TestStore {
         column: Int = #column
     ) {
         let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
-        let text = current.map(\.text) ?? "nothing"
+        let text = pending.current.map(\.text) ?? "nothing"
         account(for: root, mutations, change, after: text, at: place)
     }
 
@@ -133,9 +128,7 @@ extension TestStore {
         guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
             node.isCollection
         else { return report("no collection stands at \(path)", at: place) }
-        if let index = current?.changes.firstIndex(where: { $0.node === node }) {
-            current?.changes.remove(at: index)
-        }
+        _ = pending.takeChange(of: node)
         let got = node.children.keys.sorted()
         if got != keys {
             report(

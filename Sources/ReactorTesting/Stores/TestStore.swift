@@ -32,15 +32,9 @@ public final class TestStore<R: Reactor> {
     private var tapped: [(sequence: UInt64, action: R.Action)] = []
     private var tapSequence: UInt64 = 0
     private var tap: StoreToken?
-    /// Transactions that the test has not accounted for.
-    var steps: [TestStep<R>] = []
-    /// The current transaction, with the changes not yet accounted for.
-    var current: TestStep<R>?
-    /// The root's encoded state, as of the last transaction that the test accounted for.
-    var shown: [UInt8]
-    /// Errors of the tree without a caller that the test has not accounted for.
-    var problems: [String] = []
-    var lastOrdinal: UInt64 = 0
+    /// The transactions and errors that the test has not accounted for.
+    let pending: PendingSteps<R>
+    private var lastOrdinal: UInt64 = 0
     private var seen: UInt64 = 0
     private var isFinished = false
 
@@ -59,7 +53,7 @@ public final class TestStore<R: Reactor> {
         }
         self.root = root
         ledger = StateLedger(tree)
-        shown = StateLedger.state(of: root)
+        pending = PendingSteps(of: root)
         tap = tree.addTap(
             to: root,
             NodeTap(action: { [unowned self] action, _ in tapped.append((tapSequence, action)) }))
@@ -72,7 +66,7 @@ public final class TestStore<R: Reactor> {
     /// The root's state, as of the last transaction that the test accounted for.
     public var state: R.State {
         do throws(WireError) {
-            return try R.State(wireBytes: shown)
+            return try R.State(wireBytes: pending.shown)
         } catch {
             preconditionFailure("a state that was encoded is read: \(error)")
         }
@@ -132,7 +126,8 @@ extension TestStore {
             found[change.sequence, default: TestStep(sequence: change.sequence)].add(change)
         }
         let effects = turn.effects
-        problems += turn.complaints + turn.failures.map { "\($0.code): \($0.message)" }
+        pending.add(
+            problems: turn.complaints + turn.failures.map { "\($0.code): \($0.message)" })
         seen = turn.sequence
         turn.begin()
         for effect in effects {
@@ -143,20 +138,24 @@ extension TestStore {
             found[sequence, default: TestStep(sequence: sequence)].actions.append(action)
         }
         tapped = []
-        steps += found.values.sorted { $0.sequence < $1.sequence }
+        pending.add(found.values.sorted { $0.sequence < $1.sequence })
+    }
+
+    /// Returns the ordinal of the next action.
+    func nextOrdinal() -> UInt64 {
+        lastOrdinal += 1
+        return lastOrdinal
     }
 
     /// Reports changes of the current transaction that the test has not accounted for.
     func closeStep(at place: CodePlace) {
-        for problem in problems {
-            report("this went wrong, and nobody expected it: \(problem)", at: place)
+        for problem in pending.takeProblems() {
+            report("an unexpected error: \(problem)", at: place)
         }
-        problems = []
-        guard let step = current else { return }
-        current = nil
+        guard let step = pending.close() else { return }
         for change in step.changes {
             report(
-                "nobody expected this of \(step.text)\n\(change.text)\n"
+                "an unexpected change of \(step.text)\n\(change.text)\n"
                     + Difference(expected: change.before, got: change.after).text,
                 at: place)
         }
@@ -164,12 +163,13 @@ extension TestStore {
 
     private func lookAtLeftovers(leaving names: Set<String>, at place: CodePlace) {
         closeStep(at: place)
-        for step in steps {
+        for step in pending.steps {
             let changes = step.changes.map {
                 Difference(expected: $0.before, got: $0.after).lines.joined(separator: "\n")
             }
             report(
-                (["nobody received \(step.text)"] + changes).joined(separator: "\n"), at: place)
+                (["the test did not receive \(step.text)"] + changes).joined(separator: "\n"),
+                at: place)
         }
         for effect in tree.effectsUnderWay where !effect.isSource {
             if let name = effect.cancelID, names.contains(name) { continue }
@@ -178,33 +178,5 @@ extension TestStore {
                     + "runs; transaction \(effect.sequence) asked for it: advance the clock, cancel "
                     + "it, or name it in finish(leaving:)", at: place)
         }
-    }
-}
-
-/// A transaction in a ``TestStore``, with the parts that the test has not accounted for.
-struct TestStep<R: Reactor> {
-    var sequence: UInt64
-    /// The applied actions of the root.
-    var actions: [R.Action] = []
-    /// The change of each node, in the order of the first mutation.
-    var changes: [NodeChange] = []
-
-    /// Whether all parts are accounted for.
-    var isEmpty: Bool { actions.isEmpty && changes.isEmpty }
-
-    mutating func add(_ change: NodeChange) {
-        if let index = changes.firstIndex(where: { $0.node === change.node }) {
-            changes[index] = changes[index].followed(by: change)
-        } else {
-            changes.append(change)
-        }
-    }
-
-    /// The transaction as a short text.
-    var text: String {
-        let who = actions.isEmpty ? "emission" : "action"
-        let what =
-            actions.map { WireValue.texts(of: $0.wireBytes()) } + changes.map(\.text)
-        return "\(who) \(sequence): \(what.joined(separator: "; "))"
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// *Place*: tests of the simulation itself. A simulation that cannot detect a planted fault
 /// proves nothing.
-package enum PlantedFault: String, CaseIterable, Sendable {
+enum PlantedFault: String, CaseIterable, Sendable {
     // MARK: On the wire
 
     /// The server does not replace updates that it dropped for a slow reader by a snapshot.
@@ -95,7 +95,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case lostDeltas
 
     /// Whether the fault is in the journal or in the use of it.
-    package var isOfHistory: Bool {
+    var isOfHistory: Bool {
         switch self {
         case .lostUpdates, .repeatedActions, .earlyOutcomes, .earlyMarks, .keptClaims, .lateResumes,
             .lateConflations, .lostValues:

@@ -122,7 +122,7 @@ extension ManualClock {
 
     /// Advances to the deadline of the next sleeper, unless it is after `end`, and wakes the
     /// sleeper; returns whether there was one.
-    public func wakeNext(upTo end: Instant) -> Bool {
+    package func wakeNext(upTo end: Instant) -> Bool {
         let sleeper = state.withLock { state -> Sleeper? in
             guard let next = Self.next(in: state), next.deadline <= end else { return nil }
             state.now = max(state.now, next.deadline)

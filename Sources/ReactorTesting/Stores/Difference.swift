@@ -1,4 +1,4 @@
-public import ReactorCore
+package import ReactorCore
 
 /// The difference of two values, field by field.
 ///
@@ -6,13 +6,13 @@ public import ReactorCore
 ///     - total: 7
 ///     + total: 8
 ///       (2 unchanged)
-public struct Difference: Equatable, Sendable {
+package struct Difference: Equatable, Sendable {
     /// The lines, each beginning with `-` (expected), `+` (got) or a blank; empty for equal
     /// values.
-    public private(set) var lines: [String] = []
+    package private(set) var lines: [String] = []
 
     /// Compares an expected value with the actual one.
-    public init(expected: WireValue, got: WireValue) {
+    package init(expected: WireValue, got: WireValue) {
         if expected != got { compare(expected, got, label: "", indent: "") }
     }
 
@@ -29,7 +29,7 @@ public struct Difference: Equatable, Sendable {
     }
 
     /// The lines below a heading that explains the signs.
-    public var text: String {
+    package var text: String {
         (["(- expected, + got)"] + lines).joined(separator: "\n")
     }
 

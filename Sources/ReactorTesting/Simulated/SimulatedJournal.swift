@@ -10,42 +10,19 @@ package import ReactorServer
 ///
 /// *Place*: in a ``SimulatedWorld`` with a history. *Owner*: that world.
 package final class SimulatedJournal {
-    /// A stored batch of a turn.
-    package struct Row: Sendable {
-        /// The row's number, from 1 without gaps.
-        package let number: UInt64
-        /// The row's content.
-        package var row: HistoryRow
-    }
-
-    /// A usable snapshot.
-    struct Snapshot {
-        /// The number of the snapshot's row.
-        var number: UInt64
-        /// The last row appended before the snapshot's end.
-        var lastNumber: UInt64
-        var parts: [[UInt8]]
-    }
-
     /// A snapshot in progress.
     private struct Run {
         var snapshot: ServerSnapshot
-        var made: Snapshot
+        var made: SimulatedSnapshot
     }
 
-    /// Percentage of turns in which a snapshot begins.
-    package var snapshotPercent = 10
-    /// Percentage of turns in which a snapshot in progress advances.
-    package var gatherPercent = 60
-    /// Maximum number of nodes or sessions collected at once.
-    package var gatherCountMax = 5
-    /// Percentage of snapshots after which the rows up to the older snapshot are trimmed.
-    package var trimPercent = 50
-    /// Percentage of starts that use the older snapshot, if there is one.
-    package var olderPercent = 25
+    /// How often snapshots are taken, used and followed by a trim.
+    private let habits: SimulatedHabits
+    /// False once the world cannot continue, so that no more snapshots are taken.
+    private var takesSnapshots = true
 
     /// The rows that are not trimmed, in ascending order.
-    package private(set) var rows: [Row] = []
+    package private(set) var rows: [SimulatedRow] = []
     /// The number of the last appended row; 0 before the first.
     package private(set) var lastNumber: UInt64 = 0
     /// The number of the last committed row.
@@ -55,7 +32,7 @@ package final class SimulatedJournal {
     /// Number of snapshots that ended in a crash or on a full disk.
     package private(set) var brokenSnapshotCount = 0
     /// The usable snapshots, the newest last.
-    var snapshots: [Snapshot] = []
+    private var snapshots: [SimulatedSnapshot] = []
     /// The current epoch.
     private(set) var epoch: UInt64
     /// The sequence of the last row.
@@ -65,13 +42,18 @@ package final class SimulatedJournal {
     private var run: Run?
     private var answered = 0
     private var random: SeededRandom
-    let saboteur: HistorySaboteur?
+    /// The planted faults; nil for a faultless journal.
+    let faults: (any SimulatedHistoryFaults)?
 
     /// Creates an empty journal for a history that begins with `epoch`.
-    package init(seed: UInt64, epoch: UInt64, fault: PlantedFault? = nil) {
+    package init(
+        seed: UInt64, epoch: UInt64, habits: SimulatedHabits = SimulatedHabits(),
+        faults: (any SimulatedHistoryFaults)? = nil
+    ) {
         random = SeededRandom(seed: seed ^ 0x6a6f_7572_6e61_6c)
         self.epoch = epoch
-        saboteur = fault.map { HistorySaboteur($0) }
+        self.habits = habits
+        self.faults = faults
     }
 
     /// Appends a batch and returns its row number.
@@ -80,8 +62,8 @@ package final class SimulatedJournal {
         var row = HistoryRow(
             epoch: batch.epoch, after: batch.after, sequence: batch.sequence,
             deltas: batch.deltaBytes, facts: batch.facts)
-        saboteur?.tamper(with: &row)
-        rows.append(Row(number: lastNumber, row: row))
+        faults?.tamper(with: &row)
+        rows.append(SimulatedRow(number: lastNumber, row: row))
         sequence = batch.sequence
         return lastNumber
     }
@@ -121,15 +103,15 @@ extension SimulatedJournal {
     /// Begins or advances a snapshot; called after each turn.
     func lookAfterTurn(of server: Server) {
         if let snapshot = run?.snapshot {
-            guard !snapshot.isComplete, random.chance(gatherPercent) else { return }
-            let parts = snapshot.gather(Int.random(in: 1...gatherCountMax, using: &random))
+            guard !snapshot.isComplete, random.chance(habits.gatherPercent) else { return }
+            let parts = snapshot.gather(Int.random(in: 1...habits.gatherCountMax, using: &random))
             for part in parts.map({ $0() }) {
-                run?.made.parts.append(saboteur?.tampered(part) ?? part)
+                run?.made.parts.append(faults?.tampered(part) ?? part)
             }
             guard snapshot.isComplete else { return }
             run?.made.lastNumber = lastNumber
             finishSnapshot()
-        } else if !server.isReadOnly, random.chance(snapshotPercent) {
+        } else if !server.isReadOnly, random.chance(takesSnapshots ? habits.snapshotPercent : 0) {
             server.wantSnapshot()
         }
     }
@@ -138,21 +120,21 @@ extension SimulatedJournal {
     func begin(_ snapshot: ServerSnapshot) {
         run = Run(
             snapshot: snapshot,
-            made: Snapshot(
-                number: saboteur?.snapshotNumber(lastNumber) ?? lastNumber, lastNumber: 0,
+            made: SimulatedSnapshot(
+                number: faults?.snapshotNumber(lastNumber) ?? lastNumber, lastNumber: 0,
                 parts: []))
     }
 
     private func finishSnapshot() {
         guard let run, run.snapshot.isComplete else { return }
-        let isEarly = saboteur?.fault == .earlySnapshots
+        let isEarly = faults?.usesSnapshotsEarly ?? false
         guard isEarly || run.made.lastNumber <= committedNumber else { return }
         self.run = nil
         snapshotCount += 1
         snapshots.append(run.made)
         if snapshots.count > 2 { snapshots.removeFirst() }
-        guard snapshots.count == 2, random.chance(trimPercent) else { return }
-        let kept = saboteur?.fault == .trimmedTooFar ? snapshots[1].number : snapshots[0].number
+        guard snapshots.count == 2, random.chance(habits.trimPercent) else { return }
+        let kept = snapshots[faults?.trimsTooFar ?? false ? 1 : 0].number
         trimmedSequence = rows.last { $0.number <= kept }?.row.sequence ?? trimmedSequence
         rows.removeAll { $0.number <= kept }
     }
@@ -168,11 +150,11 @@ extension SimulatedJournal {
         run = nil
         let held = committedNumber
         var surest = held
-        if isPowerCut || saboteur?.fault == .lostAcknowledged {
+        if isPowerCut || faults?.losesReported ?? false {
             surest = min(held, snapshots.last?.lastNumber ?? 0)
         }
         let survivor = UInt64.random(in: surest...max(surest, lastNumber), using: &random)
-        cut(to: survivor, torn: saboteur?.torn(rows, behind: survivor))
+        cut(to: survivor, torn: faults?.torn(rows, behind: survivor))
         return survivor < held && isPowerCut
     }
 
@@ -184,7 +166,7 @@ extension SimulatedJournal {
         cut(to: committedNumber, torn: nil)
     }
 
-    private func cut(to number: UInt64, torn: [Row]?) {
+    private func cut(to number: UInt64, torn: [SimulatedRow]?) {
         rows = torn ?? rows.filter { $0.number <= number }
         lastNumber = torn?.last?.number ?? number
         committedNumber = lastNumber
@@ -192,7 +174,7 @@ extension SimulatedJournal {
     }
 
     /// Stops taking snapshots, since the world cannot continue.
-    func end() { snapshotPercent = 0 }
+    func end() { takesSnapshots = false }
 
     /// Begins a new epoch after the journal has lost its end.
     func begin(_ epoch: UInt64) { self.epoch = epoch }
@@ -200,12 +182,12 @@ extension SimulatedJournal {
     /// Restores `recovery` to the end of the journal.
     func recover(_ recovery: Recovery) throws(RecoveryError) {
         var snapshot = snapshots.last
-        if snapshots.count > 1, random.chance(olderPercent) { snapshot = snapshots.first }
-        let parts = saboteur?.chosenParts(of: snapshot, among: snapshots) ?? snapshot?.parts ?? []
+        if snapshots.count > 1, random.chance(habits.olderPercent) { snapshot = snapshots.first }
+        let parts = faults?.chosenParts(of: snapshot, among: snapshots) ?? snapshot?.parts ?? []
         for part in parts { try recovery.restore(part) }
         let number = snapshot?.number ?? 0
         var replayed = rows.filter { $0.number > number }
-        saboteur?.tamper(with: &replayed, among: rows)
+        faults?.tamper(with: &replayed, among: rows)
         for row in replayed { try recovery.replay(row.row) }
     }
 }

@@ -40,3 +40,20 @@ package struct SimulatedWeather: Sendable {
         return weather
     }
 }
+
+/// How a simulated journal takes, trims and uses snapshots.
+package struct SimulatedHabits: Sendable {
+    /// Percentage of turns in which a snapshot begins.
+    package var snapshotPercent = 10
+    /// Percentage of turns in which a snapshot in progress advances.
+    package var gatherPercent = 60
+    /// Maximum number of nodes or sessions collected at once.
+    package var gatherCountMax = 5
+    /// Percentage of snapshots after which the rows up to the older snapshot are trimmed.
+    package var trimPercent = 50
+    /// Percentage of starts that use the older snapshot, if there is one.
+    package var olderPercent = 25
+
+    /// The default rates.
+    package init() {}
+}

@@ -1,8 +1,9 @@
 import ReactorServer
+import ReactorTesting
 import ReactorWire
 
 /// Changes the traffic between server and client, as a server with a ``PlantedFault`` would.
-final class Saboteur {
+final class Saboteur: SimulatedFaults {
     let fault: PlantedFault
     /// State of each connection.
     private var wires: [ConnectionID: Wire] = [:]
@@ -10,6 +11,9 @@ final class Saboteur {
     private var seen: [ObjectIdentifier: Set<UInt64>] = [:]
 
     init(_ fault: PlantedFault) { self.fault = fault }
+
+    var keepsEpoch: Bool { fault == .keptEpoch }
+    var keepsClaims: Bool { fault == .keptClaims }
 
     private struct Wire {
         /// Bytes from the client that are not a complete frame yet.
@@ -24,12 +28,6 @@ final class Saboteur {
         var lacksDelta = false
         /// Slices whose first value has been sent.
         var valued: Set<UInt32> = []
-    }
-
-    /// An action to apply a second time.
-    struct Repeat {
-        var path: String
-        var action: [UInt8]
     }
 
     /// A frame and its bytes.
@@ -66,22 +64,22 @@ final class Saboteur {
 // MARK: - From the client
 extension Saboteur {
     /// Inspects the bytes that a client sends, and returns the actions to apply a second time.
-    func sees(
-        _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
-    ) -> [Repeat] {
+    func repeats(
+        in bytes: [UInt8], on id: ConnectionID, of client: ObjectIdentifier
+    ) -> [RepeatedAction] {
         guard fault == .repeatedActions else { return [] }
         var wire = wires[id] ?? Wire()
         defer { wires[id] = wire }
-        var repeats: [Repeat] = []
+        var repeats: [RepeatedAction] = []
         wire.partial += bytes
         for frame in Self.takeFrames(&wire.partial) {
             switch frame.kind {
             case .open: wire.paths[frame.id] = try? Open(wireBytes: frame.body).path
             case .dispatch where frame.flags.isEmpty:
                 let isNew =
-                    seen[ObjectIdentifier(client), default: []].insert(frame.number).inserted
+                    seen[client, default: []].insert(frame.number).inserted
                 if !isNew, let path = wire.paths[frame.id] {
-                    repeats.append(Repeat(path: path, action: frame.body))
+                    repeats.append(RepeatedAction(path: path, action: frame.body))
                 }
             default: break
             }
@@ -94,7 +92,7 @@ extension Saboteur {
 extension Saboteur {
     /// Returns the bytes to send instead of a server's write, which consists of whole frames.
     func tampered(
-        _ bytes: [UInt8], on id: ConnectionID, of client: SimulatedClient
+        _ bytes: [UInt8], on id: ConnectionID, of client: ObjectIdentifier
     ) -> [UInt8] {
         var rest = bytes
         var frames = Self.takeFrames(&rest)
@@ -111,7 +109,7 @@ extension Saboteur {
         case .repeatedActions:
             for frame in frames where frame.kind == .welcome {
                 let isResumed = (try? Welcome(wireBytes: frame.body))?.isResumed ?? false
-                if !isResumed { seen[ObjectIdentifier(client)] = [] }
+                if !isResumed { seen[client] = [] }
             }
         case .lateResumes: frames = Self.resumedLate(frames)
         case .lateConflations: leaveOutBehindLag(&frames, on: id)

@@ -14,90 +14,54 @@ import ReactorThreads
 /// of the server creates a world, adds clients with a workload, runs a storm with ``run(for:)``,
 /// ends it with ``heal()``, runs on, and compares.
 package final class SimulatedWorld {
-    /// The seed of all random choices.
-    package let seed: UInt64
     /// The virtual time and the scheduled events.
     package let timeline = Timeline()
     /// The running server.
     package private(set) var server: Server
     /// The journal from which the server recovers after a crash; nil without a history.
     package let journal: SimulatedJournal?
-    /// The rates and durations of disturbances.
-    package var weather: SimulatedWeather
-    /// The source of all random choices.
-    package var random: SeededRandom
-    /// Whether readers stop and connections are reset.
-    package private(set) var isStormy: Bool
-    /// Violations found so far.
-    package private(set) var violations: [String] = []
-    /// Number of connections that were reset.
-    package private(set) var resets = 0
-    /// Number of connections whose end was reported to the server.
-    package private(set) var endedLinks = 0
-    /// Number of server restarts.
-    package private(set) var restarts = 0
-    /// Number of times the disk was full.
-    package internal(set) var fullDisks = 0
-    /// Size in bytes of a simulated socket's buffer.
-    package var bufferBytes: Int
-    /// Compares the server's memory with its limits after every step.
-    package var audit: MemoryAudit?
-    /// Called after every step of the server.
-    package var onStep: (() -> Void)?
-    /// Called with each batch before it is appended.
-    package var onBatch: ((Batch) -> Void)?
-    /// Called with the recovered state before clients are served.
-    package var onRecovered: ((Recovery) -> Void)?
-    /// Called with the bytes of each write, which are whole frames, before the client receives
-    /// them.
-    package var onWrite: ((ConnectionID, [UInt8]) -> Void)?
-    /// Maximum time in nanoseconds until a batch is appended; about half of the batches take
-    /// none.
-    package var journalDelayMax: UInt64 = 3_000_000
-    /// Whether the world is without random disturbances, delays and splits.
-    let isCalm: Bool
+    /// The random choices of the world, and the disturbances that they cause.
+    private(set) var chance: SimulatedChance
+    private var counts = SimulatedCounts()
+    private var hooks = SimulatedHooks()
+    private var appends = AppendSchedule()
+    private var findings: [String] = []
     /// The world in which effects of the trees run; nil if they do not run.
     private let effects: ManualWorld?
     private(set) var clients: [SimulatedClient] = []
-    var links: [ConnectionID: (link: SimulatedLink, client: SimulatedClient?)] = [:]
-    private var lastLink: UInt64 = 0
+    private var links = SimulatedLinks()
     private var isTurnDue = false
-    private var appendDue: UInt64 = 0
-    /// The time at which the journal will have reported all commits.
-    var reportDue: UInt64 = 0
     /// Requests of mirrors to their clients.
     let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
-    private let saboteur: Saboteur?
+    /// The planted faults; nil for the real server.
+    private let faults: (any SimulatedFaults)?
     let secrets: SecretSource
 
-    /// Starts a server of `tree`, whose effects run in `effects`; with `fault`, the world
-    /// simulates that fault. In a calm world, all events happen at once and in order.
+    /// Starts a server of `tree`, whose effects run in `effects`; with `faults`, the world
+    /// simulates those. In a calm world, all events happen at once and in order.
     package convenience init(
         seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
-        effects: ManualWorld? = nil, isCalm: Bool = false, fault: PlantedFault? = nil
+        effects: ManualWorld? = nil, isCalm: Bool = false,
+        faults: (any SimulatedFaults)? = nil
     ) {
         let secrets = SecretSource(seed: ~seed)
         let server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
         self.init(
             seed: seed, server, secrets, effects: effects, isCalm: isCalm,
-            weather: SimulatedWeather(), fault: fault, journal: nil)
+            weather: SimulatedWeather(), faults: faults, journal: nil)
     }
 
     init(
         seed: UInt64, _ server: Server, _ secrets: SecretSource, effects: ManualWorld?,
-        isCalm: Bool, weather: SimulatedWeather, fault: PlantedFault?, journal: SimulatedJournal?
+        isCalm: Bool, weather: SimulatedWeather, faults: (any SimulatedFaults)?,
+        journal: SimulatedJournal?
     ) {
-        self.seed = seed
         self.server = server
         self.secrets = secrets
         self.effects = effects
-        self.isCalm = isCalm
-        self.weather = weather
         self.journal = journal
-        isStormy = !isCalm
-        bufferBytes = isCalm ? .max : 4_096
-        random = SeededRandom(seed: seed)
-        saboteur = fault.map { Saboteur($0) }
+        self.faults = faults
+        chance = SimulatedChance(seed: seed, isCalm: isCalm, weather)
         tick()
         if isStormy { storm() }
     }
@@ -142,26 +106,25 @@ package final class SimulatedWorld {
         server = next
         // A recovered server numbers connections after those in its history; a read-only one also
         // after those that are open.
-        lastLink = max(next.isReadOnly ? lastLink : 0, next.highestConnection)
+        links.renumber(behind: next.highestConnection, keepsNumbers: next.isReadOnly)
     }
 
     /// Breaks all connections, which the clients learn after a delay. Reports of commits in
     /// progress are dropped.
     func loseLinks() {
-        restarts += 1
-        for (link, client) in sortedLinks {
-            link.isOpen = false
-            links[link.id] = nil
+        counts.restarts += 1
+        for (link, client) in links.sorted {
+            link.close()
+            links.remove(link)
             timeline.after(delay()) { client?.lose(link) }
         }
-        appendDue = 0
-        reportDue = 0
+        appends.clear()
     }
 
     /// Returns the epoch for a server that starts without the current server's history.
     package func newEpoch() -> UInt64 {
         let epoch = random.next()
-        return saboteur?.fault == .keptEpoch ? server.tree.revision.epoch : epoch
+        return faults?.keepsEpoch ?? false ? server.tree.revision.epoch : epoch
     }
 
     /// Runs all events of the next `nanoseconds`.
@@ -197,17 +160,17 @@ package final class SimulatedWorld {
 
     /// Ends the disturbances: readers resume, and no more connections are reset.
     package func heal() {
-        isStormy = false
-        for (link, _) in sortedLinks {
-            link.isStalled = false
+        chance.calmDown()
+        for (link, _) in links.sorted {
+            link.stall(false)
             scheduleDown(link)
         }
     }
 
     /// Records a violation unless `condition` holds.
     package func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
-        guard !condition, violations.count < Self.violationsMax else { return }
-        violations.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
+        guard !condition, findings.count < Self.violationsMax else { return }
+        findings.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
     }
 
     /// Maximum number of recorded violations: a broken run may violate a condition at every step.
@@ -219,20 +182,7 @@ package final class SimulatedWorld {
     package func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
 
     /// Returns a random delay of bytes, in nanoseconds.
-    func delay() -> UInt64 {
-        isCalm ? 0 : UInt64.random(in: 1_000...weather.delayMax, using: &random)
-    }
-
-    /// Returns the number of bytes that pass at once.
-    private func portion() -> Int {
-        if isCalm { return .max }
-        return random.chance(weather.singleBytePercent)
-            ? 1 : Int.random(in: 1...weather.portionMax, using: &random)
-    }
-
-    private var sortedLinks: [(link: SimulatedLink, client: SimulatedClient?)] {
-        links.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
-    }
+    func delay() -> UInt64 { chance.delay() }
 
     // MARK: Disturbances
 
@@ -245,15 +195,13 @@ package final class SimulatedWorld {
     }
 
     private func storm() {
-        timeline.after(UInt64.random(in: 1_000_000...weather.pauseMax, using: &random)) {
-            [unowned self] in
+        timeline.after(chance.stormPause()) { [unowned self] in
             guard isStormy else { return }
-            if let (link, client) = sortedLinks.randomElement(using: &random) {
-                let kind = Int.random(in: 0..<100, using: &random)
-                if kind < weather.resetPercent {
-                    reset(link, client)
-                } else {
-                    link.isStalled = kind < weather.resetPercent + weather.stallPercent
+            if let (link, client) = links.sorted.randomElement(using: &random) {
+                switch chance.disturbance() {
+                case .reset: reset(link, client)
+                case .stall(let isStalled):
+                    link.stall(isStalled)
                     scheduleDown(link)
                 }
             }
@@ -263,18 +211,91 @@ package final class SimulatedWorld {
 
     /// Breaks a connection; both ends learn of it after separate delays.
     func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
-        resets += 1
+        counts.resets += 1
         shut(link)
         timeline.after(delay()) { client?.lose(link) }
+    }
+}
+
+// MARK: - What a test sets and reads
+extension SimulatedWorld {
+    /// The seed of all random choices.
+    package var seed: UInt64 { chance.seed }
+    /// The source of all random choices.
+    package var random: SeededRandom {
+        get { chance.random }
+        set { chance.random = newValue }
+    }
+    /// The rates and durations of disturbances.
+    package var weather: SimulatedWeather {
+        get { chance.weather }
+        set { chance.weather = newValue }
+    }
+    /// Size in bytes of a simulated socket's buffer.
+    package var bufferBytes: Int {
+        get { chance.bufferBytes }
+        set { chance.bufferBytes = newValue }
+    }
+    /// Maximum time in nanoseconds until a batch is appended; about half of the batches take
+    /// none.
+    package var journalDelayMax: UInt64 {
+        get { appends.delayMax }
+        set { appends.delayMax = newValue }
+    }
+    /// Whether the world is without random disturbances, delays and splits.
+    var isCalm: Bool { chance.isCalm }
+    /// Whether readers stop and connections are reset.
+    package var isStormy: Bool { chance.isStormy }
+    /// Violations found so far.
+    package var violations: [String] { findings }
+    /// Number of connections that were reset.
+    package var resets: Int { counts.resets }
+    /// Number of connections whose end was reported to the server.
+    package var endedLinks: Int { counts.endedLinks }
+    /// Number of server restarts.
+    package var restarts: Int { counts.restarts }
+    /// Number of times the disk was full.
+    package var fullDisks: Int { counts.fullDisks }
+    /// Compares the server's memory with its limits after every step.
+    package var audit: MemoryAudit? {
+        get { hooks.audit }
+        set { hooks.audit = newValue }
+    }
+    /// Called after every step of the server.
+    package var onStep: (() -> Void)? {
+        get { hooks.onStep }
+        set { hooks.onStep = newValue }
+    }
+    /// Called with each batch before it is appended.
+    package var onBatch: ((Batch) -> Void)? {
+        get { hooks.onBatch }
+        set { hooks.onBatch = newValue }
+    }
+    /// Called with the recovered state before clients are served.
+    package var onRecovered: ((Recovery) -> Void)? {
+        get { hooks.onRecovered }
+        set { hooks.onRecovered = newValue }
+    }
+    /// Called with the bytes of each write, which are whole frames, before the client receives
+    /// them.
+    package var onWrite: ((ConnectionID, [UInt8]) -> Void)? {
+        get { hooks.onWrite }
+        set { hooks.onWrite = newValue }
+    }
+
+    /// Counts a full disk.
+    func countFullDisk() { counts.fullDisks += 1 }
+
+    /// Returns when the commit of rows at `due` is reported.
+    func scheduleReport(behind due: UInt64) -> UInt64 {
+        appends.report(behind: due, after: chance.reportDelay())
     }
 }
 
 // MARK: - Links
 extension SimulatedWorld {
     func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
-        lastLink += 1
-        let link = SimulatedLink(ConnectionID(lastLink))
-        links[link.id] = (link, client)
+        let link = links.open(for: client)
         let pid = Int32(truncatingIfNeeded: uid)
         server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
         noteServer()
@@ -283,26 +304,24 @@ extension SimulatedWorld {
 
     /// Closes the client's end; bytes that the client has sent still arrive.
     func finish(_ link: SimulatedLink) {
-        link.isFinished = true
+        link.finish()
         scheduleUp(link)
     }
 
     /// Shuts down the client's writing side: bytes that it has sent still arrive, then the server
     /// sees the end of input. The client still reads until the link is reset.
     package func halfClose(_ link: SimulatedLink) {
-        link.isHalfClosed = true
+        link.halfClose()
         scheduleUp(link)
     }
 
     func scheduleUp(_ link: SimulatedLink) {
-        guard link.isOpen, !link.isUpDue, !link.isPaused else { return }
-        link.isUpDue = true
+        guard link.scheduleUp() else { return }
         timeline.after(delay()) { [unowned self] in
-            link.isUpDue = false
-            guard link.isOpen, !link.isPaused else { return }
-            let bytes = SimulatedLink.take(portion(), from: &link.up)
+            guard link.arriveUp() else { return }
+            let bytes = link.read(chance.portion())
             if !bytes.isEmpty { receive(bytes, link) }
-            if !link.up.isEmpty {
+            if link.hasBytes {
                 scheduleUp(link)
             } else if link.isFinished {
                 shut(link)
@@ -314,8 +333,8 @@ extension SimulatedWorld {
     }
 
     private func receive(_ bytes: [UInt8], _ link: SimulatedLink) {
-        if let saboteur, let client = links[link.id]?.client {
-            for again in saboteur.sees(bytes, on: link.id, of: client) {
+        if let faults, let client = links[link.id]?.client {
+            for again in faults.repeats(in: bytes, on: link.id, of: ObjectIdentifier(client)) {
                 server.perform { tree in
                     guard let path = try? SlicePath(again.path), let node = tree.node(at: path)
                     else { return }
@@ -329,18 +348,16 @@ extension SimulatedWorld {
     }
 
     func scheduleDown(_ link: SimulatedLink) {
-        guard link.isOpen, !link.isDownDue, !link.isStalled else { return }
-        link.isDownDue = true
+        guard link.scheduleDown() else { return }
         timeline.after(delay()) { [unowned self] in
-            link.isDownDue = false
-            guard link.isOpen, !link.isStalled else { return }
+            guard link.arriveDown() else { return }
             let client = links[link.id]?.client
-            let bytes = SimulatedLink.take(portion(), from: &link.down)
+            let bytes = link.deliver(chance.portion())
             if link.fill(bufferBytes) {
                 server.written(link.id, at: timeline.now)
                 noteServer()
             }
-            if !link.down.isEmpty { scheduleDown(link) }
+            if link.hasOutput { scheduleDown(link) }
             if !bytes.isEmpty { client?.receive(bytes, from: link) }
         }
     }
@@ -348,10 +365,10 @@ extension SimulatedWorld {
     /// Closes the server's end of a link and reports the end to the server.
     func shut(_ link: SimulatedLink) {
         guard link.isOpen else { return }
-        link.isOpen = false
-        links[link.id] = nil
-        endedLinks += 1
-        if saboteur?.fault != .keptClaims || random.chance(50) {
+        link.close()
+        links.remove(link)
+        counts.endedLinks += 1
+        if !(faults?.keepsClaims ?? false) || random.chance(50) {
             server.disconnect(link.id, at: timeline.now)
         }
         noteServer()
@@ -360,13 +377,13 @@ extension SimulatedWorld {
     /// Closes a link for the server without delivering the rest of the write; buffered bytes
     /// still arrive.
     private func cut(_ link: SimulatedLink, _ client: SimulatedClient?) {
-        link.rest = []
+        link.dropRest()
         close(link, client)
     }
 
     /// Closes a link for the server; bytes that the server has written still arrive.
     private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
-        let last = link.down + link.rest
+        let last = link.lastBytes
         shut(link)
         timeline.after(delay()) {
             client?.receive(last, from: link)
@@ -389,8 +406,7 @@ extension SimulatedWorld {
     func dueTurn() {
         guard !isTurnDue else { return }
         isTurnDue = true
-        let pause = isCalm ? 0 : UInt64.random(in: 0...weather.turnDelayMax, using: &random)
-        timeline.after(pause) { [unowned self] in
+        timeline.after(chance.turnPause()) { [unowned self] in
             isTurnDue = false
             server.endTurn(at: timeline.now)
             noteServer()
@@ -420,11 +436,11 @@ extension SimulatedWorld {
     private func carryOut(_ output: ServerOutput) {
         switch output {
         case .write(let id, let slices): write(slices, to: id)
-        case .pauseReading(let id): links[id]?.link.isPaused = true
+        case .pauseReading(let id): links[id]?.link.pause(true)
         case .resumeReading(let id):
             guard let (link, _) = links[id] else { return }
-            link.isPaused = false
-            if !link.up.isEmpty || link.isFinished || link.isHalfClosed { scheduleUp(link) }
+            link.pause(false)
+            if link.hasInput { scheduleUp(link) }
         case .close(let id):
             if let (link, client) = links[id] { close(link, client) }
         case .cut(let id):
@@ -452,25 +468,24 @@ extension SimulatedWorld {
     private func write(_ slices: ByteSlices, to id: ConnectionID) {
         guard let (link, client) = links[id] else { return }
         expect(!link.isWriting, "a second write to \(id) before the first was taken")
-        link.isWriting = true
         var bytes: [UInt8] = []
         for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
         onWrite?(id, bytes)
-        if let saboteur, let client { bytes = saboteur.tampered(bytes, on: id, of: client) }
-        link.rest.append(contentsOf: bytes)
+        if let faults, let client {
+            bytes = faults.tampered(bytes, on: id, of: ObjectIdentifier(client))
+        }
+        link.write(bytes)
         if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
         scheduleDown(link)
     }
 
     private func append(_ batch: Batch) {
         // Batches are appended in order, whatever their delays.
-        let isSwift = isCalm || random.chance(weather.swiftAppendPercent)
-        let cost = isSwift ? 0 : UInt64.random(in: 0...journalDelayMax, using: &random)
-        appendDue = max(appendDue, timeline.now + cost)
-        if let journal { return append(batch, to: journal, at: appendDue) }
+        let due = appends.append(at: timeline.now, after: chance.appendCost(journalDelayMax))
+        if let journal { return append(batch, to: journal, at: due) }
         onBatch?(batch)
         let start = restarts
-        timeline.after(appendDue - timeline.now) { [unowned self] in
+        timeline.after(due - timeline.now) { [unowned self] in
             // A server that has been replaced has lost its unfinished batches.
             guard start == restarts else { return }
             server.appended(batch.turn, at: timeline.now)

@@ -33,7 +33,11 @@ public final class Simulation<Root: Reactor> {
     /// The seed of all random choices.
     public let seed: UInt64
     /// Maximum number of restarts of the daemon without its history.
-    public var restartsMax = 1
+    public var restartsMax: Int {
+        get { allowedRestarts }
+        set { allowedRestarts = newValue }
+    }
+    private var allowedRestarts = 1
     /// Maximum time in nanoseconds until a batch is appended.
     public var journalDelayMax: UInt64 {
         get { world.journalDelayMax }
@@ -287,7 +291,7 @@ extension Simulation {
         guard let revision = outcome.revision else { return }
         world.expect(
             outcomes.insert(revision).inserted,
-            "client \(index) is told revision \(revision), which another action was given")
+            "client \(index) has the outcome revision \(revision), which is that of another action")
     }
 
     /// Checks that a `perform` completed only after the action's effects had ended.
@@ -296,7 +300,8 @@ extension Simulation {
         guard let revision = outcome.revision, revision.epoch == tree.revision.epoch else { return }
         world.expect(
             !tree.runsEffects(of: revision.sequence),
-            "client \(index) is told that the effects of \(revision) have ended, and they run")
+            "client \(index) has the outcome that the effects of \(revision) have ended, and they run"
+        )
     }
 
     /// Ends the disturbances, runs on, and compares the final states.

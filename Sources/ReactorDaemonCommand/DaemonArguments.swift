@@ -82,22 +82,7 @@ struct DaemonArguments<Program: DaemonCommand>: ParsableCommand {
     }
 }
 
-/// The options of a daemon that serves.
-struct ServeOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
-    var config: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The socket to listen on, instead of the configured one.", valueName: "path"))
-    var socket: String?
-
-    @Flag(
-        name: .long,
-        help: """
-            Read the configuration, print its settings and what a start would do with the data, and \
-            exit.
-            """)
-    var check = false
+extension DaemonCommand {
+    /// Parses the command line, and serves until a signal ends the daemon.
+    public static func main() { DaemonArguments<Self>.main() }
 }

@@ -62,7 +62,4 @@ extension DaemonCommand {
 
     /// The version of the library.
     public static var version: String { Daemon.version }
-
-    /// Parses the command line, and serves until a signal ends the daemon.
-    public static func main() { DaemonArguments<Self>.main() }
 }

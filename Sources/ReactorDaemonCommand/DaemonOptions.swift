@@ -10,14 +10,14 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String?
 
-    /// Returns the configuration, and the root of its tree; `parent` is the program's own command
-    /// line.
+    /// Returns the configuration, and the root of its tree; `program` are the options of the
+    /// program itself.
     func read(
-        _ parent: DaemonArguments<Program>
+        _ program: ServeOptions
     ) throws -> (settings: DaemonConfig, root: any Reactor) {
         // If the program and the subcommand have the same option, ArgumentParser assigns it to
         // the program, wherever it is on the command line.
-        let config = parent.options.config ?? config
+        let config = program.config ?? config
         let reactors = Program.reactors
         if config == nil, reactors.needsConfig {
             throw ValidationError("Missing expected argument '--config <file>'")
@@ -35,6 +35,26 @@ struct DaemonOptions<Program: DaemonCommand>: ParsableArguments {
             of: settings, in: directory, environment: ProcessPlace.environment,
             uid: geteuid())
     }
+}
+
+/// The options of a daemon that serves.
+struct ServeOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The socket to listen on, instead of the configured one.", valueName: "path"))
+    var socket: String?
+
+    @Flag(
+        name: .long,
+        help: """
+            Read the configuration, print its settings and what a start would do with the data, and \
+            exit.
+            """)
+    var check = false
 }
 
 /// The output of a daemon's program.

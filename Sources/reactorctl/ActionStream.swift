@@ -1,7 +1,6 @@
 import ReactorClient
 import ReactorLoop
 import ReactorWire
-import Synchronization
 
 /// Sends actions from standard input, one per line, without waiting for each outcome.
 struct ActionStream {
@@ -34,6 +33,7 @@ struct ActionStream {
         }
         let limits = [patience.begin(tally), patience.watch(client) { tally.endEarly(nil) }]
         defer { for limit in limits { limit?.cancel() } }
+        SignalWatch.start { signal in tally.endEarly("stopped by \(signal)") }
         let failure: Failure?
         do {
             let bad = try await sendLines(to: pipeline, of: client, tally)
@@ -50,10 +50,11 @@ struct ActionStream {
             throw failure
         }
         client.close()
+        let summary = tally.finish()
         if isEach {
             if let failure { throw failure }
         } else {
-            try Output.result(tally.summary, failure)
+            try Output.result(summary, failure)
         }
     }
 
@@ -124,108 +125,5 @@ struct ActionStream {
             throw Failure(error)
         }
         return bad
-    }
-}
-
-/// Counts sent actions and their outcomes.
-final class Tally: Sendable {
-    private let isEach: Bool
-    private let counts = Mutex(Counts())
-
-    private struct Counts {
-        var sent: UInt64 = 0
-        var applied: UInt64 = 0
-        var rejected: UInt64 = 0
-        var failed: UInt64 = 0
-        var unknown: UInt64 = 0
-        var last: Revision?
-        var failure: Failure?
-        var closed: Output.Closed?
-        /// Whether the process ends without the remaining outcomes, which count as unknown.
-        var isOver = false
-
-        /// Number of outcomes.
-        var outcomeCount: UInt64 { applied + rejected + failed + unknown }
-    }
-
-    init(isEach: Bool) { self.isEach = isEach }
-
-    /// Number of outcomes so far.
-    var count: UInt64 { counts.withLock { $0.outcomeCount } }
-
-    /// Whether actions without an outcome remain.
-    var isOwed: Bool { counts.withLock { $0.sent > $0.outcomeCount } }
-
-    /// Adds to the number of sent actions.
-    func addSent(_ count: UInt64) { counts.withLock { $0.sent += count } }
-
-    /// Counts an outcome; called on the client's thread, in the order of the actions.
-    func add(_ outcome: ActionOutcome) {
-        counts.withLock { counts in
-            guard !counts.isOver else { return }
-            switch outcome {
-            case .applied(let revision, _), .ownerEnded(let revision, _),
-                .accepted(let revision):
-                counts.applied += 1
-                counts.last = revision
-            case .rejected: counts.rejected += 1
-            case .failed: counts.failed += 1
-            case .unknown: counts.unknown += 1
-            }
-            if counts.failure == nil || outcome.isUnknown {
-                counts.failure = outcome.failure ?? counts.failure
-            }
-            guard isEach, counts.closed == nil else { return }
-            do throws(Output.Closed) {
-                try Output.line(outcome.json)
-            } catch {
-                counts.closed = error
-            }
-        }
-    }
-
-    /// Counts the remaining actions as unknown and prints the summary, for a process that ends
-    /// now. Prints the reason too, unless it is nil. Later calls, and later outcomes, do nothing.
-    func endEarly(_ reason: String?) {
-        counts.withLock { counts in
-            guard !counts.isOver else { return }
-            counts.isOver = true
-            Output.progress("")
-            if let reason {
-                Output.complain(
-                    "\(reason), \(Self.progress(counts)): check the state before you try again")
-            }
-            counts.unknown += counts.sent - counts.outcomeCount
-            // The process ends with another error, so a closed output is not reported.
-            if !isEach { try? Output.line(Self.summary(counts)) }
-        }
-    }
-
-    /// *Throws*: if the reader of the lines has closed its end.
-    func checkOutput() throws(Output.Closed) {
-        if let closed = counts.withLock({ $0.closed }) { throw closed }
-    }
-
-    /// The first failed outcome, nil if all succeeded. An unknown outcome takes precedence.
-    var failure: Failure? { counts.withLock { $0.failure } }
-
-    /// The counts as one line of JSON.
-    var summary: String { counts.withLock { Self.summary($0) } }
-
-    /// The number of sent actions and of outcomes, for an error text.
-    var progress: String { counts.withLock { Self.progress($0) } }
-
-    private static func summary(_ counts: Counts) -> String {
-        WireValue.json(object: [
-            "applied": .number(counts.applied),
-            "rejected": .number(counts.rejected),
-            "failed": .number(counts.failed),
-            "unknown": .number(counts.unknown),
-            "revision": counts.last.map { .text($0.description) } ?? .null,
-        ])
-    }
-
-    private static func progress(_ counts: Counts) -> String {
-        "after \(counts.sent) actions were sent and \(counts.outcomeCount) had an outcome"
     }
 }

@@ -82,6 +82,32 @@ struct ReactorctlEndTests {
         writer.signal(SIGTERM)
     }
 
+    @Test(
+        "a signal during dispatch of a stream prints what was sent and applied, then ends it",
+        arguments: [SIGTERM, SIGINT])
+    func signalledStream(signal: Int32) async throws {
+        let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())
+        let (directory, socket) = (reactorctl.daemon.directory, reactorctl.daemon.socketPath)
+        let pipe = directory.path("actions")
+        let writer = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c",
+                "mkfifo \(pipe); (echo '{\"increment\":{\"by\":7}}'; sleep 60) > \(pipe) & "
+                    + "exec \(Built.product("reactorctl")) dispatch --socket \(socket) /visits - "
+                    + "< \(pipe)",
+            ], in: directory, name: "writer")
+        let watcher = try reactorctl.start(["wait", "/visits/count", "--equals", "7"], name: "w")
+        #expect(await watcher.ended() == .exited(0))
+        writer.signal(signal)
+        #expect(await writer.ended() == .killed(signal: signal))
+        #expect(writer.errors.contains("stopped by"))
+        #expect(writer.errors.contains("after 1 actions were sent"))
+        // The watcher may have its update before the writer has its outcome.
+        let summary = try #require(writer.output.split(separator: "\n").last)
+        #expect(summary.contains(#""applied":1"#) || summary.contains(#""unknown":1"#))
+    }
+
     @Test("--timeout counts from the start, also if a daemon accepts and does not answer")
     func silentDaemon() async throws {
         let reactorctl = Reactorctl(daemon: try await DaemonProcess.start())

@@ -24,11 +24,11 @@ struct DataDirectoryTests {
     func words() throws {
         let directory = try DataDirectory(at: home.path("data"))
         do {
-            let words = try directory.words("last", count: 5)
+            let words = try SharedWords(of: "last", in: directory, count: 5)
             #expect((0..<5).allSatisfy { words[$0] == 0 })
             words[4] = 11
         }
-        let words = try directory.words("last", count: 5)
+        let words = try SharedWords(of: "last", in: directory, count: 5)
         #expect(words[4] == 11 && words[0] == 0)
         var status = stat()
         #expect(unsafe stat(home.path("data/last"), &status) == 0)

@@ -173,18 +173,30 @@ struct SnapshotWriterTests {
         let rig = JournalRig()
         let journal = try rig.open()
         let (began, ended) = (Bell(), Bell())
+        let isFirst = Flag()
+        isFirst.raise()
         rig.tuning.faults.snapshot = { at throws(JournalError) in
-            guard at == "parts" else { return }
+            // The thread comes here a second time if it finds the cancellation later than the part.
+            guard at == "parts", isFirst.take() else { return }
             began.ring()
             ended.wait()
         }
+        final class Token {}
+        var token: Token? = Token()
+        weak let held = token
         let writer = try SnapshotWriter(
             rig.directory(), of: 0, sequence: 0, tuning: rig.tuning, deliver: rig.deliver
-        ) { _ in Issue.record("a cancelled snapshot says something") }
+        ) { [token] _ in
+            Issue.record("a cancelled snapshot reports an end")
+            withExtendedLifetime(token) {}
+        }
+        token = nil
         writer.append([1])
         began.wait()
         writer.cancel()
         ended.ring()
+        // The closure is released as the last step of the snapshot's thread.
+        rig.run { held == nil }
         rig.tuning.faults.snapshot = nil
         rig.append(1, to: journal)
         _ = try Self.write(journal, rig).get()

@@ -94,7 +94,7 @@ struct TestStoreTests {
         store.finish()
         #expect(log.texts.count == 2)
         #expect(log.texts[0].contains("nothing came: these effects run: search; the clock stands"))
-        #expect(log.texts[1].contains("nobody received emission 2: /: {\"found\":\"A\"}"))
+        #expect(log.texts[1].contains("the test did not receive emission 2: /: {\"found\":\"A\"}"))
     }
 
     @Test("an effect that still runs at the end is reported, unless it is allowed")
@@ -137,7 +137,7 @@ struct TestStoreTests {
         store.send(.open("x"))
         store.finish()
         #expect(log.texts.count == 3)
-        let follower = "nobody received action 2: {\"log\":\"submitted \"}"
+        let follower = "the test did not receive action 2: {\"log\":\"submitted \"}"
         #expect(log.texts.contains { $0.contains(follower) })
         #expect(log.texts.contains { $0.contains("/count") && $0.contains("+   count: 1") })
         #expect(log.texts.contains { $0.contains("/tabs: + x") })

@@ -9,15 +9,20 @@ import ReactorWire
 /// *Owner*: the archive's thread. *Place*: ``HistoryArchive`` passes queries in and calls
 /// ``step()`` while ``hasWork`` is true. Each query gets exactly one answer or refusal.
 final class ArchiveWorker {
+    /// Makes the daemon's reactors a second time.
+    typealias Roots = @Sendable () throws -> any Reactor
+    /// Called with a query and its answer or refusal.
+    typealias Answer = @Sendable (Inquiry, Result<[UInt8], Refusal>) -> Void
+
     private let directory: DataDirectory
     private let dropped: [SlicePath]
     private let limits: ServerLimits
-    private let roots: HistoryArchive.Roots?
+    private let roots: Roots?
     /// Raised while a log query waits, so that the loop reports newly appended rows.
     private let hasFollowers: Flag
     /// True once the connection has closed or the archive is stopping.
     private let isOver: (ConnectionID) -> Bool
-    private let answer: HistoryArchive.Answer
+    private let answer: Answer
     /// Queries ready to be worked on, by uid.
     private var queue = RoundRobin<UInt32, Work>()
     /// Number of queries in ``queue`` that have an open reader.
@@ -82,8 +87,8 @@ final class ArchiveWorker {
 
     init(
         _ directory: DataDirectory, dropped: [SlicePath], limits: ServerLimits,
-        roots: HistoryArchive.Roots?, hasFollowers: Flag,
-        isOver: @escaping (ConnectionID) -> Bool, answer: @escaping HistoryArchive.Answer
+        roots: Roots?, hasFollowers: Flag,
+        isOver: @escaping (ConnectionID) -> Bool, answer: @escaping Answer
     ) {
         self.directory = directory
         self.dropped = dropped

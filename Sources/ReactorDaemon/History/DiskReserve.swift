@@ -9,6 +9,7 @@ struct DiskReserve {
     /// Whether the space is reserved on the disk.
     private(set) var isKept: Bool
     private let directory: DataDirectory
+    private let disk: DiskSpace
     private let byteCount: Int
     /// The `shrunkByteCount` of the last call of `relief` that offered or ruled out a snapshot.
     private var consideredByteCount = 0
@@ -32,7 +33,8 @@ struct DiskReserve {
     init(in directory: DataDirectory, byteCount: Int) {
         self.directory = directory
         self.byteCount = byteCount
-        isKept = directory.keepReserve(byteCount: byteCount)
+        disk = DiskSpace(of: directory)
+        isKept = disk.keepReserve(byteCount: byteCount)
     }
 
     /// Whether space should be reserved and is not.
@@ -41,7 +43,7 @@ struct DiskReserve {
     /// Releases the reserved space to the journal; returns false if none was reserved.
     mutating func release() -> Bool {
         guard isKept else { return false }
-        directory.releaseReserve()
+        disk.releaseReserve()
         isKept = false
         consideredByteCount = 0
         hasDroppedOlder = false
@@ -50,9 +52,9 @@ struct DiskReserve {
 
     /// Reserves the space again if the journal keeps enough room; returns whether it did.
     mutating func regain() -> Bool {
-        guard directory.keepReserve(byteCount: byteCount) else { return false }
-        guard directory.hasRoom else {
-            directory.releaseReserve()
+        guard disk.keepReserve(byteCount: byteCount) else { return false }
+        guard JournalSpace(in: directory).hasRoom else {
+            disk.releaseReserve()
             return false
         }
         isKept = true
@@ -75,7 +77,7 @@ struct DiskReserve {
         let newest = (try? SnapshotStore(directory).newestByteCount()) ?? 0
         let needed = max(0, newest - shrunkByteCount) + freshByteCount + Self.marginByteCount
         // A snapshot that fills the disk would also take the journal's room.
-        guard directory.hasRoom(for: needed) else {
+        guard disk.hasRoom(for: needed) else {
             if hasDroppedOlder {
                 consideredByteCount = shrunkByteCount
                 return .none

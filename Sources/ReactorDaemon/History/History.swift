@@ -24,7 +24,7 @@ final class History {
     private(set) lazy var words = makeWords()
     /// Bytes of the rows after the snapshot, which the start replayed.
     private(set) var replayedByteCount = 0
-    private let logger: Logger
+    let logger: Logger
     private let supervisor: Supervisor?
     /// Returns the signal that should end the start, if one has arrived.
     private let interruption: () -> Signal?
@@ -63,7 +63,8 @@ final class History {
 
     private func makeWords() -> SharedWords? {
         do throws(JournalError) {
-            return try directory.words("last-action", count: ActionWatch.wordCount)
+            return try SharedWords(
+                of: "last-action", in: directory, count: ActionWatch.wordCount)
         } catch {
             logger.warning("an action that ends the daemon will not be recorded: \(error)")
             return nil

@@ -9,11 +9,6 @@ import ReactorWire
 /// *Place*: beside a running daemon, over the directory that its journal writes. *Owner*: the
 /// loop's thread calls the methods; `answer` is called once per query, on the archive's thread.
 final class HistoryArchive: Sendable {
-    /// Makes the daemon's reactors a second time.
-    typealias Roots = @Sendable () throws -> any Reactor
-    /// Called with a query and its answer or refusal.
-    typealias Answer = @Sendable (Inquiry, Result<[UInt8], Refusal>) -> Void
-
     private enum Order: Sendable {
         case question(Inquiry)
         case appended
@@ -32,8 +27,9 @@ final class HistoryArchive: Sendable {
     private let gone: Guarded<Set<ConnectionID>>
 
     init(
-        _ directory: DataDirectory, dropped: [SlicePath], limits: ServerLimits, roots: Roots?,
-        answer: @escaping Answer
+        _ directory: DataDirectory, dropped: [SlicePath], limits: ServerLimits,
+        roots: ArchiveWorker.Roots?,
+        answer: @escaping ArchiveWorker.Answer
     ) throws(WorkThreadError) {
         let bell = Bell()
         let mailbox = Mailbox<Order> { bell.ring() }

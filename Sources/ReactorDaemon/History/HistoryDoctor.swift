@@ -1,17 +1,17 @@
 import ReactorJournal
 
 /// The findings of an examination of a data directory, as text for the operator.
-public struct HistoryDoctor {
+package struct HistoryDoctor {
     /// One finding or fact per line.
-    public let lines: [String]
+    package let lines: [String]
     /// True if the examination found no damage.
-    public let isHealthy: Bool
+    package let isHealthy: Bool
 
     /// Examines the directory at `path` without changing it. If `copy` is given, writes the
     /// undamaged part into a new directory at that path.
     ///
     /// *Throws*: if the directory is missing or in use, or the copy cannot be written.
-    public init(of path: String, salvagingInto copy: String? = nil) throws(DaemonError) {
+    package init(of path: String, salvagingInto copy: String? = nil) throws(DaemonError) {
         do throws(JournalError) {
             let doctor = try JournalDoctor(at: path)
             let report = try doctor.examine()

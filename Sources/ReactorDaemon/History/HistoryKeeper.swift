@@ -12,46 +12,30 @@ import ReactorThreads
 /// the loop's thread.
 final class HistoryKeeper {
     let journal: SQLiteJournal
-    var logger = Logger(label: "history")
     /// Called when writing the journal failed: outcomes not yet sent must not be sent.
     var onBroken: (String) -> Void = { _ in }
-    /// Called with the frames a client missed, or nil, and the number of its query.
-    var onMissed: (_ number: UInt64, _ frames: [UInt8]?) -> Void = { _, _ in }
-    /// Reads missed frames from the journal.
-    private(set) lazy var missed = MissedReader(directory, on: loop) { [unowned self] in
-        onMissed($0, $1)
-    }
     /// Called when the disk is full: turns that are not durable yet cannot be made durable.
     var onFull: (String) -> Void = { _ in }
     private var server: Server
+    private let logger: Logger
     private let config: DataConfig
     private let directory: DataDirectory
     private let loop: LoopHandle
     private var task: SnapshotRun?
-    /// Whether the server was asked for a snapshot that it has not begun.
-    private var isAsked = false
-    /// Number of trims in progress.
-    private var trimCount = 0
-    /// Number of trims that have not removed the older snapshots yet.
-    private var tidyingCount = 0
-    /// Disk space reserved for the time when the disk is full.
-    var reserve: DiskReserve
+    private var orders = SnapshotOrders()
+    private var trims = TrimCounts()
+    private var reserve: DiskReserve
     private var hasFailed = false
-    /// Bytes appended to the journal since the newest snapshot.
-    private var freshByteCount: Int
-    /// When the oldest change after the last snapshot was appended, in nanoseconds; nil without
-    /// one.
-    private var freshSince: UInt64?
+    private var fresh: FreshRows
     private var appendedTurn: UInt64 = 0
-    /// Callbacks for the next snapshot.
-    private var waiting: [(Result<SnapshotHeader, JournalError>) -> Void] = []
 
     init(_ history: History, of server: Server, on loop: LoopHandle) throws(DaemonError) {
         self.server = server
         self.loop = loop
         config = history.config
         directory = history.directory
-        freshByteCount = history.replayedByteCount
+        logger = history.logger
+        fresh = FreshRows(byteCount: history.replayedByteCount)
         reserve = DiskReserve(in: directory, byteCount: config.reserveBytes)
         do throws(JournalError) {
             journal = try SQLiteJournal(
@@ -81,23 +65,34 @@ final class HistoryKeeper {
     func serve(_ server: Server) {
         self.server = server
         appendedTurn = 0
-        isAsked = false
-        if !waiting.isEmpty { ask() }
+        orders.forgetRequest()
+        if orders.isWaiting { ask() }
     }
 
     /// Whether the disk has room for further rows.
-    var hasRoom: Bool { directory.hasRoom }
+    var hasRoom: Bool { JournalSpace(in: directory).hasRoom }
 
     /// Whether a trim is in progress.
-    var isTrimming: Bool { trimCount > 0 }
+    var isTrimming: Bool { trims.isTrimming }
+
+    /// Whether disk space should be reserved for a full disk, and is not.
+    var lacksReserve: Bool { reserve.isMissing }
+
+    /// Tries once a minute to reserve missing space. The daemon calls this once a second.
+    func tickReserve() { reserve.tick() }
+
+    /// Releases the reserved space to the journal; returns false if none was reserved.
+    func releaseReserve() -> Bool { reserve.release() }
+
+    /// Reserves the space again if the journal keeps enough room; returns whether it did.
+    func regainReserve() -> Bool { reserve.regain() }
 
     /// Whether the snapshot in progress needs another turn soon.
     var isGathering: Bool { task?.isGathering ?? false }
 
     /// Counts a turn's batch that was passed to the journal.
     func countAppended(_ batch: Batch, at now: UInt64) {
-        freshByteCount += batch.deltas.count + batch.facts.count
-        if freshSince == nil { freshSince = now }
+        fresh.count(batch.deltas.count + batch.facts.count, at: now)
     }
 
     /// Called when the journal has appended everything up to a turn.
@@ -121,16 +116,16 @@ final class HistoryKeeper {
 
     private func isDue(at now: UInt64) -> Bool {
         // A read-only server has no changes to save, and a full disk has no room for a snapshot.
-        guard let freshSince, !server.isReadOnly, tidyingCount == 0 else { return false }
+        guard fresh.isChanged, !server.isReadOnly, !trims.isTidying else { return false }
         guard server.admission == .all else { return isRelief }
-        return freshByteCount >= config.snapshotBytes
-            || Duration.nanoseconds(now &- freshSince) >= config.snapshotInterval
+        return fresh.byteCount >= config.snapshotBytes
+            || fresh.age(at: now) >= config.snapshotInterval
     }
 
     /// Whether to take a snapshot of smaller states to free space on a full disk.
     private var isRelief: Bool {
         switch reserve.relief(
-            shrunkByteCount: server.shrunkByteCount, freshByteCount: freshByteCount)
+            shrunkByteCount: server.shrunkByteCount, freshByteCount: fresh.byteCount)
         {
         case .none: return false
         case .snapshot: return true
@@ -141,30 +136,23 @@ final class HistoryKeeper {
     }
 
     private func keepPace() {
-        let isBusy = task != nil || tidyingCount > 0
-        server.holdBack(isBusy && freshByteCount >= 2 * config.snapshotBytes)
+        let isBusy = task != nil || trims.isTidying
+        server.holdBack(isBusy && fresh.byteCount >= 2 * config.snapshotBytes)
     }
 
     /// Requests a snapshot of the current revision and calls `onDone` with the result. If a
     /// snapshot is in progress, another follows it.
-    func snapshot(_ onDone: @escaping (Result<SnapshotHeader, JournalError>) -> Void) {
-        waiting.append(onDone)
+    func snapshot(_ onDone: @escaping SnapshotOrders.Callback) {
+        orders.add(onDone)
         if task == nil { ask() }
     }
 
-    private func ask() {
-        guard !isAsked else { return }
-        isAsked = true
-        server.wantSnapshot()
-    }
+    private func ask() { if orders.request() { server.wantSnapshot() } }
 
     /// Starts writing a snapshot of the state after the last appended batch.
     func begin(_ snapshot: ServerSnapshot) {
-        isAsked = false
-        let callbacks = waiting
-        waiting = []
-        freshByteCount = 0
-        freshSince = nil
+        let callbacks = orders.begin()
+        fresh.clear()
         do throws(JournalError) {
             task = try SnapshotRun(
                 of: snapshot, number: journal.lastNumber, in: directory, on: loop
@@ -178,7 +166,7 @@ final class HistoryKeeper {
 
     private func end(
         _ result: Result<SnapshotHeader, JournalError>,
-        _ callbacks: [(Result<SnapshotHeader, JournalError>) -> Void]
+        _ callbacks: [SnapshotOrders.Callback]
     ) {
         // A snapshot whose file failed may be only partly collected.
         task?.cancel()
@@ -195,7 +183,7 @@ final class HistoryKeeper {
         case .failure(let error): logger.error("no snapshot was taken: \(error)")
         }
         for callback in callbacks { callback(result) }
-        if !waiting.isEmpty { ask() }
+        if orders.isWaiting { ask() }
         keepPace()
     }
 
@@ -213,18 +201,17 @@ final class HistoryKeeper {
     private func trim(
         keeping retention: JournalRetention, snapshots count: Int = SnapshotStore.keptCount
     ) {
-        tidyingCount += 1
-        trimCount += 1
+        trims.begin()
         let onRemoved = { [weak self] in
             guard let self else { return }
-            tidyingCount -= 1
+            trims.endTidying()
             keepPace()
         }
         journal.trimBehindSnapshots(
             count, keeping: retention, onRemoved: onRemoved
         ) { [weak self] result in
             guard let self else { return }
-            trimCount -= 1
+            trims.end()
             switch result {
             case .success(let trim):
                 guard trim.rowCount > 0 else { return }
@@ -240,7 +227,7 @@ final class HistoryKeeper {
     /// Commits what waits, takes a last snapshot if there are changes since the last one and
     /// `skipsSnapshot` is false, and closes the files.
     func close(skipsSnapshot: Bool) {
-        let isStale = !skipsSnapshot && (task != nil || hasFailed || freshSince != nil)
+        let isStale = !skipsSnapshot && (task != nil || hasFailed || fresh.isChanged)
         task?.cancel()
         task = nil
         journal.close()

@@ -19,6 +19,10 @@ final class HistoryRouter {
     /// Answers queries that need a second tree, and backups, on its own thread.
     private let trees: HistoryArchive
     private let directory: DataDirectory
+    /// Reads the frames that reconnecting clients missed.
+    private lazy var missed = MissedReader(directory, on: loop.handle) { [unowned self] in
+        server.answer($0, with: $1, at: loop.now)
+    }
     /// Number of unanswered queries for ``trees``, by uid.
     private var heavyCounts: [UInt32: Int] = [:]
     /// The result of the last requested snapshot.
@@ -39,7 +43,7 @@ final class HistoryRouter {
 
     init(
         _ history: History, _ keeper: HistoryKeeper, of server: Server, on loop: EventLoop,
-        roots: HistoryArchive.Roots?
+        roots: ArchiveWorker.Roots?
     ) throws(DaemonError) {
         self.server = server
         self.keeper = keeper
@@ -47,7 +51,7 @@ final class HistoryRouter {
         directory = history.directory
         let handle = loop.handle
         let target = Guarded<Confined<HistoryRouter>?>(nil)
-        let answer: HistoryArchive.Answer = { inquiry, result in
+        let answer: ArchiveWorker.Answer = { inquiry, result in
             guard let router = target.withLock({ $0 }) else { return }
             _ = handle.post { router.open().answer(inquiry, result) }
         }
@@ -75,6 +79,9 @@ final class HistoryRouter {
 
     /// Continues with a replacement of the server.
     func serve(_ server: Server) { self.server = server }
+
+    /// Answers a reconnecting client's query for the frames it missed.
+    func take(_ question: HistoryQuestion) { missed.ask(question) }
 
     /// Routes a query.
     func take(_ inquiry: Inquiry) {
@@ -135,7 +142,7 @@ final class HistoryRouter {
                 let made = SnapshotMade(
                     row: position.number,
                     revision: Revision(epoch: position.epoch, sequence: position.sequence),
-                    file: directory.file(of: header))
+                    file: header.file(in: directory))
                 lastMade = made
                 answer(inquiry, .success(made.wireBytes()))
             case .failure(let error):

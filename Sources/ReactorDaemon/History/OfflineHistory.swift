@@ -1,5 +1,5 @@
-public import Logging
-public import ReactorCore
+package import Logging
+package import ReactorCore
 import ReactorJournal
 import ReactorLoop
 import ReactorServer
@@ -10,13 +10,13 @@ import ReactorWire
 ///
 /// *Place*: behind `reactord`'s subcommands. Reading changes nothing; an import or a rebaseline
 /// appends to the journal, as a running daemon does.
-public struct OfflineHistory {
+package struct OfflineHistory {
     private let config: DataConfig
     private let limits: ServerLimits
     private let environment: [String: String]
     private let uid: UInt32
     /// The path of the data directory.
-    public let directory: String
+    package let directory: String
     /// Whether the path is the default of the environment, not given by the operator.
     private let isChosen: Bool
     private var path: String { directory }
@@ -25,7 +25,7 @@ public struct OfflineHistory {
     /// for example with a copy.
     ///
     /// *Throws*: if the configuration keeps no history.
-    public init(
+    package init(
         of config: DaemonConfig, in directory: String? = nil, environment: [String: String],
         uid: UInt32
     ) throws(DaemonError) {
@@ -45,7 +45,7 @@ public struct OfflineHistory {
 
     /// Returns the tree's value at a revision, by default at the end. `text` is a revision, or a
     /// sequence number of the last epoch.
-    public func value(
+    package func value(
         of root: some Reactor, at text: String? = nil
     ) throws(DaemonError) -> (revision: Revision, value: WireValue) {
         let past = try past(of: root, at: text)
@@ -95,7 +95,7 @@ extension OfflineHistory {
     /// Describes what a start would do with the data, one fact per line.
     ///
     /// *Throws*: the error that would end the start.
-    public func forecast(of root: some Reactor) throws(DaemonError) -> [String] {
+    package func forecast(of root: some Reactor) throws(DaemonError) -> [String] {
         do throws(JournalError) {
             let report = try Self.examine(path)
             if let first = report.findings.first { throw first }
@@ -169,7 +169,7 @@ extension OfflineHistory {
     /// a history, begins one if `beginsNew` is true.
     ///
     /// *Returns*: the number of states, and the new revision.
-    public func importStates(
+    package func importStates(
         _ lines: [Substring], into root: some Reactor, beginsNew: Bool = false, _ logger: Logger
     ) throws(DaemonError) -> (count: Int, revision: Revision) {
         // Protects against a history in a directory that the daemon does not use.
@@ -209,7 +209,7 @@ extension OfflineHistory {
     /// a snapshot.
     ///
     /// *Returns*: the new revision, and the snapshot's row number.
-    public func rebaseline(
+    package func rebaseline(
         _ root: some Reactor, _ logger: Logger
     ) throws(DaemonError) -> (revision: Revision, row: UInt64) {
         guard Self.isAnythingKept(in: path) else {

@@ -1,6 +1,7 @@
 import ReactorJournal
 import ReactorLoop
 import ReactorServer
+import ReactorThreads
 
 /// Moves one snapshot from a running server to a file, a part per turn.
 ///
@@ -57,5 +58,23 @@ final class SnapshotRun {
     func cancel() {
         snapshot.cancel()
         writer.cancel()
+    }
+}
+
+extension ServerSnapshot {
+    /// Writes a snapshot as of a row and waits until it is durable. Blocks the calling thread.
+    func write(of row: UInt64, in directory: DataDirectory) throws(JournalError) {
+        let result = Guarded<Result<SnapshotHeader, JournalError>?>(nil)
+        let bell = Bell()
+        let writer = try SnapshotWriter(
+            directory, of: row, sequence: sequence,
+            deliver: { job in
+                job()
+                bell.ring()
+            }, onFinished: { found in result.withLock { $0 = found } })
+        while !isComplete { for part in gather() { writer.append(part) } }
+        writer.finish()
+        bell.wait()
+        if case .failure(let error)? = result.withLock({ $0 }) { throw error }
     }
 }

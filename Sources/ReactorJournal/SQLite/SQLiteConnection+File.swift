@@ -1,14 +1,6 @@
 import CSQLite
 import Glibc
 
-/// The extent of the write-ahead log, and of its part that is also in the file.
-struct LogExtent: Equatable, Sendable {
-    /// Number of frames with commits.
-    var frameCount: Int
-    /// Number of those frames that are in the file.
-    var checkpointedFrameCount: Int
-}
-
 /// File-level functions of SQLite.
 extension SQLiteConnection {
     /// The operating system's code for the last refused write of a commit: to the log, or to the

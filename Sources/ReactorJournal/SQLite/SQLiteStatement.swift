@@ -29,7 +29,7 @@ final class SQLiteStatement {
             switch value {
             case .word(let word): bind(word, at: index)
             case .text(let text):
-                try check(
+                try expectOK(
                     unsafe sqlite3_bind_text(
                         statement, index, text, Int32(text.utf8.count), Self.copies))
             }
@@ -45,7 +45,7 @@ final class SQLiteStatement {
     func run(_ bytes: Span<UInt8>, at index: Int32) throws {
         try unsafe bytes.withUnsafeBytes { bytes in
             defer { end() }
-            try check(unsafe bind(bytes, at: index))
+            try expectOK(unsafe bind(bytes, at: index))
             _ = try step()
         }
     }
@@ -57,8 +57,8 @@ final class SQLiteStatement {
         try unsafe first.withUnsafeBytes { first in
             try unsafe second.withUnsafeBytes { second in
                 defer { end() }
-                try check(unsafe bind(first, at: firstIndex))
-                try check(unsafe bind(second, at: secondIndex))
+                try expectOK(unsafe bind(first, at: firstIndex))
+                try expectOK(unsafe bind(second, at: secondIndex))
                 _ = try step()
             }
         }
@@ -115,7 +115,7 @@ final class SQLiteStatement {
     }
 
     // SQLite does not bind a value that is too large, and no later call reports it.
-    private func check(_ code: Int32) throws {
+    private func expectOK(_ code: Int32) throws {
         guard code == SQLITE_OK else { throw handle.error(code) }
     }
 

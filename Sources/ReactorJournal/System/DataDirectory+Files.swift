@@ -47,6 +47,17 @@ extension DataDirectory {
         throw .system(.now("unlinkat", path(name)))
     }
 
+    /// Creates the empty file `name`, accessible to the owner only, if it is missing. *C*:
+    /// `openat`.
+    ///
+    /// SQLite gives its auxiliary files the same mode.
+    func makeFile(_ name: String) throws(JournalError) {
+        let file = unsafe openat(
+            descriptor, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system(.now("openat", path(name))) }
+        close(file)
+    }
+
     /// Makes the content of the file `name` durable. *C*: `fsync`.
     func synchronize(_ name: String) throws(JournalError) {
         let file = try open(name, O_RDONLY)
@@ -160,5 +171,34 @@ extension DataDirectory {
         let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { throw .system(.now("openat", path(name))) }
         return file
+    }
+}
+
+/// A file of a data directory that stays open so that it can be made durable repeatedly.
+///
+/// *C*: `openat`, `fsync`, `close`.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+    private let path: String
+    private let fault: (@Sendable () throws(JournalError) -> Void)?
+
+    /// Opens the file `name`; `fault` is called before each synchronization.
+    init(
+        _ name: String, in directory: DataDirectory,
+        fault: (@Sendable () throws(JournalError) -> Void)? = nil
+    ) throws(JournalError) {
+        path = directory.path(name)
+        self.fault = fault
+        descriptor = unsafe openat(
+            directory.descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(.now("openat", path)) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Makes the file's content durable.
+    func synchronize() throws(JournalError) {
+        try fault?()
+        guard fsync(descriptor) == 0 else { throw .system(.now("fsync", path)) }
     }
 }

@@ -9,9 +9,9 @@ import Glibc
 ///
 /// Safe means: a real directory of this user with mode 0700, on a file system with reliable locks.
 @safe
-public final class DataDirectory: Sendable {
+package final class DataDirectory: Sendable {
     /// The absolute path by which it was opened.
-    public let path: String
+    package let path: String
     let descriptor: Int32
     /// Whether writes to it can be relied on.
     let health = JournalHealth()
@@ -31,8 +31,16 @@ public final class DataDirectory: Sendable {
     ///
     /// *Throws*: ``JournalError/unusableDirectory(path:_:)`` with the reason, or
     /// ``JournalError/inUse(path:pid:)`` while another process uses it.
-    public convenience init(at path: String) throws(JournalError) {
+    package convenience init(at path: String) throws(JournalError) {
         try self.init(at: path, to: .own)
+    }
+
+    /// Opens the directory at `path` for reading, and keeps daemons out of it. No file changes
+    /// except SQLite's `-shm`, which contains no data.
+    ///
+    /// *Throws*: ``JournalError/inUse(path:pid:)`` while another process uses it.
+    package convenience init(examining path: String) throws(JournalError) {
+        try self.init(at: path, to: .examine)
     }
 
     init(
@@ -66,7 +74,7 @@ public final class DataDirectory: Sendable {
 
     /// Whether the path still leads to the open directory, and its lock file is the locked one.
     /// *C*: `statx`.
-    public var isInPlace: Bool {
+    package var isInPlace: Bool {
         guard FileIdentity(at: path) == identity else { return false }
         return lock < 0 || identity(of: Self.lockName) == lockIdentity
     }
@@ -118,6 +126,16 @@ public final class DataDirectory: Sendable {
         case ENOENT: .unusableDirectory(path: path, .isMissing)
         case EACCES, EPERM: .unusableDirectory(path: path, .isForbidden)
         default: .system(SystemFailure(call: call, path: path, code: code))
+        }
+    }
+
+    /// The error for a refused `mkdir`, from `errno`: an unusable path is not a failure of the
+    /// disk.
+    static func refusal(toMake path: String) -> JournalError {
+        switch errno {
+        case ENOENT, ENOTDIR: .unusableDirectory(path: path, .isWithoutParent)
+        case EACCES, EPERM, EROFS: .unusableDirectory(path: path, .isForbidden)
+        default: .system(.now("mkdir", path))
         }
     }
 

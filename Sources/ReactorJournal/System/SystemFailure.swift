@@ -36,16 +36,3 @@ public struct SystemFailure: Error, Equatable, Sendable, CustomStringConvertible
     /// The call, the path and the system's text, in one line.
     public var description: String { "\(call) on \(path): \(Self.words(code))" }
 }
-
-extension JournalError {
-    /// Reports that the operation on `file` was cancelled.
-    static func cancelled(_ file: String) -> JournalError {
-        .system(SystemFailure(call: "read", path: file, code: ECANCELED))
-    }
-
-    /// Whether a file is missing.
-    var isAbsence: Bool {
-        guard case .system(let failure) = self else { return false }
-        return failure.code == ENOENT
-    }
-}

@@ -3,9 +3,9 @@ import CXXHash
 import Glibc
 
 /// The time of day, for people only: no order depends on it. Also a clock that cannot be set.
-public enum WallClock {
+package enum WallClock {
     /// Milliseconds since 1970. *C*: `clock_gettime(CLOCK_REALTIME)`.
-    public static func milliseconds() -> Int64 {
+    package static func milliseconds() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000

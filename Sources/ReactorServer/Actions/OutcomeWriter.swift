@@ -192,7 +192,7 @@ extension OutcomeWriter {
         // behind the answer.
         if isRunning || session.isDeferred(ordinal) { return }
         if session.wasApplied(beforeStart: ordinal) {
-            let text = "the daemon was started anew: effects that had not ended are gone"
+            let text = "the daemon was restarted: effects that had not ended are gone"
             send(
                 Notice(code: FaultCode.effectsLost.rawValue, message: text), of: ordinal,
                 to: connection)

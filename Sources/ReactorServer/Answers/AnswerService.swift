@@ -135,6 +135,10 @@ extension AnswerService {
             let (name, askers) = (taken.name, taken.askers)
             guard let place = locate(name, for: askers) else { continue }
             if reuse(name, of: place.node, for: askers) { continue }
+            if questions.value.join(taken, of: place.node, at: sequence) {
+                announceChecksums(to: askers)
+                continue
+            }
             let byteCount = byteEstimate(of: name, place.node)
             if byteCount > shareMax {
                 questions.value.postpone(taken)
@@ -168,7 +172,7 @@ extension AnswerService {
                 return questions.value.restoreLate(taken)
             }
             questions.value.run(name, SliceState(of: place.node, at: sequence), for: askers)
-            for asker in askers where asker.purpose == .checksum { announce(asker) }
+            announceChecksums(to: askers)
             orders.append(.encode(capture(name, place)))
             return
         }
@@ -176,12 +180,14 @@ extension AnswerService {
 
     /// Says by an empty part that the checksum is as of the turn's mark: the client compares what it
     /// holds then, and not what it holds when the checksum comes.
-    private func announce(_ asker: Asker) {
-        delivery.reply(to: asker.connection) { writer in
-            let frame = writer.beginFrame(.answer, flags: .more, number: asker.number)
-            writer.endFrame(at: frame)
+    private func announceChecksums(to askers: [Asker]) {
+        for asker in askers where asker.purpose == .checksum {
+            delivery.reply(to: asker.connection) { writer in
+                let frame = writer.beginFrame(.answer, flags: .more, number: asker.number)
+                writer.endFrame(at: frame)
+            }
+            asker.connection.outlet.value.announceMark()
         }
-        asker.connection.outlet.value.announceMark()
     }
 
     /// The node and the field of a question; all that asked are refused if there is none any more.

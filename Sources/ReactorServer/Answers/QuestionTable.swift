@@ -112,7 +112,8 @@ struct QuestionTable {
 
     /// Lists a question that waits for the end of the turn; `node` is at its path.
     mutating func list(_ asker: Asker, for name: SliceName, of node: AnyNode) {
-        if let state = running?.state, running?.name == name, state.isCurrent(of: node) {
+        // A checksum is announced with the turn's mark, so it joins at the end of the turn.
+        if asker.purpose != .checksum, isRunning(name, of: node) {
             running?.askers.append(asker)
             return
         }
@@ -125,6 +126,23 @@ struct QuestionTable {
             soon.append(name, of: uid)
         }
         invariants()
+    }
+
+    /// Adds questions to the encoding in progress, if that is of their slice's current state.
+    /// Returns whether it did. Their answers are as of `sequence`.
+    mutating func join(_ taken: Taken, of node: AnyNode, at sequence: UInt64) -> Bool {
+        guard isRunning(taken.name, of: node) else { return false }
+        running?.askers += taken.askers.map { asker in
+            Asker(
+                connection: asker.connection, number: asker.number, purpose: asker.purpose,
+                sequence: sequence)
+        }
+        return true
+    }
+
+    private func isRunning(_ name: SliceName, of node: AnyNode) -> Bool {
+        guard let running else { return false }
+        return running.name == name && running.state.isCurrent(of: node)
     }
 
     /// Takes the next slice that may fit the turn's share.

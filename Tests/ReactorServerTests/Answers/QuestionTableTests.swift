@@ -80,6 +80,31 @@ struct QuestionTableTests {
         #expect(answer.checksum == WireChecksum(of: snapshot.span).value)
     }
 
+    // [WIRE-11-7]
+    @Test("C91: a checksum that joins an encoding in progress is announced as well")
+    func joined() throws {
+        let (harness, writer) = large()
+        let (first, second) = (harness.client(), harness.client())
+        second.subscribe("/page")
+        harness.settle()
+        let snapshot = second.frames().filter { $0.kind == .snapshot }.flatMap(\.body)
+        _ = first.frames()
+        first.ask(.checksum(path: "/page"))
+        harness.turn()
+        second.ask(.checksum(path: "/page"))
+        harness.turn()
+        let frames = second.frames()
+        let place = try #require(frames.firstIndex { $0.kind == .answer })
+        #expect(frames[place].flags == .more && frames[place].body.isEmpty)
+        #expect(frames[place...].contains { $0.kind == .mark })
+        writer.dispatch(Page.Action.title("new"))
+        harness.turn()
+        #expect(harness.captures.count == 1)
+        try encode(harness)
+        let answer = try #require(second.frames(.answer).first).decode(SliceChecksum.self)
+        #expect(answer.checksum == WireChecksum(of: snapshot.span).value)
+    }
+
     @Test("a question after a change does not get an encoding from before it")
     func fresh() throws {
         let (harness, writer) = large()

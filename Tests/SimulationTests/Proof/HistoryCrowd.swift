@@ -117,15 +117,19 @@ final class HistoryCrowd {
         self.size = size ?? Size.drawn(seed, &random)
         isRelaxed = random.chance(15) || fault == .keptEpoch
         let history = fault.flatMap { $0.isOfHistory ? $0 : nil }
-        journal = SimulatedJournal(seed: seed, epoch: seed | 1, fault: history)
-        journal.snapshotPercent = [1, 10, 40].randomElement(using: &random) ?? 10
-        journal.gatherPercent = [20, 60, 100].randomElement(using: &random) ?? 60
-        journal.gatherCountMax = [1, 5, 100].randomElement(using: &random) ?? 5
-        journal.trimPercent = Int.random(in: 0...100, using: &random)
-        journal.olderPercent = Int.random(in: 0...60, using: &random)
+        var habits = SimulatedHabits()
+        habits.snapshotPercent = [1, 10, 40].randomElement(using: &random) ?? 10
+        habits.gatherPercent = [20, 60, 100].randomElement(using: &random) ?? 60
+        habits.gatherCountMax = [1, 5, 100].randomElement(using: &random) ?? 5
+        habits.trimPercent = Int.random(in: 0...100, using: &random)
+        habits.olderPercent = Int.random(in: 0...60, using: &random)
+        journal = SimulatedJournal(
+            seed: seed, epoch: seed | 1, habits: habits,
+            faults: history.map { HistorySaboteur($0) })
         world = SimulatedWorld(
             seed: seed, Self.tree(epoch: seed | 1, effects.environment()), in: journal,
-            limits: Self.limits, effects: effects, weather: .drawn(from: &random), fault: fault)
+            limits: Self.limits, effects: effects, weather: .drawn(from: &random),
+            faults: fault.map { Saboteur($0) })
         world.journalDelayMax =
             [0, 300_000, 3_000_000, 12_000_000].randomElement(using: &random) ?? 0
         chronicle = Chronicle(world)

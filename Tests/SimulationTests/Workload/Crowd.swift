@@ -106,7 +106,8 @@ final class Crowd {
 
     init(seed: UInt64, clients: Int, fault: PlantedFault? = nil, audit: MemoryAudit? = nil) {
         world = SimulatedWorld(
-            seed: seed, Self.tree(epoch: seed | 1), limits: Self.limits, fault: fault)
+            seed: seed, Self.tree(epoch: seed | 1), limits: Self.limits,
+            faults: fault.map { Saboteur($0) })
         world.audit =
             audit ?? MemoryAudit(Self.limits, stateBytesMax: 32_000, turnBytesMax: 16_000)
         // A slow journal leaves more rows for a crash to lose.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// `login-demo`: types into a login form in one process, and shows it in another.
 @main
@@ -11,9 +10,4 @@ struct LoginDemo: AsyncParsableCommand {
             Run `login-demo show` in one terminal and `login-demo type` in another.
             """,
         subcommands: [TypeCommand.self, ShowCommand.self])
-
-    /// Writes a line to standard output without buffering.
-    static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
 }

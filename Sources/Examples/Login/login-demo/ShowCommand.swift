@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import LoginExample
 import ReactorClient
 
@@ -14,7 +15,7 @@ struct ShowCommand: AsyncParsableCommand {
         let client = try await Client.connect(to: socket)
         let form = try await client.mirror(Login.self, at: "/")
         for await state in form.states() {
-            LoginDemo.say(state.drawing)
+            StandardOutput.write(state.drawing)
             if state.isLoggedIn { break }
         }
     }
@@ -25,5 +26,13 @@ extension Login.State {
         let dots = String(repeating: "•", count: passwordLength)
         let verdict = isLoggedIn ? "welcome, \(user)" : message ?? "ready to log in"
         return "user [\(user)]  password [\(dots)]  \(verdict)"
+    }
+}
+
+/// The lines that the commands print.
+enum StandardOutput {
+    /// Writes a line without buffering.
+    static func write(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }

@@ -17,11 +17,11 @@ struct TypeCommand: AsyncParsableCommand {
         let form = try await client.mirror(Login.self, at: "/")
         while let line = readLine() {
             guard let action = Login.Action(line: line) else {
-                LoginDemo.say("type `user TEXT`, `password TEXT` or `login`")
+                StandardOutput.write("type `user TEXT`, `password TEXT` or `login`")
                 continue
             }
             if case .rejected(let rejection) = await form.dispatch(action) {
-                LoginDemo.say("not yet: \(rejection.message)")
+                StandardOutput.write("not yet: \(rejection.message)")
             }
         }
     }

@@ -15,7 +15,7 @@ struct ListCommand: AsyncParsableCommand {
         let state = try await connection.tracker().state
         for number in state.numbers {
             guard let line = state.lines[number], all || line.isOpen else { continue }
-            TrackerProgram.say("\(number) \(line.isOpen ? "open" : "closed") \(line.title)")
+            StandardOutput.write("\(number) \(line.isOpen ? "open" : "closed") \(line.title)")
         }
     }
 }

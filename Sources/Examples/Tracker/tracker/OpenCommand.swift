@@ -12,6 +12,6 @@ struct OpenCommand: AsyncParsableCommand {
 
     func run() async throws {
         let reply = try await connection.tracker().dispatch(.open(title: title)).get().reply
-        if let reply { TrackerProgram.say("\(reply.number)") }
+        if let reply { StandardOutput.write("\(reply.number)") }
     }
 }

@@ -19,7 +19,7 @@ struct SearchCommand: AsyncParsableCommand {
             guard state.search.text == text else {
                 throw Complaint("somebody looks for \(state.search.text) instead")
             }
-            if state.searchText != shown { TrackerProgram.say(state.searchText) }
+            if state.searchText != shown { StandardOutput.write(state.searchText) }
             shown = state.searchText
             if !state.search.found.isLoading { break }
         }

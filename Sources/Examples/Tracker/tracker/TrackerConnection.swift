@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ReactorClient
 import ReactorCore
 import TrackerExample
@@ -26,5 +27,20 @@ struct TrackerConnection: ParsableArguments {
 
     private func connect() async throws(ClientError) -> Client {
         try await Client.connect(to: socket, options: ClientOptions(program: "tracker"))
+    }
+}
+
+/// The reason why a command failed, as one line for the user.
+struct Complaint: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// The lines that the commands print.
+enum StandardOutput {
+    /// Writes a line without buffering.
+    static func write(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }

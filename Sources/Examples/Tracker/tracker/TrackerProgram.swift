@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// `tracker`: the client of `tracker-daemon`.
 @main
@@ -12,9 +11,4 @@ struct TrackerProgram: AsyncParsableCommand {
             OpenCommand.self, CommentCommand.self, CloseCommand.self, RemindCommand.self,
             ListCommand.self, SearchCommand.self, WatchCommand.self,
         ])
-
-    /// Writes a line to standard output without buffering.
-    static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
 }

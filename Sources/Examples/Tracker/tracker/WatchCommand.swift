@@ -13,7 +13,7 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let issue = try await connection.issue(number)
         for await state in issue.states() {
-            TrackerProgram.say(state.text)
+            StandardOutput.write(state.text)
             if !state.isOpen { break }
         }
     }

@@ -1,0 +1,154 @@
+public import Logging
+import ReactorLoop
+public import ReactorServer
+import ReactorWire
+
+/// The daemon's configuration: socket, log, limits, loop and the tree of reactors.
+///
+/// *Place*: read once at the start from a YAML file. ``ReactorCatalog`` creates the reactors; the
+/// shell uses the rest. `Config/reactord.yaml` shows every key.
+public struct DaemonConfig: Equatable, Sendable {
+    /// The file's name as the operator gave it.
+    public var file: String
+    /// The socket's path; nil lets ``SocketCandidates`` choose.
+    public var socket: String?
+    /// The lowest level that is logged.
+    public var logLevel = Logger.Level.info
+    /// Limits for each client and for all clients together.
+    public var limits = ServerLimits()
+    /// Settings of the data directory; nil keeps all state in memory, until the daemon ends.
+    public var data: DataConfig?
+    /// How long the loop polls for further traffic before it sleeps; 0 never polls.
+    public var spin = Duration.microseconds(50)
+    /// The reactors below the root, in the order of the file; empty if they are defined in code.
+    package var reactors: [ReactorSpec] = []
+
+    /// Where the tree of reactors is defined.
+    public enum ReactorsSource: Sendable {
+        /// In the file: `reactors:` names at least one.
+        case inFile
+        /// In the daemon's code: `reactors:` in the file is an error.
+        case inCode
+    }
+
+    /// Maximum for ``spin``.
+    static let spinMax = Duration.milliseconds(10)
+    private static let keys = ["socket", "data", "log", "limits", "loop", "reactors"]
+
+    /// The defaults, for a daemon without a file whose reactors are defined in code.
+    public init() { file = "none" }
+
+    /// Reads the configuration in the file at a path.
+    ///
+    /// *Throws*: ``ConfigError`` with every mistake in the file, each with its line and column.
+    public init(file: String, reactors source: ReactorsSource = .inFile) throws(ConfigError) {
+        try self.init(yaml: try ConfigFile.text(at: file), file: file, reactors: source)
+    }
+
+    /// Reads a configuration from YAML text; `file` is the name used in errors.
+    ///
+    /// *Throws*: as ``init(file:)``.
+    public init(
+        yaml text: String, file: String, reactors source: ReactorsSource = .inFile
+    ) throws(ConfigError) {
+        self.file = file
+        let document = try ConfigDocument(text: text, file: file)
+        let top: ConfigSection
+        do throws(ConfigProblem) {
+            top = try ConfigSection(document)
+        } catch {
+            throw ConfigError(error)
+        }
+        var problems: [ConfigProblem] = []
+        for entry in top.entries {
+            do throws(ConfigProblem) {
+                try read(entry, of: top, problems: &problems)
+            } catch {
+                problems.append(error)
+            }
+        }
+        let entry = top.entries.first { $0.name == "reactors" }
+        switch source {
+        case .inFile where reactors.isEmpty && problems.isEmpty:
+            problems.append(
+                ConfigProblem(
+                    "expected at least one reactor, such as `visits: { kind: counter }`",
+                    key: "reactors", at: entry?.location ?? ConfigLocation(file: file)))
+        case .inCode:
+            guard let entry else { break }
+            problems.append(
+                ConfigProblem(
+                    "the reactors of this daemon are defined in its code: remove the section",
+                    key: "reactors", at: entry.location))
+        case .inFile: break
+        }
+        guard problems.isEmpty else { throw ConfigError(problems) }
+    }
+
+    private mutating func read(
+        _ entry: ConfigSection.Entry, of top: ConfigSection, problems: inout [ConfigProblem]
+    ) throws(ConfigProblem) {
+        let document = top.document
+        switch entry.name {
+        case "socket":
+            socket = try Self.socket(ConfigScalar(entry, in: document))
+        case "data":
+            let read = ConfigData(
+                try ConfigSection(entry, in: document, expected: "keys such as `durability:`"))
+            data = read.data
+            problems += read.problems
+        case "log":
+            let section = try ConfigSection(entry, in: document, expected: "`level:`")
+            try read(section, "level", problems: &problems) {
+                (config, scalar) throws(ConfigProblem) in
+                config.logLevel = try Self.level(scalar)
+            }
+        case "loop":
+            let section = try ConfigSection(entry, in: document, expected: "`spin:`")
+            try read(section, "spin", problems: &problems) {
+                (config, scalar) throws(ConfigProblem) in
+                config.spin = try scalar.duration(in: .zero...Self.spinMax)
+            }
+        case "limits":
+            let read = ConfigLimits(
+                try ConfigSection(entry, in: document, expected: "limits such as `inFlightMax:`"))
+            limits = read.limits
+            problems += read.problems
+        case "reactors":
+            reactors = ReactorSpec.read(
+                try ConfigSection(entry, in: document, expected: "a mapping of names to reactors"),
+                problems: &problems)
+        default:
+            throw top.unknown(entry, known: Self.keys)
+        }
+    }
+
+    /// Reads a section with a single key.
+    private mutating func read(
+        _ section: ConfigSection, _ name: String, problems: inout [ConfigProblem],
+        set: (inout DaemonConfig, ConfigScalar) throws(ConfigProblem) -> Void
+    ) throws(ConfigProblem) {
+        for entry in section.entries where entry.name != name {
+            problems.append(section.unknown(entry, known: [name]))
+        }
+        if let entry = section.entries.first(where: { $0.name == name }) {
+            try set(&self, ConfigScalar(entry, in: section.document))
+        }
+    }
+
+    private static func socket(_ scalar: ConfigScalar) throws(ConfigProblem) -> String {
+        let path = try scalar.text(
+            expected: "an absolute path, or no `socket:` to let the environment choose")
+        if let refusal = SocketPathError(path) { throw scalar.problem(refusal.description) }
+        return path
+    }
+
+    private static func level(_ scalar: ConfigScalar) throws(ConfigProblem) -> Logger.Level {
+        let names = Logger.Level.allCases.map(\.rawValue)
+        let expectation = "one of \(names.joined(separator: ", "))"
+        guard let level = Logger.Level(rawValue: try scalar.text(expected: expectation)) else {
+            throw scalar.problem(expected: expectation)
+        }
+        return level
+    }
+}

@@ -1,0 +1,106 @@
+import ReactorJournal
+
+/// The rows that the newest snapshot does not contain.
+///
+/// *Invariants*: rows that were counted at a time have bytes.
+struct FreshRows {
+    /// Bytes of the rows.
+    private(set) var byteCount: Int
+    /// When the oldest of the rows was appended in this run, in nanoseconds; nil without one.
+    private var since: UInt64?
+
+    /// Begins with the rows that a start has replayed.
+    init(byteCount: Int) { self.byteCount = byteCount }
+
+    /// Whether a row was appended in this run.
+    var isChanged: Bool { since != nil }
+
+    /// The age of the oldest row that was appended in this run.
+    func age(at now: UInt64) -> Duration { .nanoseconds(now &- (since ?? now)) }
+
+    /// Counts a row that was passed to the journal.
+    mutating func count(_ byteCount: Int, at now: UInt64) {
+        self.byteCount += byteCount
+        if since == nil { since = now }
+        invariants()
+    }
+
+    /// Starts again, since a snapshot of all rows has begun.
+    mutating func clear() {
+        byteCount = 0
+        since = nil
+    }
+
+    private func invariants() { assert(byteCount >= 0, "rows of \(byteCount) bytes") }
+}
+
+/// The trims in progress. Each first removes snapshots, then rows.
+///
+/// *Invariants*: no more trims remove snapshots than are in progress.
+struct TrimCounts {
+    /// Number of trims in progress.
+    private var count = 0
+    /// Number of those that have not removed the older snapshots yet.
+    private var tidyingCount = 0
+
+    /// Whether a trim is in progress.
+    var isTrimming: Bool { count > 0 }
+    /// Whether a trim has not removed the older snapshots yet.
+    var isTidying: Bool { tidyingCount > 0 }
+
+    /// Counts a trim that was requested.
+    mutating func begin() {
+        count += 1
+        tidyingCount += 1
+        invariants()
+    }
+
+    /// Called when a trim has removed the older snapshots.
+    mutating func endTidying() {
+        tidyingCount -= 1
+        invariants()
+    }
+
+    /// Called when a trim has removed the rows.
+    mutating func end() {
+        count -= 1
+        invariants()
+    }
+
+    private func invariants() {
+        assert(
+            0...count ~= tidyingCount, "\(tidyingCount) of \(count) trims remove snapshots")
+    }
+}
+
+/// The requests for snapshots: one to the server at a time, and the callbacks that wait for it.
+struct SnapshotOrders {
+    typealias Callback = (Result<SnapshotHeader, JournalError>) -> Void
+
+    /// Whether the server was asked for a snapshot that it has not begun.
+    private var isRequested = false
+    /// Callbacks for the next snapshot.
+    private var waiting: [Callback] = []
+
+    /// Whether a callback waits for the next snapshot.
+    var isWaiting: Bool { !waiting.isEmpty }
+
+    /// Adds a callback for the next snapshot.
+    mutating func add(_ callback: @escaping Callback) { waiting.append(callback) }
+
+    /// Returns whether to ask the server, which was not asked before.
+    mutating func request() -> Bool {
+        defer { isRequested = true }
+        return !isRequested
+    }
+
+    /// Forgets a request to a server that was replaced.
+    mutating func forgetRequest() { isRequested = false }
+
+    /// Called when the server begins the snapshot; returns the callbacks that wait for it.
+    mutating func begin() -> [Callback] {
+        isRequested = false
+        defer { waiting = [] }
+        return waiting
+    }
+}

@@ -1,0 +1,405 @@
+import Glibc
+public import Logging
+public import ReactorCore
+import ReactorLoop
+import ReactorServer
+
+/// A running `reactord`: serves a tree at its own socket until a signal ends it.
+///
+///     let daemon = try Daemon(root: App(), config: config)
+///     try daemon.run()
+///
+/// *Owner*: the thread that created it; ``run()`` occupies that thread until the daemon has
+/// drained.
+public final class Daemon {
+    private let loop: EventLoop
+    private let shell: ServerShell
+    private var server: Server { shell.server }
+    private let boundSocket: BoundSocket
+    private let logger: Logger
+    private let supervisor: Supervisor?
+    private var ticker: LoopTimer?
+    /// The time passed to the server's last tick, in nanoseconds.
+    private var lastTick: UInt64 = 0
+    private let signals: EndingSignals
+    private var drainDeadline: LoopTimer?
+    /// The effects and sagas that were cancelled for the shutdown; nil before that.
+    private var dismissed: DismissedEffects?
+    private var warnings: DaemonWarnings
+    private var ending = DaemonEnding()
+    private let whenOpen: (Tree) throws -> Void
+    /// The number of lines the log has dropped so far.
+    private let droppedLogLines: @Sendable () -> UInt64
+
+    /// The socket's path.
+    public var socketPath: String { boundSocket.address.path }
+
+    /// Opens the socket and mounts `root`; clients are served from ``run()`` on. `name` is the
+    /// daemon's name in its answer to HELLO. `whenOpen` is called once the reactors have started,
+    /// to add observers and inputs besides clients' actions: see `LiveReactor`. `roots` creates
+    /// `root` a second time, on any thread, to answer queries about the past; without it these
+    /// are refused. `droppedLogLines` returns the number of lines that `logger` has dropped, for
+    /// `reactorctl stats`.
+    ///
+    /// From here on SIGTERM, SIGINT and SIGHUP wait for ``run()``; a signal during the replay of
+    /// the history ends the replay.
+    ///
+    /// *Throws*: ``DaemonError`` with the obstacle and the remedy, or
+    /// ``DaemonError/interrupted(_:)``.
+    public init(
+        root: some Reactor, config: DaemonConfig, name: String = "reactord \(Daemon.version)",
+        environment: [String: String], uid: UInt32, logger: Logger,
+        roots: (@Sendable () throws -> any Reactor)? = nil,
+        droppedLogLines: @escaping @Sendable () -> UInt64 = { 0 },
+        whenOpen: @escaping (Tree) throws -> Void = { _ in }
+    ) throws(DaemonError) {
+        self.logger = logger
+        self.droppedLogLines = droppedLogLines
+        let signals = EndingSignals()
+        self.signals = signals
+        supervisor = Supervisor(environment)
+        self.whenOpen = whenOpen
+        var limits = config.limits
+        Self.fit(&limits, keepsHistory: config.data != nil, logger)
+        warnings = DaemonWarnings(logger, interval: limits.logInterval)
+        do throws(LoopError) {
+            loop = try EventLoop(spin: config.spin)
+        } catch {
+            throw .loop(error)
+        }
+        do throws(DaemonError) {
+            boundSocket = try Self.open(config, environment, uid, on: loop)
+        } catch {
+            loop.close()
+            throw error
+        }
+        var generator = SystemRandomNumberGenerator()
+        let random = { generator.next() }
+        do throws(DaemonError) {
+            if let data = config.data {
+                let history = try History(
+                    data, environment: environment, uid: uid, logger,
+                    interruption: { signals.take() })
+                shell = try ServerShell(
+                    root, on: loop, history: history, limits: limits, name: name, ownerUID: uid,
+                    roots: roots, random: random)
+            } else {
+                shell = ServerShell(
+                    root, on: loop, epoch: random(), limits: limits, name: name, ownerUID: uid,
+                    random: random)
+            }
+        } catch {
+            boundSocket.close()
+            loop.close()
+            throw error
+        }
+        log(shell.server.lastDeath)
+        do {
+            try whenOpen(shell.server.tree)
+        } catch {
+            throw .opening("\(error)")
+        }
+    }
+
+    deinit {
+        // While the loop closes, the journal and the connections still report; these closures
+        // must not reach a released daemon.
+        if shell.keeper?.lacksReserve ?? false {
+            logger.warning(
+                "no room for data.reserveBytes: a full disk will block actions that make states smaller"
+            )
+        }
+        shell.keeper?.onFull = { _ in }
+        shell.keeper?.onBroken = { _ in }
+        shell.onEvent = { _ in }
+        shell.onTurnEnd = nil
+        boundSocket.close()
+        shell.close(skipsSnapshot: true)
+        loop.close()
+    }
+
+    private func log(_ death: ActionWatch.Death?) {
+        guard let death else { return }
+        logger.critical(
+            "the daemon ended while it ran an action: the action is refused after a second time",
+            metadata: ["ordinal": "\(death.ordinal)", "times": "\(death.count)"])
+    }
+
+    /// The daemon's version.
+    public static let version = "0.1.0"
+    /// How long a draining daemon waits for its clients to read their outcomes.
+    static let drainDurationMax = Duration.seconds(3)
+    /// How long it then waits for cancelled effects. Effects that run longer are named in the
+    /// log, and end with the process.
+    static let dismissalDurationMax = Duration.seconds(1)
+    /// Maximum number of effects named in the log; the number of all is logged too.
+    static let abandonedNamesMax = 16
+    /// Nanoseconds between two ticks above which the process is assumed to have been stopped.
+    /// Ticks are one second apart.
+    private static let tickDelayMax: UInt64 = 1_500_000_000
+    // Descriptors for files, signals and the loop.
+    private static let ownDescriptors = 64
+
+    /// Raises the descriptor limit for the allowed connections, or lowers `connectionsMax` to fit
+    /// it.
+    private static func fit(
+        _ limits: inout ServerLimits, keepsHistory: Bool, _ logger: Logger
+    ) {
+        // Refused clients hold a socket until they have received the refusal.
+        let others =
+            ownDescriptors + limits.handshakesMax
+            + (keepsHistory ? HistoryRouter.descriptorsMax : 0)
+        let descriptors = DescriptorLimit.raise(to: limits.connectionsMax + others)
+        let room = max(descriptors - others, 16)
+        guard room < limits.connectionsMax else { return }
+        logger.warning(
+            "connectionsMax lowered: the process may open too few files, raise RLIMIT_NOFILE",
+            metadata: ["wanted": "\(limits.connectionsMax)", "is": "\(room)"])
+        limits.connectionsMax = room
+        limits.connectionsPerUIDMax = min(limits.connectionsPerUIDMax, room)
+    }
+
+    private static func open(
+        _ config: DaemonConfig, _ environment: [String: String], _ uid: UInt32,
+        on loop: EventLoop
+    ) throws(DaemonError) -> BoundSocket {
+        let path: (path: String, makesDirectory: Bool)
+        do throws(SocketPathError) {
+            path = try BoundSocket.choose(config.socket, environment: environment, uid: uid)
+        } catch {
+            throw .socketPath(error)
+        }
+        do throws(LoopError) {
+            return try BoundSocket(path.path, makesDirectory: path.makesDirectory, on: loop)
+        } catch {
+            throw .loop(error)
+        }
+    }
+
+    /// Serves until a signal ends the daemon, after a drain in which clients receive their
+    /// outcomes.
+    ///
+    /// *Throws*: ``DaemonError`` if the daemon ends by itself, for example because the disk
+    /// failed; all connections are then closed at once. Signals are still caught until the daemon
+    /// is released, so that a signal cannot end the process before the caller has reported the
+    /// error.
+    public func run() throws(DaemonError) {
+        do throws(LoopError) {
+            try prepare()
+        } catch {
+            boundSocket.close()
+            throw .loop(error)
+        }
+        supervisor?.tell("READY=1")
+        logger.notice(
+            "ready",
+            metadata: ["socket": "\(boundSocket.address.path)", "pid": "\(getpid())"])
+        loop.run()
+        logAbandonedEffects()
+        loop.onTurnEnd = nil
+        if let failure = ending.failure {
+            boundSocket.close()
+            shell.cut()
+            throw failure
+        }
+        ending.close()
+        // Closing may take long; a further signal now ends the process.
+        signals.close()
+        shell.close(skipsSnapshot: ending.skipsSnapshot)
+        // The journal's last reports are posted to the loop, which runs them here.
+        loop.close()
+        if let failure = ending.failure { throw failure }
+        logger.notice("stopped")
+    }
+
+    private func prepare() throws(LoopError) {
+        shell.keeper?.onFull = { [unowned self] in becomeReadOnly($0) }
+        shell.keeper?.onBroken = { [unowned self] in end(with: .diskFailed($0)) }
+        shell.onEvent = { [unowned self] in log($0) }
+        boundSocket.listener.onAccept = { [shell] in shell.accept($0) }
+        try signals.listen(on: loop) { [unowned self] in terminate($0) }
+        lastTick = loop.now
+        let ticker = try LoopTimer(on: loop)
+        ticker.onFire = { [unowned self] in tick() }
+        ticker.start(after: .seconds(1), every: .seconds(1))
+        self.ticker = ticker
+        boundSocket.listener.resumeAccepting()
+        shell.begin()
+    }
+
+    private func tick() {
+        server.countLog(linesDropped: droppedLogLines())
+        shell.tick(isLate: loop.now - lastTick > Self.tickDelayMax)
+        lastTick = loop.now
+        resumeIfThereIsRoom()
+        warnings.parked(boundSocket.listener.parkCount, at: loop.now)
+        warnings.shortened(shell.jobs, at: loop.now)
+        keepSocket()
+    }
+
+    /// Stops serving because of an error, which ``run()`` throws.
+    private func end(with failure: DaemonError) {
+        ending.fail(with: failure)
+        loop.stop()
+    }
+}
+
+// MARK: - The socket's file
+extension Daemon {
+    /// Binds the socket again if its file was removed.
+    private func keepSocket() {
+        guard !server.isDraining else { return }
+        do throws(LoopError) {
+            guard try boundSocket.rebindIfLost() else { return }
+            logSocket(.warning, "the socket's file was removed, bound it again")
+        } catch {
+            logSocket(.error, "the socket's file was removed and cannot be bound again: \(error)")
+        }
+    }
+
+    private func logSocket(_ level: Logger.Level, _ text: String) {
+        warnings.socket(level, text, path: boundSocket.address.path, at: loop.now)
+    }
+}
+
+// MARK: - A full disk
+extension Daemon {
+    /// Returns to the last durable state and serves it read-only.
+    private func becomeReadOnly(_ message: String) {
+        logger.critical(
+            "the disk is full: read-only until there is room, actions without an outcome are refused",
+            metadata: ["reason": "\(message)"])
+        // After the last turn no clients are left.
+        guard !ending.isClosing else { return }
+        do throws(DaemonError) {
+            try shell.rebuild()
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Accepts actions again once the disk has room. Until then, releases the reserve and accepts
+    /// actions that make states smaller.
+    private func resumeIfThereIsRoom() {
+        guard !server.isDraining, let keeper = shell.keeper else { return }
+        switch server.admission {
+        case .all: keeper.tickReserve()
+        case .none where keeper.hasRoom:
+            logger.notice("the disk has room again: accepting all actions")
+            goOn(.all)
+        case .none where !keeper.isTrimming && keeper.releaseReserve():
+            logger.warning(
+                "the disk is full: released the reserve for actions that make states smaller")
+            goOn(.shrinking)
+        case .none: return
+        case .shrinking:
+            guard keeper.regainReserve() else { return }
+            logger.notice("the disk has room again, also for the reserve: accepting all actions")
+            shell.admitAll()
+        }
+    }
+
+    private func goOn(_ admission: Admission) {
+        shell.goOn(admission)
+        do {
+            try whenOpen(server.tree)
+        } catch {
+            end(with: .opening("\(error)"))
+        }
+    }
+}
+
+// MARK: - The log
+extension Daemon {
+    private func log(_ event: ServerEvent) {
+        var metadata: Logger.Metadata = [:]
+        let text: String
+        let leftOut: UInt64
+        switch event {
+        case .closedForFault(let id, let peer, let code, let reason, let count):
+            text = "closed a connection: \(reason)"
+            metadata = [
+                "code": "\(code)", "connection": "\(id.rawValue)", "uid": "\(peer.uid)",
+                "pid": "\(peer.pid)",
+            ]
+            leftOut = count
+        case .turnedAway(let peer, let reason, let count):
+            text = "turned a client away: \(reason)"
+            metadata = ["uid": "\(peer.uid)", "pid": "\(peer.pid)"]
+            leftOut = count
+        case .contradicted(let peer, let claim):
+            return logger.critical(
+                "the history has lost its tail or was replaced by an older copy: a new epoch begins",
+                metadata: [
+                    "reason": "\(claim)", "uid": "\(peer.uid)", "pid": "\(peer.pid)",
+                ])
+        case .complaint(let complaint, let count):
+            text = complaint
+            leftOut = count
+        }
+        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        // The text may contain what a client sent.
+        logger.warning("\(text.terminalSafe)", metadata: metadata)
+    }
+}
+
+// MARK: - Shutdown
+extension Daemon {
+    /// Drains at the first signal, stops at once at the second.
+    private func terminate(_ signal: Signal) {
+        guard !server.isDraining else {
+            logger.notice("second signal, stopping at once: the next start replays")
+            ending.hurry()
+            loop.stop()
+            return
+        }
+        supervisor?.tell("STOPPING=1")
+        logger.notice("draining", metadata: ["signal": "\(signal.rawValue)"])
+        if signal == .hangUp {
+            logger.notice(
+                "SIGHUP ends the daemon as SIGTERM does: it does not read its configuration again")
+        }
+        boundSocket.close()
+        server.drain()
+        shell.onTurnEnd = { [unowned self] in
+            if shell.isAlone { finish() }
+        }
+        // A deadline: a client that does not read must not keep the daemon running.
+        if let timer = try? LoopTimer(on: loop) {
+            timer.onFire = { [unowned self] in
+                if dismissed == nil { finish() } else { loop.stop() }
+            }
+            timer.start(after: Self.drainDurationMax)
+            drainDeadline = timer
+        }
+    }
+
+    /// Called when the clients have gone or the deadline passed; stops once the effects have
+    /// ended too.
+    private func finish() {
+        let dismissed = dismissed ?? dismissEffects()
+        if dismissed.missing(in: server.tree).isEmpty { loop.stop() }
+    }
+
+    @discardableResult
+    private func dismissEffects() -> DismissedEffects {
+        let call = server.tree.dismissEffects()
+        dismissed = call
+        // The effects get their full time from their cancellation on, however long the clients
+        // took.
+        drainDeadline?.start(after: Self.dismissalDurationMax)
+        return call
+    }
+
+    /// Logs the effects that did not end after their cancellation; they end with the process.
+    private func logAbandonedEffects() {
+        let missing = (dismissed ?? dismissEffects()).missing(in: server.tree)
+        guard !missing.isEmpty else { return }
+        let names = missing.prefix(Self.abandonedNamesMax).map { effect in
+            effect.cancelID.map { "\(effect.path) \($0)" } ?? "\(effect.path)"
+        }
+        logger.warning(
+            "abandoned effects and sagas that did not end: make them end when they are cancelled",
+            metadata: ["count": "\(missing.count)", "of": "\(names.joined(separator: ", "))"])
+    }
+}

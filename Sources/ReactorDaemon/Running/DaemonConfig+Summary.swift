@@ -1,0 +1,75 @@
+import Logging
+import ReactorLoop
+import ReactorServer
+import ReactorWire
+
+extension DaemonConfig {
+    /// Describes a daemon with this configuration for `reactord --check`, one fact per line.
+    /// Paths that the configuration does not name are followed by the environment variable that
+    /// determines them.
+    ///
+    /// *Throws*: if the environment determines no usable path.
+    package func summary(
+        environment: [String: String], uid: UInt32
+    ) throws(DaemonError) -> String {
+        var lines = [
+            row("config", file),
+            row("socket", try socketText(environment, uid)),
+            row("log", logLevel.rawValue),
+            row("loop", spin == .zero ? "sleeps at once" : "spins \(DurationText.format(spin))"),
+        ]
+        lines.append("data")
+        for (name, value) in try dataRows(environment, uid) {
+            lines.append("  " + row(name, value, width: 32))
+        }
+        lines.append("limits")
+        for entry in LimitTable.entries {
+            let text = LimitTable.text(of: entry, in: limits)
+            let isDefault = text == LimitTable.text(of: entry, in: ServerLimits())
+            lines.append("  " + row(entry.name, isDefault ? text : "\(text) (set)", width: 32))
+        }
+        lines.append("reactors")
+        if reactors.isEmpty { lines.append("  " + row("/", "(in the daemon's code)", width: 32)) }
+        for spec in reactors { append(spec, under: .root, to: &lines) }
+        return lines.joined(separator: "\n")
+    }
+
+    private func socketText(
+        _ environment: [String: String], _ uid: UInt32
+    ) throws(DaemonError) -> String {
+        if let socket { return ConfigProblem.escaped(socket) }
+        do throws(SocketPathError) {
+            let candidate = try BoundSocket.candidate(environment: environment, uid: uid)
+            return ConfigProblem.escaped("\(candidate)")
+        } catch {
+            throw .socketPath(error)
+        }
+    }
+
+    private func dataRows(
+        _ environment: [String: String], _ uid: UInt32
+    ) throws(DaemonError) -> [(String, String)] {
+        guard let data else { return [("kept", "in memory, until the daemon ends")] }
+        if let directory = data.directory { return data.rows(directory: directory) }
+        guard let fallback = DefaultDataDirectory(environment, uid: uid) else {
+            throw .noDataDirectory
+        }
+        return data.rows(directory: "\(fallback.path) (\(fallback.origin))")
+    }
+
+    private func append(_ spec: ReactorSpec, under parent: SlicePath, to lines: inout [String]) {
+        let path = parent.appending(WireKey(spec.name))
+        let options = spec.options.keys.sorted().map { name in
+            "\(name): \(spec.options[name].map(ConfigValue.summary) ?? "")"
+        }
+        let kind = spec.kind.map(ConfigProblem.escaped) ?? "(group)"
+        let what = ([kind] + options).joined(separator: ", ")
+        lines.append("  " + row(path.description, what, width: 32))
+        for child in spec.children { append(child, under: path, to: &lines) }
+    }
+
+    private func row(_ name: String, _ value: String, width: Int = 10) -> String {
+        let gap = String(repeating: " ", count: max(1, width - name.count))
+        return name + gap + value
+    }
+}

@@ -1,0 +1,276 @@
+import ReactorBytes
+package import ReactorCore
+package import ReactorJournal
+package import ReactorLoop
+package import ReactorServer
+import ReactorThreads
+
+/// Serves a tree on a libuv loop: carries out the server's outputs and runs the jobs that effects
+/// post.
+///
+/// *Place*: inside ``Daemon``, which adds the socket's guard, signals and the log; tests use it
+/// with other listeners. *Owner*: the loop's thread.
+package final class ServerShell {
+    package let loop: EventLoop
+    package var server: Server { current }
+    // Private, so that the accesses of each turn need no exclusivity check at run time.
+    private var current: Server
+    let jobs: TreeJobs
+    private let journal: any Journal
+    /// Takes snapshots and bounds the journal's size; nil without a data directory.
+    let keeper: HistoryKeeper?
+    /// Makes a new server from the durable history; nil without a data directory.
+    private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
+    /// Answers queries about the past; nil without a data directory.
+    private let router: HistoryRouter?
+    private let links = Place(LinkTable<Connection>())
+    private var lastConnection: UInt64 = 0
+    /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
+    /// writes of a turn.
+    private var turnTime: UInt64 = 0
+    private var isClosed = false
+    /// Called with events for the operator's log.
+    var onEvent: (ServerEvent) -> Void = { _ in }
+    /// Called when a turn has ended and its outputs that need not wait for the journal have been
+    /// carried out.
+    package var onTurnEnd: (() -> Void)? {
+        get { turnEnd }
+        set { turnEnd = newValue }
+    }
+    private var turnEnd: (() -> Void)?
+
+    /// Mounts `root`; `random` returns random 64-bit numbers. Clients are served from ``begin()``
+    /// on.
+    package init(
+        _ root: some Reactor, on loop: EventLoop, epoch: UInt64, limits: ServerLimits,
+        name: String, ownerUID: UInt32? = nil, journal: any Journal = MemoryJournal(),
+        random: @escaping () -> UInt64
+    ) {
+        self.loop = loop
+        self.journal = journal
+        keeper = nil
+        recover = nil
+        router = nil
+        let inbox = TreeInbox(waking: loop.handle)
+        jobs = TreeJobs { inbox.take() }
+        let tree = Tree(
+            root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
+        current = Server(
+            tree, limits: limits, daemonName: name, ownerUID: ownerUID, random: random)
+    }
+
+    /// Mounts `root`, restores it to the end of `history`, and appends further turns to that
+    /// history. `roots` creates the reactors a second time, to answer queries about the past.
+    init(
+        _ root: some Reactor, on loop: EventLoop, history: History, limits: ServerLimits,
+        name: String, ownerUID: UInt32?, roots: (@Sendable () throws -> any Reactor)? = nil,
+        random: @escaping () -> UInt64
+    ) throws(DaemonError) {
+        self.loop = loop
+        let inbox = TreeInbox(waking: loop.handle)
+        jobs = TreeJobs { inbox.take() }
+        let epoch = random()
+        let recovery = {
+            let tree = Tree(
+                root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
+            return Recovery(of: tree, limits: limits, dropped: history.config.dropped)
+        }
+        current = Server(
+            try history.recover(recovery(), epoch: epoch), watching: history.words,
+            daemonName: name, ownerUID: ownerUID, random: random)
+        recover = { (former) throws(DaemonError) in
+            let recovery = recovery()
+            recovery.succeed(former.tree)
+            return Server(
+                try history.recover(recovery, epoch: epoch), watching: history.words,
+                isReadOnly: true, daemonName: name, ownerUID: ownerUID, random: random)
+        }
+        lastConnection = current.highestConnection
+        let keeper = try HistoryKeeper(history, of: current, on: loop.handle)
+        self.keeper = keeper
+        journal = keeper.journal
+        router = try HistoryRouter(history, keeper, of: current, on: loop, roots: roots)
+    }
+
+    /// Stops the queries about the past and closes the journal; the second call does nothing.
+    func close(skipsSnapshot: Bool = false) {
+        guard !isClosed else { return }
+        isClosed = true
+        // The threads for queries may take a while to end; the last snapshot does not wait for
+        // them.
+        router?.stop()
+        keeper?.close(skipsSnapshot: skipsSnapshot)
+        router?.close()
+    }
+
+    /// Returns to the durable state, because later turns cannot be made durable. Closes every
+    /// connection; clients reconnect to a server that refuses changes until ``goOn(_:)``.
+    func rebuild() throws(DaemonError) {
+        guard let recover else { return }
+        _ = server.tree.dismissEffects()
+        let former = links.value.all
+        links.value = LinkTable()
+        let formerServer = server
+        current = try recover(formerServer)
+        server.succeed(formerServer)
+        keeper?.serve(server)
+        router?.serve(server)
+        lastConnection = max(lastConnection, server.highestConnection)
+        for link in former { link.close() }
+    }
+
+    /// Resumes the journal and makes the server accept actions, by default all.
+    func goOn(_ admission: Admission = .all) {
+        journal.resume()
+        server.goOn(admission)
+        loop.turnAgain()
+    }
+
+    /// Makes the server accept every action again, and run the jobs that effects have posted.
+    func admitAll() {
+        server.admitAll()
+        loop.turnAgain()
+    }
+
+    /// True if no client is connected.
+    var isAlone: Bool { links.value.isEmpty }
+
+    /// Takes over the loop's turns and ends the first.
+    package func begin() {
+        journal.onAppended = { [unowned self] turn in appended(turn) }
+        loop.onTurnEnd = { [unowned self] in endTurn() }
+        // The changes of starting reactors belong to the first turn, before any client connects.
+        endTurn()
+    }
+
+    /// Closes every connection at once.
+    package func cut() { for link in links.value.all { link.close() } }
+
+    /// Passes the time, once a second: see ``Server/tick(at:isLate:)``.
+    func tick(isLate: Bool) {
+        // No read reports that a half-closed client has closed the rest, so it is polled here.
+        for link in links.value.all where link.isEnded && link.isHungUp { link.close() }
+        server.tick(at: loop.now, isLate: isLate)
+        router?.tick(at: loop.now)
+    }
+
+    /// Serves a connection that a listener accepted.
+    package func accept(_ link: Connection) {
+        lastConnection += 1
+        let id = ConnectionID(lastConnection)
+        links.value.insert(link, at: id)
+        server.connect(
+            id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
+        link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
+        link.onEnd = { [unowned self] in
+            server.endInput(id)
+            router?.endInput(id)
+        }
+        link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
+        link.onClosed = { [unowned self] _ in
+            links.value.remove(at: id)
+            server.disconnect(id, at: loop.now)
+            router?.forget(id)
+        }
+        link.resumeReading()
+    }
+
+    // The closure calls one function: each use of an unowned reference in it is counted.
+    private func received(_ bytes: Span<UInt8>, from id: ConnectionID) {
+        server.receive(id, bytes, at: loop.now)
+    }
+
+    private func appended(_ turn: UInt64) {
+        server.appended(turn, at: loop.now)
+        keeper?.appended(turn)
+        router?.appended()
+    }
+}
+
+// MARK: - Turns
+extension ServerShell {
+    /// Ends the turn, after all arrived bytes were received.
+    private func endTurn() {
+        if server.admission == .all { for job in jobs.take() { server.perform(job) } }
+        var next: Server.NextTurn
+        repeat {
+            turnTime = loop.now
+            server.endTurn(at: turnTime)
+            carryOut()
+            keeper?.advance(at: turnTime)
+            next = server.nextTurn
+        } while next == .now
+        // Other sockets are polled before more is read from a client that sends much.
+        if next == .afterPoll || jobs.hasMore && server.admission == .all
+            || keeper?.isGathering ?? false
+        {
+            loop.turnAgain()
+        }
+        turnEnd?()
+    }
+
+    private func carryOut() {
+        while let output = server.nextOutput() { carryOut(output) }
+    }
+
+    private func carryOut(_ output: consuming ServerOutput) {
+        switch consume output {
+        case .write(let id, let slices): write(slices, to: id)
+        case .pauseReading(let id): links.value[id]?.pauseReading()
+        case .resumeReading(let id): links.value[id]?.resumeReading()
+        case .close(let id): links.value[id]?.finish()
+        case .cut(let id): links.value[id]?.close()
+        case .append(let batch):
+            keeper?.countAppended(batch, at: turnTime)
+            journal.append(
+                JournalBatch(
+                    turn: batch.turn, epoch: batch.epoch, after: batch.after,
+                    sequence: batch.sequence, bytes: batch.deltas.storage,
+                    range: batch.deltas.range, facts: batch.facts,
+                    isDurable: batch.isDurable))
+        case .readHistory(let question):
+            guard let router else {
+                return server.answer(question.number, with: nil, at: turnTime)
+            }
+            router.take(question)
+        case .beginSnapshot: if let snapshot = server.snapshot { keeper?.begin(snapshot) }
+        case .sum(let probe): sum(probe)
+        case .encode(let capture): encode(capture)
+        case .log(let event): onEvent(event)
+        case .cutConnections:
+            for link in links.value.all { link.close() }
+            loop.turnAgain()
+        case .inquire(let inquiry):
+            // A connection that has gone in the same turn is forgotten already.
+            if links.value[inquiry.connection] != nil { router?.take(inquiry) }
+        }
+    }
+
+    // Sums on a separate thread, since a state may be large. The server asks for the next sum
+    // only after the result, so at most one such thread runs.
+    private func sum(_ probe: StateProbe) {
+        let (server, loop) = (Confined(server), loop.handle)
+        _ = try? WorkThread(name: "probe") {
+            let (values, byteCount) = probe.sums()
+            _ = loop.post { server.open().summed(values, byteCount: byteCount) }
+        }
+    }
+
+    // Encodes on a separate thread, since an answer may be large. The server asks for the next
+    // one only after the result, so at most one such thread runs.
+    private func encode(_ capture: SliceCapture) {
+        let (server, loop) = (Confined(server), loop.handle)
+        let work = { @Sendable in
+            let encoding = capture.encode()
+            _ = loop.post { server.open().encoded(encoding) }
+        }
+        // Without a thread, the loop's thread encodes.
+        if (try? WorkThread(name: "answers", work)) == nil { work() }
+    }
+
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
+        guard let link = links.value[id] else { return }
+        link.write(slices)
+        if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import ReactorCore
+import ReactorDaemon
+import ReactorLoop
+
+/// `reactord replay`: prints the state that a history replays to.
+struct ReplayCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "replay",
+            abstract: "Print the state that the history replays to.",
+            discussion: """
+                Changes nothing. The daemon must not be running; for a running daemon, use a backup \
+                or `reactorctl get --at`.
+                """)
+    }
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    @Argument(
+        help: ArgumentHelp(
+            "The data directory, if not the configured one; for example a backup.",
+            valueName: "directory"))
+    var directory: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The revision: epoch:sequence, or a sequence of the last epoch.",
+            valueName: "revision"))
+    var until: String?
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, root) = try options.read(parent.options)
+            let history = try options.history(of: settings, in: directory)
+            let (revision, value) = try history.value(of: root, at: until)
+            try DaemonOutput<Program>.write([
+                WireValue.json(
+                    object: ["revision": .text(revision.description), "state": value])
+            ])
+        }
+    }
+}
+
+/// `reactord import`: replaces states at the end of a history.
+struct ImportCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "import",
+            abstract: "Replace states with those that `reactorctl export` wrote.",
+            discussion: """
+                Each line is {"path":"/visits","state":{"count":5}}. Either all lines are imported \
+                or none: a state that its reactor cannot read is refused with its line. Reactors \
+                without a line keep their states; named children of collections are created. The \
+                daemon must not be running; `reactorctl log` shows the import as a revision of a \
+                new epoch. Imported objects have no owner: a lock that a line shows as held stays \
+                held until it is released by its token. `reactorctl export` shows no held locks.
+                """)
+    }
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    @Flag(name: .long, help: "Begin a new history if the directory has none.")
+    var new = false
+
+    @Argument(help: "The file of states, or - for standard input.")
+    var file: String
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, root) = try options.read(parent.options)
+            let logger = DaemonOutput<Program>.logger(settings.logLevel)
+            let text = try read()
+            let history = try options.history(of: settings)
+            let (count, revision) = try history.importStates(
+                text.split(separator: "\n", omittingEmptySubsequences: false), into: root,
+                beginsNew: new, logger)
+            try DaemonOutput<Program>.write([
+                "imported \(count) states into \(history.directory), at revision \(revision)"
+            ])
+        }
+    }
+
+    private func read() throws -> String {
+        let bytes: [UInt8]
+        do throws(CallFailure) {
+            bytes = try file == "-" ? FileSystem.bytesOfInput() : FileSystem.bytes(at: file)
+        } catch {
+            throw DaemonError.unusableImport("\(file) cannot be read: \(error.message)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw DaemonError.unusableImport("\(file) is not UTF-8 text")
+        }
+        return text
+    }
+}
+
+/// `reactord rebaseline`: makes the state that the history replays to the start of a new epoch.
+struct RebaselineCommand<Program: DaemonCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "rebaseline",
+            abstract: "Continue from the state that the current reactors replay.",
+            discussion: """
+                For a start that was refused because a replayed state differs from the original \
+                one: accepts the replayed state, takes a snapshot of it, and begins a new epoch, so \
+                that every client gets complete values. The earlier history is kept. The daemon \
+                must not be running; copy the data directory first.
+                """)
+    }
+
+    @ParentCommand var parent: DaemonArguments<Program>
+    @OptionGroup var options: DaemonOptions<Program>
+
+    mutating func run() throws {
+        try DaemonOutput<Program>.run {
+            let (settings, root) = try options.read(parent.options)
+            let logger = DaemonOutput<Program>.logger(settings.logLevel)
+            let history = try options.history(of: settings)
+            let (revision, row) = try history.rebaseline(root, logger)
+            try DaemonOutput<Program>.write([
+                "took a snapshot of row \(row) in \(history.directory); the history continues at "
+                    + "revision \(revision)"
+            ])
+        }
+    }
+}

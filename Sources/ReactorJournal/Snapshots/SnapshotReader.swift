@@ -1,0 +1,84 @@
+/// Reads a snapshot's parts in order, and verifies each before it returns it.
+///
+/// *Owner*: one thread. *Cost*: memory for one part.
+package final class SnapshotReader {
+    /// The snapshot's identity.
+    package let header: SnapshotHeader
+    /// The file's path.
+    package let file: String
+
+    private let database: JournalDatabase
+    private let endChain: UInt64
+    private var chain: UInt64
+    private var partCount = 0
+
+    /// Opens the snapshot of row `number`.
+    package init(_ directory: DataDirectory, of number: UInt64) throws(JournalError) {
+        let name = SnapshotHeader.name(number)
+        let file = directory.path(name)
+        try JournalFormat(of: name, in: directory).require(SnapshotHeader.applicationID, file: file)
+        let database = try JournalDatabase(file, isReadOnly: true)
+        (header, endChain) = try database.run("opening") { db in
+            try Self.header(MetaTable(db, in: file))
+        }
+        guard header.position.number == number else {
+            throw .damage(
+                JournalDamage(
+                    file: file, row: nil, expected: "a snapshot of row \(number)",
+                    got: "one of row \(header.position.number)"))
+        }
+        chain = SnapshotHeader.seed(header.instance, number)
+        self.database = database
+        self.file = file
+    }
+
+    /// Returns the next part; nil after the last.
+    ///
+    /// *Throws*: ``JournalError/damage(_:)`` if the content is not what was written.
+    package func next() throws(JournalError) -> [UInt8]? {
+        guard partCount < header.partCount else { return nil }
+        let number = UInt64(partCount + 1)
+        let found = try database.run("reading") { db in
+            let select = try db.statement("SELECT bytes, chain FROM part WHERE number = ?")
+            defer { select.end() }
+            select.bind(number, at: 1)
+            return try select.step() ? (select.bytes(0), select.word(1)) : nil
+        }
+        guard let (bytes, got) = found, let bytes, let got else {
+            throw damage(number, expected: "a part", got: found == nil ? "none" : "something else")
+        }
+        chain = SnapshotHeader.chain(of: bytes[...], number: number, behind: chain)
+        guard got == chain else {
+            throw damage(number, expected: "checksum \(chain)", got: "\(got)")
+        }
+        partCount += 1
+        if partCount == header.partCount, chain != endChain {
+            throw damage(number, expected: "checksum \(endChain) at the end", got: "\(chain)")
+        }
+        return bytes
+    }
+
+    /// Verifies all remaining parts.
+    package func verifyRest(isCancelled: () -> Bool = { false }) throws(JournalError) {
+        while try next() != nil { if isCancelled() { throw .cancelled(file) } }
+    }
+
+    private static func header(_ meta: MetaTable) throws -> (SnapshotHeader, UInt64) {
+        let instance = try meta.instance()
+        guard let words = try meta.words("position", behind: instance.seed),
+            let position = JournalPosition(words: words),
+            let end = try meta.words("end", behind: instance.seed), end.count == 2,
+            let partCount = Int(exactly: end[0])
+        else {
+            throw JournalError.damage(
+                JournalDamage(
+                    file: meta.file, row: nil, expected: "a snapshot's header", got: "none"))
+        }
+        let header = SnapshotHeader(instance: instance, position: position, partCount: partCount)
+        return (header, end[1])
+    }
+
+    private func damage(_ row: UInt64, expected: String, got: String) -> JournalError {
+        .damage(JournalDamage(file: file, row: row, expected: expected, got: got))
+    }
+}

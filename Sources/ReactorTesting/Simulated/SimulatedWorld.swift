@@ -1,0 +1,495 @@
+import ReactorBytes
+package import ReactorClient
+package import ReactorCore
+package import ReactorServer
+import ReactorThreads
+
+/// The real server and real clients in a world without sockets, disks and clocks, determined by
+/// one seed.
+///
+/// Bytes are split and delayed, readers stop, connections are reset, batches are appended late,
+/// and the server may restart without its history. The same seed gives the same run.
+///
+/// *Place*: under ``Simulation``, the interface for an author's tests, and ``TestDaemon``. A test
+/// of the server creates a world, adds clients with a workload, runs a storm with ``run(for:)``,
+/// ends it with ``heal()``, runs on, and compares.
+package final class SimulatedWorld {
+    /// The virtual time and the scheduled events.
+    package let timeline = Timeline()
+    /// The running server.
+    package private(set) var server: Server
+    /// The journal from which the server recovers after a crash; nil without a history.
+    package let journal: SimulatedJournal?
+    /// The random choices of the world, and the disturbances that they cause.
+    private(set) var chance: SimulatedChance
+    private var counts = SimulatedCounts()
+    private var hooks = SimulatedHooks()
+    private var appends = AppendSchedule()
+    private var findings: [String] = []
+    /// The world in which effects of the trees run; nil if they do not run.
+    private let effects: ManualWorld?
+    private(set) var clients: [SimulatedClient] = []
+    private var links = SimulatedLinks()
+    private var isTurnDue = false
+    /// Requests of mirrors to their clients.
+    let clientJobs = Mailbox<@Sendable () -> Void>(ring: {})
+    /// The planted faults; nil for the real server.
+    private let faults: (any SimulatedFaults)?
+    let secrets: SecretSource
+
+    /// Starts a server of `tree`, whose effects run in `effects`; with `faults`, the world
+    /// simulates those. In a calm world, all events happen at once and in order.
+    package convenience init(
+        seed: UInt64, _ tree: Tree, limits: ServerLimits = ServerLimits(),
+        effects: ManualWorld? = nil, isCalm: Bool = false,
+        faults: (any SimulatedFaults)? = nil
+    ) {
+        let secrets = SecretSource(seed: ~seed)
+        let server = Server(tree, limits: limits, daemonName: "simulated") { secrets.next() }
+        self.init(
+            seed: seed, server, secrets, effects: effects, isCalm: isCalm,
+            weather: SimulatedWeather(), faults: faults, journal: nil)
+    }
+
+    init(
+        seed: UInt64, _ server: Server, _ secrets: SecretSource, effects: ManualWorld?,
+        isCalm: Bool, weather: SimulatedWeather, faults: (any SimulatedFaults)?,
+        journal: SimulatedJournal?
+    ) {
+        self.server = server
+        self.secrets = secrets
+        self.effects = effects
+        self.journal = journal
+        self.faults = faults
+        chance = SimulatedChance(seed: seed, isCalm: isCalm, weather)
+        tick()
+        if isStormy { storm() }
+    }
+
+    /// The source of session secrets, shared by all starts of the server.
+    final class SecretSource {
+        private var random: SeededRandom
+
+        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+        func next() -> UInt64 { random.next() }
+    }
+
+    /// Adds a client, which connects after a delay.
+    package func client(_ options: ClientOptions = ClientOptions()) -> SimulatedClient {
+        var options = options
+        options.keepsTrying = true
+        let client = SimulatedClient(self, options)
+        clients.append(client)
+        client.act { $0.start() }
+        return client
+    }
+
+    /// Simulates a client of user `uid` that connects, sends `bytes`, and disconnects after
+    /// `nanoseconds`.
+    package func knock(_ bytes: [UInt8], uid: UInt32, for nanoseconds: UInt64) {
+        let link = open(nil, uid: uid)
+        if !bytes.isEmpty { server.receive(link.id, bytes.span, at: timeline.now) }
+        noteServer()
+        timeline.after(nanoseconds) { [unowned self] in shut(link) }
+    }
+
+    /// Replaces the server by a new server of `tree`; the state of the old one is lost.
+    package func restart(_ tree: Tree) {
+        loseLinks()
+        let secrets = secrets
+        server = Server(tree, limits: server.limits, daemonName: "simulated") { secrets.next() }
+    }
+
+    /// Continues with another server.
+    func goOn(with next: Server) {
+        server = next
+        // A recovered server numbers connections after those in its history; a read-only one also
+        // after those that are open.
+        links.renumber(behind: next.highestConnection, keepsNumbers: next.isReadOnly)
+    }
+
+    /// Breaks all connections, which the clients learn after a delay. Reports of commits in
+    /// progress are dropped.
+    func loseLinks() {
+        counts.restarts += 1
+        for (link, client) in links.sorted {
+            link.close()
+            links.remove(link)
+            timeline.after(delay()) { client?.lose(link) }
+        }
+        appends.clear()
+    }
+
+    /// Returns the epoch for a server that starts without the current server's history.
+    package func newEpoch() -> UInt64 {
+        let epoch = random.next()
+        return faults?.keepsEpoch ?? false ? server.tree.revision.epoch : epoch
+    }
+
+    /// Runs all events of the next `nanoseconds`.
+    package func run(for nanoseconds: UInt64) {
+        let end = timeline.now + nanoseconds
+        guard let effects else { return timeline.drain(until: end) }
+        settle(effects)
+        while let due = [timeline.nextDue, effects.nextDue].compactMap({ $0 }).min(), due <= end {
+            // At equal times a sleeper wakes before bytes arrive, since it has waited longer.
+            if effects.nextDue == due {
+                timeline.advance(to: due)
+                _ = effects.clock.wakeNext(upTo: ManualClock.Instant(nanoseconds: due))
+            } else {
+                effects.clock.advance(to: ManualClock.Instant(nanoseconds: due))
+                timeline.runNext()
+            }
+            settle(effects)
+        }
+        timeline.drain(until: end)
+        effects.clock.advance(to: ManualClock.Instant(nanoseconds: end))
+    }
+
+    /// Runs effects, and passes their jobs to the server and requests to the clients.
+    private func settle(_ effects: ManualWorld) {
+        while true {
+            let isBusy = effects.settle { [unowned self] job in server.perform(job) }
+            if isBusy { noteServer() }
+            let jobs = clientJobs.drain()
+            if jobs.isEmpty { return }
+            for job in jobs { job() }
+        }
+    }
+
+    /// Ends the disturbances: readers resume, and no more connections are reset.
+    package func heal() {
+        chance.calmDown()
+        for (link, _) in links.sorted {
+            link.stall(false)
+            scheduleDown(link)
+        }
+    }
+
+    /// Records a violation unless `condition` holds.
+    package func expect(_ condition: Bool, _ text: @autoclosure () -> String) {
+        guard !condition, findings.count < Self.violationsMax else { return }
+        findings.append("seed \(seed), \(timeline.now / 1_000) µs: \(text())")
+    }
+
+    /// Maximum number of recorded violations: a broken run may violate a condition at every step.
+    private static let violationsMax = 200
+    /// Nanoseconds that the encoding of a large answer outside the server takes.
+    private static let encodingNanoseconds: UInt64 = 50_000
+
+    /// Whether the server was informed of the connection's start and not of its end.
+    package func isOpen(_ connection: UInt64) -> Bool { links[ConnectionID(connection)] != nil }
+
+    /// Returns a random delay of bytes, in nanoseconds.
+    func delay() -> UInt64 { chance.delay() }
+
+    // MARK: Disturbances
+
+    private func tick() {
+        timeline.after(1_000_000_000) { [unowned self] in
+            server.tick(at: timeline.now)
+            noteServer()
+            tick()
+        }
+    }
+
+    private func storm() {
+        timeline.after(chance.stormPause()) { [unowned self] in
+            guard isStormy else { return }
+            if let (link, client) = links.sorted.randomElement(using: &random) {
+                switch chance.disturbance() {
+                case .reset: reset(link, client)
+                case .stall(let isStalled):
+                    link.stall(isStalled)
+                    scheduleDown(link)
+                }
+            }
+            storm()
+        }
+    }
+
+    /// Breaks a connection; both ends learn of it after separate delays.
+    func reset(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        counts.resets += 1
+        shut(link)
+        timeline.after(delay()) { client?.lose(link) }
+    }
+}
+
+// MARK: - What a test sets and reads
+extension SimulatedWorld {
+    /// The seed of all random choices.
+    package var seed: UInt64 { chance.seed }
+    /// The source of all random choices.
+    package var random: SeededRandom {
+        get { chance.random }
+        set { chance.random = newValue }
+    }
+    /// The rates and durations of disturbances.
+    package var weather: SimulatedWeather {
+        get { chance.weather }
+        set { chance.weather = newValue }
+    }
+    /// Size in bytes of a simulated socket's buffer.
+    package var bufferBytes: Int {
+        get { chance.bufferBytes }
+        set { chance.bufferBytes = newValue }
+    }
+    /// Maximum time in nanoseconds until a batch is appended; about half of the batches take
+    /// none.
+    package var journalDelayMax: UInt64 {
+        get { appends.delayMax }
+        set { appends.delayMax = newValue }
+    }
+    /// Whether the world is without random disturbances, delays and splits.
+    var isCalm: Bool { chance.isCalm }
+    /// Whether readers stop and connections are reset.
+    package var isStormy: Bool { chance.isStormy }
+    /// Violations found so far.
+    package var violations: [String] { findings }
+    /// Number of connections that were reset.
+    package var resets: Int { counts.resets }
+    /// Number of connections whose end was reported to the server.
+    package var endedLinks: Int { counts.endedLinks }
+    /// Number of server restarts.
+    package var restarts: Int { counts.restarts }
+    /// Number of times the disk was full.
+    package var fullDisks: Int { counts.fullDisks }
+    /// Compares the server's memory with its limits after every step.
+    package var audit: MemoryAudit? {
+        get { hooks.audit }
+        set { hooks.audit = newValue }
+    }
+    /// Called after every step of the server.
+    package var onStep: (() -> Void)? {
+        get { hooks.onStep }
+        set { hooks.onStep = newValue }
+    }
+    /// Called with each batch before it is appended.
+    package var onBatch: ((Batch) -> Void)? {
+        get { hooks.onBatch }
+        set { hooks.onBatch = newValue }
+    }
+    /// Called with the recovered state before clients are served.
+    package var onRecovered: ((Recovery) -> Void)? {
+        get { hooks.onRecovered }
+        set { hooks.onRecovered = newValue }
+    }
+    /// Called with the bytes of each write, which are whole frames, before the client receives
+    /// them.
+    package var onWrite: ((ConnectionID, [UInt8]) -> Void)? {
+        get { hooks.onWrite }
+        set { hooks.onWrite = newValue }
+    }
+
+    /// Counts a full disk.
+    func countFullDisk() { counts.fullDisks += 1 }
+
+    /// Returns when the commit of rows at `due` is reported.
+    func scheduleReport(behind due: UInt64) -> UInt64 {
+        appends.report(behind: due, after: chance.reportDelay())
+    }
+}
+
+// MARK: - Links
+extension SimulatedWorld {
+    func open(_ client: SimulatedClient?, uid: UInt32 = 1_000) -> SimulatedLink {
+        let link = links.open(for: client)
+        let pid = Int32(truncatingIfNeeded: uid)
+        server.connect(link.id, Peer(uid: uid, gid: uid, pid: pid), at: timeline.now)
+        noteServer()
+        return link
+    }
+
+    /// Closes the client's end; bytes that the client has sent still arrive.
+    func finish(_ link: SimulatedLink) {
+        link.finish()
+        scheduleUp(link)
+    }
+
+    /// Shuts down the client's writing side: bytes that it has sent still arrive, then the server
+    /// sees the end of input. The client still reads until the link is reset.
+    package func halfClose(_ link: SimulatedLink) {
+        link.halfClose()
+        scheduleUp(link)
+    }
+
+    func scheduleUp(_ link: SimulatedLink) {
+        guard link.scheduleUp() else { return }
+        timeline.after(delay()) { [unowned self] in
+            guard link.arriveUp() else { return }
+            let bytes = link.read(chance.portion())
+            if !bytes.isEmpty { receive(bytes, link) }
+            if link.hasBytes {
+                scheduleUp(link)
+            } else if link.isFinished {
+                shut(link)
+            } else if link.isHalfClosed {
+                server.endInput(link.id)
+            }
+            noteServer()
+        }
+    }
+
+    private func receive(_ bytes: [UInt8], _ link: SimulatedLink) {
+        if let faults, let client = links[link.id]?.client {
+            for again in faults.repeats(in: bytes, on: link.id, of: ObjectIdentifier(client)) {
+                server.perform { tree in
+                    guard let path = try? SlicePath(again.path), let node = tree.node(at: path)
+                    else { return }
+                    let caller = Caller(
+                        connection: link.id.rawValue, client: 0, uid: 0, gid: 0, pid: 0)
+                    _ = tree.dispatch(to: node, again.action.span, by: caller, ordinal: 0)
+                }
+            }
+        }
+        server.receive(link.id, bytes.span, at: timeline.now)
+    }
+
+    func scheduleDown(_ link: SimulatedLink) {
+        guard link.scheduleDown() else { return }
+        timeline.after(delay()) { [unowned self] in
+            guard link.arriveDown() else { return }
+            let client = links[link.id]?.client
+            let bytes = link.deliver(chance.portion())
+            if link.fill(bufferBytes) {
+                server.written(link.id, at: timeline.now)
+                noteServer()
+            }
+            if link.hasOutput { scheduleDown(link) }
+            if !bytes.isEmpty { client?.receive(bytes, from: link) }
+        }
+    }
+
+    /// Closes the server's end of a link and reports the end to the server.
+    func shut(_ link: SimulatedLink) {
+        guard link.isOpen else { return }
+        link.close()
+        links.remove(link)
+        counts.endedLinks += 1
+        if !(faults?.keepsClaims ?? false) || random.chance(50) {
+            server.disconnect(link.id, at: timeline.now)
+        }
+        noteServer()
+    }
+
+    /// Closes a link for the server without delivering the rest of the write; buffered bytes
+    /// still arrive.
+    private func cut(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        link.dropRest()
+        close(link, client)
+    }
+
+    /// Closes a link for the server; bytes that the server has written still arrive.
+    private func close(_ link: SimulatedLink, _ client: SimulatedClient?) {
+        let last = link.lastBytes
+        shut(link)
+        timeline.after(delay()) {
+            client?.receive(last, from: link)
+            client?.lose(link)
+        }
+    }
+}
+
+// MARK: - The server's shell
+extension SimulatedWorld {
+    /// Carries out the server's outputs, checks the invariants, and schedules a turn if one is
+    /// needed.
+    func noteServer() {
+        carryOut()
+        look()
+        if server.needsTurn { dueTurn() }
+    }
+
+    /// Schedules the end of a turn.
+    func dueTurn() {
+        guard !isTurnDue else { return }
+        isTurnDue = true
+        timeline.after(chance.turnPause()) { [unowned self] in
+            isTurnDue = false
+            server.endTurn(at: timeline.now)
+            noteServer()
+            journal?.lookAfterTurn(of: server)
+            if server.needsTurn { dueTurn() }
+        }
+    }
+
+    /// Checks the conditions that hold after every step.
+    private func look() {
+        if let audit {
+            for finding in audit.findings(server.memory) {
+                expect(false, "too much is kept: \(finding)")
+            }
+        }
+        onStep?()
+    }
+
+    private func carryOut() {
+        while true {
+            let outputs = server.takeOutputs()
+            if outputs.isEmpty { return }
+            for output in outputs { carryOut(output) }
+        }
+    }
+
+    private func carryOut(_ output: ServerOutput) {
+        switch output {
+        case .write(let id, let slices): write(slices, to: id)
+        case .pauseReading(let id): links[id]?.link.pause(true)
+        case .resumeReading(let id):
+            guard let (link, _) = links[id] else { return }
+            link.pause(false)
+            if link.hasInput { scheduleUp(link) }
+        case .close(let id):
+            if let (link, client) = links[id] { close(link, client) }
+        case .cut(let id):
+            if let (link, client) = links[id] { cut(link, client) }
+        case .append(let batch): append(batch)
+        case .readHistory(let question):
+            answer(question)
+        case .sum(let probe):
+            let (values, byteCount) = probe.sums()
+            server.summed(values, byteCount: byteCount)
+        case .encode(let capture):
+            let start = restarts
+            timeline.after(Self.encodingNanoseconds) { [unowned self] in
+                // A server that has been replaced has lost its queries.
+                guard start == restarts else { return }
+                server.encoded(capture.encode())
+                noteServer()
+            }
+        case .beginSnapshot: if let snapshot = server.snapshot { journal?.begin(snapshot) }
+        case .log(.contradicted(_, let claim)): expect(false, claim)
+        case .log, .inquire, .cutConnections: break
+        }
+    }
+
+    private func write(_ slices: ByteSlices, to id: ConnectionID) {
+        guard let (link, client) = links[id] else { return }
+        expect(!link.isWriting, "a second write to \(id) before the first was taken")
+        var bytes: [UInt8] = []
+        for slice in slices { bytes.append(contentsOf: slice.storage[slice.range]) }
+        onWrite?(id, bytes)
+        if let faults, let client {
+            bytes = faults.tampered(bytes, on: id, of: ObjectIdentifier(client))
+        }
+        link.write(bytes)
+        if link.fill(bufferBytes) { server.written(id, at: timeline.now) }
+        scheduleDown(link)
+    }
+
+    private func append(_ batch: Batch) {
+        // Batches are appended in order, whatever their delays.
+        let due = appends.append(at: timeline.now, after: chance.appendCost(journalDelayMax))
+        if let journal { return append(batch, to: journal, at: due) }
+        onBatch?(batch)
+        let start = restarts
+        timeline.after(due - timeline.now) { [unowned self] in
+            // A server that has been replaced has lost its unfinished batches.
+            guard start == restarts else { return }
+            server.appended(batch.turn, at: timeline.now)
+            noteServer()
+        }
+    }
+}

@@ -1,0 +1,142 @@
+public import ReactorCore
+
+// MARK: - Emissions and followers
+extension TestStore {
+    /// Accounts for the next transaction, in which an effect of the root emitted `mutation`.
+    public func receive(
+        _ mutation: R.Mutation, _ change: ((inout R.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        receive(mutation, of: root, change, at: place)
+    }
+
+    /// Accounts for the next transaction, in which the child of type `type` at `path` applied
+    /// `mutation`, emitted by its effect or decided for a follower.
+    public func receive<C: Reactor>(
+        _ mutation: C.Mutation, of type: C.Type, at path: String,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, place) else { return }
+        receive(mutation, of: node, change, at: place)
+    }
+
+    /// Accounts for the next transaction, in which the root applied the follower `action`,
+    /// dispatched by the reactor, its middleware, a child or a stream.
+    public func receive(
+        follower action: R.Action, mutations: [R.Mutation]? = nil,
+        _ change: ((inout R.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let text = WireValue.texts(of: action.wireBytes())
+        guard let step = next("the follower \(text)", at: place) else { return }
+        if step.actions.map({ $0.wireBytes() }) != [action.wireBytes()] {
+            report("the follower \(text) was expected, and \(step.text) came", at: place)
+        }
+        account(for: root, mutations, change, after: text, at: place)
+    }
+
+    /// Accounts for an error without a caller, by a part of its text: an effect that threw, or a
+    /// rejected follower.
+    public func receive(
+        problem part: String, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        if pending.takeProblem(containing: part) { return }
+        let problems = pending.problems
+        let text = problems.isEmpty ? "nothing went wrong" : problems.joined(separator: "; ")
+        report("\"\(part)\" was expected to go wrong: \(text)", at: place)
+    }
+
+    /// Accounts for everything that has happened so far.
+    public func skipAll() {
+        pending.skipSteps()
+        _ = pending.close()
+        _ = pending.takeProblems()
+    }
+
+    private func receive<C: Reactor>(
+        _ mutation: C.Mutation, of node: Node<C>, _ change: ((inout C.State) -> Void)?,
+        at place: CodePlace
+    ) {
+        let text = WireValue.texts(of: mutation.wireBytes())
+        guard let step = next(text, at: place) else { return }
+        if !step.actions.isEmpty {
+            report(
+                "\(text) was expected of an effect, and \(step.text) came: "
+                    + "receive(follower:) accounts for it", at: place)
+        }
+        account(for: node, [mutation], change, after: text, at: place)
+    }
+
+    /// Makes the next transaction the current one, or reports that there is none.
+    private func next(_ text: String, at place: CodePlace) -> TestStep<R>? {
+        closeStep(at: place)
+        guard let step = pending.openNext() else {
+            let running = effects.map { $0.isEmpty ? "one without a name" : $0 }
+            let hint =
+                running.isEmpty
+                ? "no effect runs"
+                : "these effects run: \(running.joined(separator: ", ")); the clock stands at "
+                    + "\(clock.now.offset)"
+            report("\(text) was expected, and nothing came: \(hint)", at: place)
+            return nil
+        }
+        return step
+    }
+}
+
+// MARK: - Further parts of the current transaction
+extension TestStore {
+    /// States the complete change of the child of type `type` at `path` in the current
+    /// transaction.
+    public func expect<C: Reactor>(
+        _ type: C.Type, at path: String, mutations: [C.Mutation]? = nil,
+        _ change: ((inout C.State) -> Void)? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = node(type, at: path, place) else { return }
+        let text = pending.current.map(\.text) ?? "nothing"
+        account(for: node, mutations, change, after: text, at: place)
+    }
+
+    /// States a further change of the root in the current transaction: its reaction to a child's
+    /// mutation.
+    public func expect(
+        mutations: [R.Mutation]? = nil, _ change: ((inout R.State) -> Void)? = nil,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
+        column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        let text = pending.current.map(\.text) ?? "nothing"
+        account(for: root, mutations, change, after: text, at: place)
+    }
+
+    /// States the keys of the collection at `path` after the current transaction, which created
+    /// or removed children.
+    public func expect(
+        children keys: [WireKey], at path: String, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
+            node.isCollection
+        else { return report("no collection stands at \(path)", at: place) }
+        _ = pending.takeChange(of: node)
+        let got = node.children.keys.sorted()
+        if got != keys {
+            report(
+                "the children at \(path) are others\n"
+                    + Difference(
+                        expected: .array(keys.map { .text($0.text) }),
+                        got: .array(got.map { .text($0.text) })
+                    ).text, at: place)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+public import ReactorCore
+
+/// Tests one reactor: the test states every change that the reactor makes.
+///
+///     let store = TestStore(Counter())
+///     store.send(.increment(by: 2)) { $0.count = 2 }
+///     store.sendRejected(.decrement(by: 3), "negative")
+///     store.finish()
+///
+/// Each step states its changes. The store reports as a failure, with the difference field by
+/// field: a change that was not stated, a follower or an emission that was not received, an
+/// effect that still runs at the end, and an unexpected error. It also reduces every mutation
+/// again on a copy, and reports a `reduce` whose result differs (because it uses a clock,
+/// randomness, or the order of a dictionary).
+///
+/// Tests do not wait: effects run on a ``ManualExecutor`` and sleep on a ``ManualClock``, so that
+/// time passes only in ``advance(by:)``. Actions and states are encoded and decoded, as on their
+/// way to a daemon.
+///
+/// *Owner*: the test's isolation; not Sendable.
+public final class TestStore<R: Reactor> {
+    /// The clock that effects use.
+    public var clock: ManualClock { world.clock }
+    /// The tree of the reactor and its children.
+    public let tree: Tree
+    let root: Node<R>
+    let report: FailureReport
+    private let world = ManualWorld()
+    private let ledger: StateLedger
+    private let birthplace: CodePlace
+    /// Committed actions of the root, by the sequence of their transaction.
+    private var tapped: [(sequence: UInt64, action: R.Action)] = []
+    private var tapSequence: UInt64 = 0
+    private var tap: StoreToken?
+    /// The transactions and errors that the test has not accounted for.
+    let pending: PendingSteps<R>
+    private var lastOrdinal: UInt64 = 0
+    private var seen: UInt64 = 0
+    private var isFinished = false
+
+    /// Mounts `reactor` as a root; transactions of its start are to be received.
+    ///
+    /// `report` receives the failures.
+    public init(
+        _ reactor: R, report: FailureReport = .standard, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        birthplace = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        self.report = report
+        tree = Tree(reactor, epoch: 1, environment: world.environment())
+        guard let root = tree.root as? Node<R> else {
+            preconditionFailure("the root has its type")
+        }
+        self.root = root
+        ledger = StateLedger(tree)
+        pending = PendingSteps(of: root)
+        tap = tree.addTap(
+            to: root,
+            NodeTap(action: { [unowned self] action, _ in tapped.append((tapSequence, action)) }))
+        tree.open()
+        settle(at: birthplace)
+    }
+
+    deinit { if !isFinished { lookAtLeftovers(leaving: [], at: birthplace) } }
+
+    /// The root's state, as of the last transaction that the test accounted for.
+    public var state: R.State {
+        do throws(WireError) {
+            return try R.State(wireBytes: pending.shown)
+        } catch {
+            preconditionFailure("a state that was encoded is read: \(error)")
+        }
+    }
+
+    /// The names of the running effects; `""` for an effect without a name.
+    public var effects: [String] {
+        tree.effectsUnderWay.filter { !$0.isSource }.map { $0.cancelID ?? "" }
+    }
+
+    /// Ends the test: reports everything that is not accounted for.
+    ///
+    /// Effects with a name in `names` may still run.
+    public func finish(
+        leaving names: Set<String> = [], fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        isFinished = true
+        settle(at: place)
+        lookAtLeftovers(leaving: names, at: place)
+    }
+
+    /// Advances the time; the resulting transactions are to be received.
+    public func advance(
+        by duration: Duration, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column
+    ) {
+        let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
+        closeStep(at: place)
+        world.clock.advance(by: duration) { settle(at: place) }
+        settle(at: place)
+    }
+}
+
+// MARK: - Running effects
+extension TestStore {
+    /// Runs effects until only the passing of time can bring more, and collects their
+    /// transactions.
+    func settle(at place: CodePlace) {
+        collect(at: place)
+        world.settle { job in
+            job(tree)
+            collect(at: place)
+        }
+    }
+
+    /// Collects the tree's transactions since the last call, and starts the effects they
+    /// requested.
+    func collect(at place: CodePlace) {
+        let turn = tree.turn
+        guard turn.sequence != seen || !turn.isQuiet else { return }
+        let changes = turn.withDeltas { ledger.read($0) }
+        for finding in ledger.takeFindings() { report(finding, at: place) }
+        var found: [UInt64: TestStep<R>] = [:]
+        for change in changes {
+            found[change.sequence, default: TestStep(sequence: change.sequence)].add(change)
+        }
+        let effects = turn.effects
+        pending.add(
+            problems: turn.complaints + turn.failures.map { "\($0.code): \($0.message)" })
+        seen = turn.sequence
+        turn.begin()
+        for effect in effects {
+            tapSequence = effect.sequence
+            tree.start([effect])
+        }
+        for (sequence, action) in tapped {
+            found[sequence, default: TestStep(sequence: sequence)].actions.append(action)
+        }
+        tapped = []
+        pending.add(found.values.sorted { $0.sequence < $1.sequence })
+    }
+
+    /// Returns the ordinal of the next action.
+    func nextOrdinal() -> UInt64 {
+        lastOrdinal += 1
+        return lastOrdinal
+    }
+
+    /// Reports changes of the current transaction that the test has not accounted for.
+    func closeStep(at place: CodePlace) {
+        for problem in pending.takeProblems() {
+            report("an unexpected error: \(problem)", at: place)
+        }
+        guard let step = pending.close() else { return }
+        for change in step.changes {
+            report(
+                "an unexpected change of \(step.text)\n\(change.text)\n"
+                    + Difference(expected: change.before, got: change.after).text,
+                at: place)
+        }
+    }
+
+    private func lookAtLeftovers(leaving names: Set<String>, at place: CodePlace) {
+        closeStep(at: place)
+        for step in pending.steps {
+            let changes = step.changes.map {
+                Difference(expected: $0.before, got: $0.after).lines.joined(separator: "\n")
+            }
+            report(
+                (["the test did not receive \(step.text)"] + changes).joined(separator: "\n"),
+                at: place)
+        }
+        for effect in tree.effectsUnderWay where !effect.isSource {
+            if let name = effect.cancelID, names.contains(name) { continue }
+            report(
+                "an effect of \(effect.path)\(effect.cancelID.map { " named \($0)" } ?? "") still "
+                    + "runs; transaction \(effect.sequence) asked for it: advance the clock, cancel "
+                    + "it, or name it in finish(leaving:)", at: place)
+        }
+    }
+}

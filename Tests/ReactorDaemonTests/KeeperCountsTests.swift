@@ -1,0 +1,50 @@
+import ReactorJournal
+import Testing
+
+@testable import ReactorDaemon
+
+/// Drives ``FreshRows``, ``TrimCounts`` and ``SnapshotOrders``.
+@Suite("What the keeper counts")
+struct KeeperCountsTests {
+    @Test("the age of fresh rows is that of the oldest one of this run")
+    func fresh() {
+        var rows = FreshRows(byteCount: 100)
+        #expect(!rows.isChanged && rows.byteCount == 100 && rows.age(at: 50) == .zero)
+        rows.count(10, at: 1_000)
+        rows.count(20, at: 3_000)
+        #expect(rows.isChanged && rows.byteCount == 130)
+        #expect(rows.age(at: 5_000) == .nanoseconds(4_000))
+        rows.clear()
+        #expect(!rows.isChanged && rows.byteCount == 0)
+    }
+
+    @Test("a trim removes snapshots first and ends later, and trims may overlap")
+    func trims() {
+        var trims = TrimCounts()
+        #expect(!trims.isTrimming && !trims.isTidying)
+        trims.begin()
+        trims.begin()
+        trims.endTidying()
+        #expect(trims.isTrimming && trims.isTidying)
+        trims.end()
+        trims.endTidying()
+        #expect(trims.isTrimming && !trims.isTidying)
+        trims.end()
+        #expect(!trims.isTrimming)
+    }
+
+    @Test("the server is asked once, and the callbacks belong to the snapshot that begins next")
+    func orders() {
+        var orders = SnapshotOrders()
+        var count = 0
+        orders.add { _ in count += 1 }
+        let asked = [orders.request(), orders.request()]
+        #expect(orders.isWaiting && asked == [true, false])
+        for callback in orders.begin() { callback(.failure(.moved(path: "/data"))) }
+        #expect(count == 1 && !orders.isWaiting)
+        let again = [orders.request(), orders.request()]
+        orders.forgetRequest()
+        let replaced = orders.request()
+        #expect(again == [true, false] && replaced)
+    }
+}

@@ -35,7 +35,7 @@ struct InletTests {
         #expect(isOver)
     }
 
-    @Test("the deadline of a partial frame counts from its first byte, also once its header is whole")
+    @Test("the deadline of a partial frame counts from its first byte")
     func slowHeader() {
         var inlet = Inlet()
         inlet.keep(frame.span.extracting(0..<4), after: FrameProgress(end: 0, needed: 10), at: 100)

@@ -27,24 +27,6 @@ public struct Peer: Equatable, Sendable {
     }
 }
 
-/// A turn's mutations, committed together.
-public struct Batch: Sendable {
-    /// Turn that the batch is of; ``Server/appended(_:at:)`` is told it.
-    public let turn: UInt64
-    /// The history that the sequences are of.
-    public let epoch: UInt64
-    /// Sequence of the last transaction before the batch.
-    public let after: UInt64
-    /// Sequence of the batch's last transaction.
-    public let sequence: UInt64
-    /// Delta frames, exactly as subscribers get them.
-    public let deltas: ByteSlice
-    /// What else the turn decided: ``TurnFact``s; empty where no history is kept.
-    public let facts: [UInt8]
-    /// Whether a client was promised that it survives a power cut.
-    public var isDurable = false
-}
-
 /// An order from the server to its shell.
 public enum ServerOutput: Sendable {
     /// Write these bytes, in one vectored write; then say ``Server/written(_:at:)``.

@@ -200,7 +200,8 @@ let package = Package(
             path: "Tests/Guestbook/Tests/GuestbookTests"),
         // Appends to a journal until it is killed.
         .executableTarget(
-            name: "journal-writer", dependencies: ["ReactorJournal", "ReactorThreads"],
+            name: "journal-writer",
+            dependencies: ["ReactorBytes", "ReactorJournal", "ReactorThreads"],
             path: "Tests/JournalWriter", swiftSettings: strict),
         // Writes through a client with a journal until it is killed.
         .executableTarget(
@@ -257,9 +258,9 @@ let package = Package(
         .testTarget(
             name: "ReactorDaemonTests",
             dependencies: [
-                "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal", "ReactorLoop",
-                "ReactorServer", "ReactorThreads", "ReactorWire", "StockReactors", "TestPrograms",
-                "reactord", "reactorctl", "stubborn-daemon", "fickle-daemon",
+                "ReactorBytes", "ReactorDaemon", "ReactorClient", "ReactorCore", "ReactorJournal",
+                "ReactorLoop", "ReactorServer", "ReactorThreads", "ReactorWire", "StockReactors",
+                "TestPrograms", "reactord", "reactorctl", "stubborn-daemon", "fickle-daemon",
             ],
             resources: [.copy("Golden"), .copy("Python")], swiftSettings: strict),
         .testTarget(

@@ -1,4 +1,5 @@
 import Glibc
+import ReactorBytes
 import ReactorJournal
 import ReactorThreads
 
@@ -62,9 +63,9 @@ while appended < rowCount {
         let length = Int(sent) % (byteCount + 1)
         let bytes = Array(noise[(byteCount - length)...].prefix(length))
         journal.append(
-            JournalBatch(
-                turn: sent + 1, epoch: 7, after: sent, sequence: sent + 1, bytes: bytes,
-                range: 0..<bytes.count, facts: Array("\(sent + 1)".utf8)))
+            Batch(
+                turn: sent + 1, epoch: 7, after: sent, sequence: sent + 1,
+                deltas: ByteSlice(bytes), facts: Array("\(sent + 1)".utf8)))
         sent += 1
     }
     bell.wait()

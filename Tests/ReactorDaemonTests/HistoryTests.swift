@@ -1,4 +1,5 @@
 import Logging
+import ReactorBytes
 import ReactorCore
 import ReactorJournal
 import ReactorLoop
@@ -172,14 +173,14 @@ private struct FilledRows {
         facts = TurnFact.action(by: stranger, ordinal: 1, nodes: [], frame: frame).wireBytes()
     }
 
-    func batch(_ number: UInt64, behind sequence: UInt64) -> JournalBatch {
+    func batch(_ number: UInt64, behind sequence: UInt64) -> Batch {
         var writer = WireWriter()
         var header = header
         header.number = sequence + 1
         writer.header(header)
         let bytes = writer.bytes + body
-        return JournalBatch(
-            turn: number, epoch: epoch, after: sequence, sequence: sequence + 1, bytes: bytes,
-            range: 0..<bytes.count, facts: facts)
+        return Batch(
+            turn: number, epoch: epoch, after: sequence, sequence: sequence + 1,
+            deltas: ByteSlice(bytes), facts: facts)
     }
 }

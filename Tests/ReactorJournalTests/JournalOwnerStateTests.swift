@@ -1,3 +1,4 @@
+import ReactorBytes
 import Testing
 
 @testable import ReactorJournal
@@ -7,9 +8,9 @@ struct JournalOwnerStateTests {
     private static let start = JournalPosition(
         number: 3, epoch: 7, sequence: 10, time: 5, chain: 9)
 
-    private static func batch(_ turn: UInt64, after: UInt64) -> JournalBatch {
-        JournalBatch(
-            turn: turn, epoch: 7, after: after, sequence: after + 2, bytes: [], range: 0..<0)
+    private static func batch(_ turn: UInt64, after: UInt64) -> Batch {
+        Batch(
+            turn: turn, epoch: 7, after: after, sequence: after + 2)
     }
 
     @Test("a batch moves the end by one row and to its own sequence")

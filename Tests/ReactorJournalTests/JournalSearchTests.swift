@@ -1,3 +1,4 @@
+import ReactorBytes
 import Testing
 
 @testable import ReactorJournal
@@ -12,9 +13,9 @@ struct JournalSearchTests {
             var after = after
             for count in [2, 0, 1, 3, 0, 0, 1, 1, 2, 3, 0] as [UInt64] {
                 journal.append(
-                    JournalBatch(
+                    Batch(
                         turn: journal.lastNumber + 1, epoch: epoch, after: after,
-                        sequence: after + count, bytes: [], range: 0..<0))
+                        sequence: after + count))
                 after += count
             }
         }

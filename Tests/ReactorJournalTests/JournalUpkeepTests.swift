@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 import Testing
 
@@ -112,7 +113,7 @@ struct JournalUpkeepTests {
         let before = files.map { rig.bytes(of: $0) }
         rig.appendNext(journal)
         journal.append(
-            JournalBatch(turn: 9, epoch: 9, after: 0, sequence: 1, bytes: [], range: 0..<0))
+            Batch(turn: 9, epoch: 9, after: 0, sequence: 1))
         #expect(throws: JournalError.self) { try rig.directory().health.check() }
         journal.close()
         #expect(files.map { rig.bytes(of: $0) } == before)

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorJournal
 import Testing
 
@@ -10,9 +11,8 @@ struct MemoryJournalTests {
         journal.onAppended = { appended.append($0) }
         for turn in 1...3 as ClosedRange<UInt64> {
             journal.append(
-                JournalBatch(
-                    turn: turn, epoch: 1, after: (turn - 1) * 10, sequence: turn * 10, bytes: [],
-                    range: 0..<0))
+                Batch(
+                    turn: turn, epoch: 1, after: (turn - 1) * 10, sequence: turn * 10))
         }
         #expect(appended == [1, 2, 3])
         #expect(journal.sequence == 30)

@@ -1,4 +1,5 @@
 import Foundation
+import ReactorBytes
 import ReactorThreads
 import TestPrograms
 import Testing
@@ -239,9 +240,8 @@ struct SQLiteJournalTests {
         rig.append(3, to: journal)
         for sequence in 4...6 as ClosedRange<UInt64> {
             journal.append(
-                JournalBatch(
-                    turn: sequence, epoch: 7, after: sequence * 2, sequence: sequence * 2 + 2,
-                    bytes: [], range: 0..<0))
+                Batch(
+                    turn: sequence, epoch: 7, after: sequence * 2, sequence: sequence * 2 + 2))
         }
         #expect(journal.lastNumber == 2)
         isFull.withLock { $0 = false }
@@ -423,7 +423,7 @@ struct SQLiteJournalTests {
         let journal = try rig.open()
         rig.append(1, to: journal)
         journal.append(
-            JournalBatch(turn: 2, epoch: 8, after: 100, sequence: 101, bytes: [], range: 0..<0))
+            Batch(turn: 2, epoch: 8, after: 100, sequence: 101))
         rig.run { rig.turns.last == 2 }
         journal.close()
         #expect(try rig.rows().map(\.epoch) == [7, 8])

@@ -1,4 +1,5 @@
 import Foundation
+import ReactorBytes
 import TestPrograms
 import Testing
 
@@ -12,9 +13,9 @@ struct StoredRowTests {
         for number in 1...rows {
             let frames = (0..<60).flatMap { Array("row \(number), frame \($0 % 3)".utf8) }
             journal.append(
-                JournalBatch(
+                Batch(
                     turn: number, epoch: 7, after: number - 1, sequence: number,
-                    bytes: [9] + frames, range: 1..<frames.count + 1, facts: frames + frames))
+                    deltas: ByteSlice([9] + frames, range: 1..<frames.count + 1), facts: frames + frames))
         }
         rig.run { rig.turns.last == rows }
         journal.close()
@@ -53,8 +54,8 @@ struct StoredRowTests {
     @Test("a batch that does not follow the last row is refused")
     func follows() throws {
         let position = JournalPosition(number: 4, epoch: 7, sequence: 9, time: 1, chain: 3)
-        let batch = JournalBatch(
-            turn: 1, epoch: 7, after: 8, sequence: 10, bytes: [], range: 0..<0)
+        let batch = Batch(
+            turn: 1, epoch: 7, after: 8, sequence: 10)
         let error = failure { _ = try StoredRow(batch, behind: position, at: 2, in: "file") }
         #expect(error?.damage?.row == 5 && error?.damage?.expected == "a batch after 9")
     }

@@ -43,7 +43,7 @@ struct SimulationTests {
         #expect(found.allSatisfy { !$0.isEmpty })
         let text = try #require(log.texts.first)
         #expect(text.contains("\"the till is never below zero\" does not hold after transaction"))
-        #expect(text.contains("seed 0 brings the same again"))
+        #expect(text.contains("seed 0 reproduces the run"))
         for seed in 0..<5 as Range<UInt64> {
             #expect(takeFromTill(seed: seed, isCareful: true, clients: 4) == [])
         }

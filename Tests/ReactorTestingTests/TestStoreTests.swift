@@ -93,7 +93,7 @@ struct TestStoreTests {
         store.send(.log("x")) { $0.log = ["x"] }
         store.finish()
         #expect(log.texts.count == 2)
-        #expect(log.texts[0].contains("nothing came: these effects run: search; the clock stands"))
+        #expect(log.texts[0].contains("no further transaction: these effects run: search; the time"))
         #expect(log.texts[1].contains("the test did not receive emission 2: /: {\"found\":\"A\"}"))
     }
 
@@ -185,8 +185,8 @@ struct TestStoreTests {
         store.finish()
         #expect(
             log.texts == [
-                "nothing stands at /nowhere", "/count is a Counter and no Till",
-                "no collection stands at /count",
+                "no reactor is at /nowhere", "/count is a Counter and no Till",
+                "no collection is at /count",
             ])
     }
 

@@ -1,4 +1,5 @@
 package import Logging
+import ReactorBytes
 package import ReactorCore
 import ReactorJournal
 import ReactorLoop
@@ -262,9 +263,8 @@ extension OfflineHistory {
             bell.ring()
         }
         journal.append(
-            JournalBatch(
-                turn: 1, epoch: epoch, after: sequence, sequence: sequence, bytes: [],
-                range: 0..<0, facts: writer.bytes))
+            Batch(
+                turn: 1, epoch: epoch, after: sequence, sequence: sequence, facts: writer.bytes))
         bell.wait()
         let number = journal.lastNumber
         journal.close()

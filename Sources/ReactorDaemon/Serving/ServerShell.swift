@@ -222,12 +222,7 @@ extension ServerShell {
         case .cut(let id): links.value[id]?.close()
         case .append(let batch):
             keeper?.countAppended(batch, at: turnTime)
-            journal.append(
-                JournalBatch(
-                    turn: batch.turn, epoch: batch.epoch, after: batch.after,
-                    sequence: batch.sequence, bytes: batch.deltas.storage,
-                    range: batch.deltas.range, facts: batch.facts,
-                    isDurable: batch.isDurable))
+            journal.append(batch)
         case .readHistory(let question):
             guard let router else {
                 return server.answer(question.number, with: nil, at: turnTime)

@@ -1,3 +1,5 @@
+import ReactorBytes
+
 /// A copy of a history, itself a data directory, made while the journal is being written.
 ///
 ///     let backup = try JournalBackup(of: directory, into: "/backup/monday")
@@ -79,9 +81,8 @@ package struct JournalBackup: Equatable, Sendable {
             let meta = MetaTable(db, in: file)
             let locator = try RowLocator(db, in: file)
             let end = try locator.position(of: locator.lastNumber())
-            let mark = JournalBatch(
-                turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence, bytes: [],
-                range: 0..<0)
+            let mark = Batch(
+                turn: 0, epoch: 0, after: end.sequence, sequence: end.sequence)
             let row = try StoredRow(mark, behind: end, at: end.time, in: file)
             try locator.table.append(row)
             try meta.setFloor(row.position.number, of: locator.instance)

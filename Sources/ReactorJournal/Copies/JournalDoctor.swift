@@ -1,3 +1,5 @@
+import ReactorBytes
+
 /// Examines a data directory, and copies its undamaged part elsewhere.
 ///
 /// *Place*: `reactord doctor`. The directory is opened for reading and locked against daemons. Of
@@ -140,9 +142,8 @@ package struct JournalDoctor {
         try target.commit("salvaging into") { db in
             // Clients may have seen rows that are lost, so a daemon that continues from here must
             // begin a new epoch.
-            let mark = JournalBatch(
-                turn: 0, epoch: 0, after: run.end.sequence, sequence: run.end.sequence, bytes: [],
-                range: 0..<0)
+            let mark = Batch(
+                turn: 0, epoch: 0, after: run.end.sequence, sequence: run.end.sequence)
             let row = try StoredRow(mark, behind: run.end, at: run.end.time, in: target.file)
             try BatchTable(db, in: target.file).append(row)
             try MetaTable(db, in: target.file).setFloor(row.position.number, of: instance)

@@ -1,3 +1,5 @@
+import ReactorBytes
+
 /// A row as it is written: its columns, and its bytes, compressed if that saves space.
 struct StoredRow: Sendable {
     /// Bytes of a row as written.
@@ -33,7 +35,7 @@ struct StoredRow: Sendable {
 
     /// Creates the row of a batch after `position`. *Throws*: if the batch does not follow.
     init(
-        _ batch: JournalBatch, behind position: JournalPosition, at time: Int64, in file: String
+        _ batch: Batch, behind position: JournalPosition, at time: Int64, in file: String
     ) throws(JournalError) {
         guard batch.epoch != position.epoch || batch.after == position.sequence else {
             throw .damage(
@@ -46,11 +48,11 @@ struct StoredRow: Sendable {
             number: position.number + 1, epoch: batch.epoch, sequence: batch.sequence,
             time: time, chain: 0)
         next.chain = JournalRow.chain(
-            of: next, after: batch.after, batch.bytes.span.extracting(batch.range),
+            of: next, after: batch.after, batch.deltas.storage.span.extracting(batch.deltas.range),
             batch.facts.span, behind: position.chain)
         self.position = next
         after = batch.after
-        deltas = Blob(batch.bytes, batch.range)
+        deltas = Blob(batch.deltas.storage, batch.deltas.range)
         facts = Blob(batch.facts)
     }
 

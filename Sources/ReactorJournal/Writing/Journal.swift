@@ -1,3 +1,5 @@
+package import ReactorBytes
+
 /// Stores batches permanently.
 ///
 /// *Place*: the daemon passes each turn's batch to it, and releases the turn's outputs when the
@@ -12,7 +14,7 @@ package protocol Journal: AnyObject {
     var onFailed: ((JournalFailure) -> Void)? { get set }
 
     /// Takes a batch. Batches come in the order of their sequences, without gaps.
-    func append(_ batch: JournalBatch)
+    func append(_ batch: Batch)
 
     /// Accepts batches again after ``JournalFailure/full(turn:message:)``, continuing after the
     /// last stored batch.

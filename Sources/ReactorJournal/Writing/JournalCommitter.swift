@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 
 /// Commits batches; all waiting batches form one transaction.
@@ -7,7 +8,7 @@ import ReactorThreads
 final class JournalCommitter: Sendable {
     /// A request to the journal's thread.
     enum Order: Sendable {
-        case batch(JournalBatch)
+        case batch(Batch)
         case resume
         case stop
     }
@@ -108,7 +109,7 @@ final class JournalCommitter: Sendable {
     private func carryOut(_ orders: inout [Order], _ state: inout State) -> Bool {
         mailbox.drain(into: &orders)
         var isRunning = true
-        var waiting: [JournalBatch] = []
+        var waiting: [Batch] = []
         for order in orders {
             switch order {
             case .batch(let batch):
@@ -132,9 +133,9 @@ final class JournalCommitter: Sendable {
     /// A commit that does not wait for the disk takes 20 µs, as long as waking a thread. Commits
     /// that may wait go to the journal's thread: for the disk, another process's lock, a
     /// checkpoint, or many pages.
-    func commitAtOnce(_ batch: JournalBatch) -> Bool? {
+    func commitAtOnce(_ batch: Batch) -> Bool? {
         guard !isStrict, !batch.isDurable, tuning.faults.commit == nil,
-            batch.range.count + batch.facts.count <= tuning.atOnceByteCount
+            batch.deltas.count + batch.facts.count <= tuning.atOnceByteCount
         else { return nil }
         let result: Bool?? = state.withLockIfFree { state in
             guard state.status == .accepting, state.isBegun, !state.isWaiting, mailbox.isEmpty
@@ -147,7 +148,7 @@ final class JournalCommitter: Sendable {
         return result ?? nil
     }
 
-    private func commitAtOnce(_ batch: JournalBatch, _ state: inout State) -> Bool? {
+    private func commitAtOnce(_ batch: Batch, _ state: inout State) -> Bool? {
         do throws(JournalError) {
             let rows = try rows(of: [batch], &state)
             guard upkeep.pace.admit(rows[0].byteCount) else { return nil }
@@ -187,7 +188,7 @@ final class JournalCommitter: Sendable {
     }
 
     // Batches that cannot be stored are dropped, so `waiting` is empty afterwards in any case.
-    private func commit(_ waiting: inout [JournalBatch], _ state: inout State) {
+    private func commit(_ waiting: inout [Batch], _ state: inout State) {
         defer { waiting.removeAll(keepingCapacity: true) }
         guard state.status == .accepting, let first = waiting.first?.turn,
             let last = waiting.last?.turn
@@ -240,7 +241,7 @@ final class JournalCommitter: Sendable {
 
     // Packs rows outside the gate, so that no other thread waits for it.
     private func rows(
-        of batches: [JournalBatch], _ state: inout State
+        of batches: [Batch], _ state: inout State
     ) throws(JournalError) -> [StoredRow] {
         let position = state.position
         let time = state.clock.stamp(

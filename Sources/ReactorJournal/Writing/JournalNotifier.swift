@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorThreads
 
 /// The part of a journal's state that belongs to the owner's thread: where the journal ends, what it
@@ -26,7 +27,7 @@ final class JournalOwnerState {
     var last: JournalPosition { end }
 
     /// Moves the end behind a batch. *Traps*: if the batch does not follow.
-    func accept(_ batch: JournalBatch) {
+    func accept(_ batch: Batch) {
         precondition(
             batch.epoch != end.epoch || batch.after == end.sequence,
             "batch of turn \(batch.turn) starts after \(batch.after), expected \(end.sequence)")

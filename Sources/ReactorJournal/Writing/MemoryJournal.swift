@@ -1,3 +1,5 @@
+package import ReactorBytes
+
 /// The journal of a daemon without a data directory: it stores nothing and reports every batch as
 /// appended at once.
 ///
@@ -17,7 +19,7 @@ package final class MemoryJournal: Journal {
     /// Starts after the transaction `sequence`.
     package init(after sequence: UInt64 = 0) { lastSequence = sequence }
 
-    package func append(_ batch: JournalBatch) {
+    package func append(_ batch: Batch) {
         precondition(
             batch.after == lastSequence,
             "batch of turn \(batch.turn) starts after \(batch.after), expected \(lastSequence)")

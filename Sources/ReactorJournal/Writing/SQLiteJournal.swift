@@ -1,3 +1,4 @@
+package import ReactorBytes
 import ReactorThreads
 
 /// A journal on disk: a SQLite database in a data directory, committed on its own thread.
@@ -81,7 +82,7 @@ package final class SQLiteJournal: Journal {
 
     deinit { close() }
 
-    package func append(_ batch: JournalBatch) {
+    package func append(_ batch: Batch) {
         // A batch cannot follow one that was dropped.
         guard !owner.isFailed else { return }
         owner.accept(batch)

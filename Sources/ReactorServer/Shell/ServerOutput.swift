@@ -2,24 +2,6 @@ public import ReactorBytes
 public import ReactorCore
 public import ReactorWire
 
-/// A turn's mutations, committed together.
-public struct Batch: Sendable {
-    /// The turn of the batch: the argument of ``Server/appended(_:at:)``.
-    public let turn: UInt64
-    /// The history that the sequences are of.
-    package let epoch: UInt64
-    /// Sequence of the last transaction before the batch.
-    package let after: UInt64
-    /// Sequence of the batch's last transaction.
-    package let sequence: UInt64
-    /// Delta frames, exactly as subscribers get them.
-    package let deltas: ByteSlice
-    /// The turn's ``TurnFact``s; empty if no history is kept.
-    package let facts: [UInt8]
-    /// Whether a client was promised that it survives a power cut.
-    package var isDurable = false
-}
-
 /// An order from the server to its shell.
 public enum ServerOutput: Sendable {
     /// Write these bytes, in one vectored write; then say ``Server/written(_:at:)``.

@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorServer
 
 /// The random choices of a simulated world: how long bytes travel, and which disturbance comes next.

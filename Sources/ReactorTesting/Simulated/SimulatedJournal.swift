@@ -1,6 +1,6 @@
-import ReactorBytes
+package import ReactorBytes
 import ReactorCore
-package import ReactorServer
+import ReactorServer
 
 /// A journal with snapshots in memory, whose crashes lose data as a disk would.
 ///

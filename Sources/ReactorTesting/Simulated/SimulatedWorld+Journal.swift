@@ -1,3 +1,4 @@
+import ReactorBytes
 package import ReactorCore
 package import ReactorServer
 

@@ -1,4 +1,4 @@
-import ReactorBytes
+package import ReactorBytes
 package import ReactorClient
 package import ReactorCore
 package import ReactorServer

@@ -185,8 +185,8 @@ extension Simulation {
 
     private func text(_ first: String, _ count: Int, _ steps: Int) -> String {
         "\(first)\n(\(count) findings; \(sentCount) of \(steps) actions by \(members.count) clients, "
-            + "\(world.resets) broken connections, \(world.restarts) restarts; seed \(seed) brings "
-            + "the same again)"
+            + "\(world.resets) broken connections, \(world.restarts) restarts; seed \(seed) "
+            + "reproduces the run)"
     }
 
     private func begin() {

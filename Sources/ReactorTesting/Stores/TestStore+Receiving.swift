@@ -35,7 +35,7 @@ extension TestStore {
         let text = WireValue.texts(of: action.wireBytes())
         guard let step = next("the follower \(text)", at: place) else { return }
         if step.actions.map({ $0.wireBytes() }) != [action.wireBytes()] {
-            report("the follower \(text) was expected, and \(step.text) came", at: place)
+            report("the follower \(text) was expected, got \(step.text)", at: place)
         }
         account(for: root, mutations, change, after: text, at: place)
     }
@@ -49,8 +49,8 @@ extension TestStore {
         let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
         if pending.takeProblem(containing: part) { return }
         let problems = pending.problems
-        let text = problems.isEmpty ? "nothing went wrong" : problems.joined(separator: "; ")
-        report("\"\(part)\" was expected to go wrong: \(text)", at: place)
+        let text = problems.isEmpty ? "there were no errors" : problems.joined(separator: "; ")
+        report("\"\(part)\" was expected as an error: \(text)", at: place)
     }
 
     /// Accounts for everything that has happened so far.
@@ -68,7 +68,7 @@ extension TestStore {
         guard let step = next(text, at: place) else { return }
         if !step.actions.isEmpty {
             report(
-                "\(text) was expected of an effect, and \(step.text) came: "
+                "\(text) was expected of an effect, got \(step.text): "
                     + "receive(follower:) accounts for it", at: place)
         }
         account(for: node, [mutation], change, after: text, at: place)
@@ -82,9 +82,9 @@ extension TestStore {
             let hint =
                 running.isEmpty
                 ? "no effect runs"
-                : "these effects run: \(running.joined(separator: ", ")); the clock stands at "
+                : "these effects run: \(running.joined(separator: ", ")); the time is "
                     + "\(clock.now.offset)"
-            report("\(text) was expected, and nothing came: \(hint)", at: place)
+            report("\(text) was expected, and there is no further transaction: \(hint)", at: place)
             return nil
         }
         return step
@@ -127,7 +127,7 @@ extension TestStore {
         let place = CodePlace(fileID: fileID, filePath: filePath, line: line, column: column)
         guard let node = (try? SlicePath(path)).flatMap({ tree.node(at: $0) }),
             node.isCollection
-        else { return report("no collection stands at \(path)", at: place) }
+        else { return report("no collection is at \(path)", at: place) }
         _ = pending.takeChange(of: node)
         let got = node.children.keys.sorted()
         if got != keys {

@@ -51,7 +51,7 @@ extension TestStore {
                 report("\(text) is rejected, with \(rejection) and not with \(code)", at: place)
             }
         case .failed(.decode(let error)):
-            report("\(text) is not read as an action: \(error)", at: place)
+            report("\(text) cannot be decoded as an action: \(error)", at: place)
         case .applied(let sequence), .replied(let sequence, _), .accepted(let sequence),
             .deferred(let sequence):
             report("\(text) is applied, and not rejected with \(code)", at: place)
@@ -120,7 +120,7 @@ extension StepFailure {
     /// The reason why the action was not applied.
     fileprivate var reason: String {
         switch self {
-        case .decode(let error): "it is not read as an action: \(error)"
+        case .decode(let error): "it cannot be decoded as an action: \(error)"
         case .rejected(let rejection): "rejected, \(rejection)"
         }
     }
@@ -133,7 +133,7 @@ extension TestStore {
         _ type: C.Type, at path: String, _ place: CodePlace
     ) -> Node<C>? {
         let node = (try? SlicePath(path)).flatMap { tree.node(at: $0) }
-        if node == nil { report("nothing stands at \(path)", at: place) }
+        if node == nil { report("no reactor is at \(path)", at: place) }
         guard let node else { return nil }
         guard let typed = node as? Node<C> else {
             report("\(path) is a \(node.reactorName) and no \(type)", at: place)
@@ -169,7 +169,7 @@ extension TestStore {
                 "\(text) led to another state of \(node.path)\n"
                     + Difference(expected: bytes, got: after).text, at: place)
         } catch {
-            report("the state of \(node.path) is not read back: \(error)", at: place)
+            report("the state of \(node.path) cannot be decoded: \(error)", at: place)
         }
     }
 }

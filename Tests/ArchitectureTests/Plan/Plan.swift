@@ -155,7 +155,8 @@ enum Plan {
             tests: []),
         Room("sign", floor: 7, rooms: ["GuestbookCore", "ReactorClient"], tests: []),
         Room(
-            "journal-writer", floor: 4, rooms: ["ReactorJournal", "ReactorThreads"],
+            "journal-writer", floor: 4,
+            rooms: ["ReactorBytes", "ReactorJournal", "ReactorThreads"],
             system: ["Glibc"], tests: []),
         Room(
             "client-writer", floor: 4, rooms: ["ReactorClient", "StockReactors"],

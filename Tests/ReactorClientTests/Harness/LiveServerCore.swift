@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorDaemon
 import ReactorJournal
@@ -87,7 +88,7 @@ private final class HeldJournal: Journal {
     var isHolding = false
     private var held: [UInt64] = []
 
-    func append(_ batch: JournalBatch) {
+    func append(_ batch: Batch) {
         if isHolding { held.append(batch.turn) } else { onAppended?(batch.turn) }
     }
 

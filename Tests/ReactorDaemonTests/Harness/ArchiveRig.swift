@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorCore
 import ReactorJournal
 import ReactorThreads
@@ -75,9 +76,9 @@ final class ArchiveRig: Sendable {
         writer.endFrame(at: frame)
         let bytes = writer.bytes
         journal.open().append(
-            JournalBatch(
+            Batch(
                 turn: sequence, epoch: epoch, after: sequence - 1, sequence: sequence,
-                bytes: bytes, range: 0..<bytes.count))
+                deltas: ByteSlice(bytes)))
         appended.wait()
         archive.appended()
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ReactorBytes
 import ReactorThreads
 import TestPrograms
 
@@ -67,9 +68,9 @@ final class JournalRig {
         let number = journal.lastNumber + 1
         let bytes = Self.deltas(number, padding: padding)
         journal.append(
-            JournalBatch(
+            Batch(
                 turn: number, epoch: epoch, after: (number - 1) * 2, sequence: number * 2,
-                bytes: [0] + bytes, range: 1..<bytes.count + 1, facts: Self.facts(number),
+                deltas: ByteSlice([0] + bytes, range: 1..<bytes.count + 1), facts: Self.facts(number),
                 isDurable: isDurable))
     }
 

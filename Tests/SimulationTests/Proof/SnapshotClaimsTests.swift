@@ -1,3 +1,4 @@
+import ReactorBytes
 import ReactorTesting
 import ReactorWire
 import Testing

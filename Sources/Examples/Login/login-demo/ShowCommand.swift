@@ -6,7 +6,7 @@ import ReactorClient
 /// `login-demo show`: prints the form after every change, until a person logs in.
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show the form live, whoever types.")
+        commandName: "show", abstract: "Show the form after every change.")
 
     @Option(help: "The daemon's socket; without it the usual places are tried.")
     var socket: String?

@@ -17,7 +17,7 @@ struct SearchCommand: AsyncParsableCommand {
         var shown = ""
         for await state in tracker.states() {
             guard state.search.text == text else {
-                throw Complaint("somebody looks for \(state.search.text) instead")
+                throw Complaint("another client searches for \(state.search.text)")
             }
             if state.searchText != shown { StandardOutput.write(state.searchText) }
             shown = state.searchText

@@ -15,7 +15,8 @@ struct StoredRowTests {
             journal.append(
                 Batch(
                     turn: number, epoch: 7, after: number - 1, sequence: number,
-                    deltas: ByteSlice([9] + frames, range: 1..<frames.count + 1), facts: frames + frames))
+                    deltas: ByteSlice([9] + frames, range: 1..<frames.count + 1),
+                    facts: frames + frames))
         }
         rig.run { rig.turns.last == rows }
         journal.close()

@@ -93,7 +93,8 @@ struct TestStoreTests {
         store.send(.log("x")) { $0.log = ["x"] }
         store.finish()
         #expect(log.texts.count == 2)
-        #expect(log.texts[0].contains("no further transaction: these effects run: search; the time"))
+        #expect(
+            log.texts[0].contains("no further transaction: these effects run: search; the time"))
         #expect(log.texts[1].contains("the test did not receive emission 2: /: {\"found\":\"A\"}"))
     }
 

@@ -70,7 +70,8 @@ final class JournalRig {
         journal.append(
             Batch(
                 turn: number, epoch: epoch, after: (number - 1) * 2, sequence: number * 2,
-                deltas: ByteSlice([0] + bytes, range: 1..<bytes.count + 1), facts: Self.facts(number),
+                deltas: ByteSlice([0] + bytes, range: 1..<bytes.count + 1),
+                facts: Self.facts(number),
                 isDurable: isDurable))
     }
 

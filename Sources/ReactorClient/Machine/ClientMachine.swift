@@ -273,8 +273,8 @@ extension ClientMachine {
         inbound.value.resync(following.value.wasLive)
         let next = link.value.lose(random)
         for sink in sinks { sink.setLive(false) }
-        // Subscriptions that ended behind the last mark report it; an observer may end the client.
         carryOutFollowing()
+        // An observer may have ended the client.
         guard link.value.end == nil else { return }
         follow(next)
         if wasLive, link.value.end == nil { tellPhase() }

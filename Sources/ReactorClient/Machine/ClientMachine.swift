@@ -19,8 +19,7 @@ import ReactorThreads
 public final class ClientMachine {
     /// The options of this client.
     package let options: ClientOptions
-    /// Receives news of actions whose outcome has arrived before: the action's ordinal, and the
-    /// news.
+    /// Receives news of actions behind their outcomes: the action's ordinal, and the news.
     package var onNotice: ((UInt64, Notice) -> Void)?
     /// Called when the daemon has lost a part of its history: with the revision that mirrors
     /// showed, and the revision that they show now.

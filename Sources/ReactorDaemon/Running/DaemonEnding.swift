@@ -19,11 +19,9 @@ final class EndingSignals {
         held = HeldSignals(Self.all)
     }
 
-    /// Takes a signal that arrived during the start, if there is one.
-    func take() -> Signal? {
-        precondition(!isListening, "the signals are passed to the loop")
-        return held.take()
-    }
+    /// Takes a signal that arrived during the start, if there is one. Later the loop receives them,
+    /// also while a full disk makes the daemon replay its history again.
+    func take() -> Signal? { isListening ? nil : held.take() }
 
     /// Calls `onSignal` for each signal from now on, also for those that were held back.
     func listen(

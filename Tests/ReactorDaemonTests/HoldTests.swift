@@ -164,7 +164,7 @@ struct HoldTests {
         let third = try await reactorctl("dispatch", "/team/lock", wait, "--timeout", "200ms")
         #expect(third.code == 75 && third.errors.contains("within 200ms"))
         let line = try await reactorctl(
-            "dispatch", "/team/lock", "-", "--timeout", "200ms", input: wait + "\n")
+            "dispatch", "/team/lock", "-", "--timeout", "3s", input: wait + "\n")
         #expect(line.code == 75 && line.output.contains(#""unknown":1"#))
         _ = try reactorctl.daemon.directory.write("", to: "go")
         #expect(await holder.ended() == .exited(0))

@@ -29,9 +29,9 @@ let package = Package(
         .executableTarget(
             name: "ReactorBench",
             dependencies: [
-                "CBench", reactord("ReactorClient"), reactord("ReactorCore"),
-                reactord("ReactorLoop"), reactord("ReactorServer"), reactord("ReactorWire"),
-                reactord("StockReactors"),
+                "CBench", reactord("ReactorBytes"), reactord("ReactorClient"),
+                reactord("ReactorCore"), reactord("ReactorLoop"), reactord("ReactorServer"),
+                reactord("ReactorWire"), reactord("StockReactors"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ReactorBytes
 import ReactorCore
 import ReactorServer
 import ReactorWire

@@ -17,7 +17,7 @@ public struct SliceCapture: Sendable {
     }
 
     /// Encodes the captured value. *Cost*: O(slice size).
-    package func encode() -> SliceEncoding {
+    public func encode() -> SliceEncoding {
         var writer = WireWriter()
         let isThere = write(&writer) == .found
         if !isThere { writer.removeAll() }

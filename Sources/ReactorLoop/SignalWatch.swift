@@ -8,7 +8,7 @@ package enum SignalWatch {
     /// Calls `body` when one of the signals arrives; the signal then ends the process as it would
     /// have done without this call. Signals that the process was started to ignore stay ignored.
     ///
-    /// Runs `body` on a thread of its own, which lasts as long as the process. Without such a
+    /// Runs `body` on a separate thread, which lasts as long as the process. Without such a
     /// thread the signals end the process at once.
     package static func start(_ body: @escaping @Sendable (Signal) -> Void) {
         _ = try? WorkThread(name: "signals") {

@@ -69,7 +69,7 @@ package struct StandardStream: Sendable {
     /// *Throws*: like ``write(_:)``.
     package func write(text: String) throws(CallFailure) { try write(Array(text.utf8)) }
 
-    /// Calls `action` on a thread of its own once this pipe has no reader any more, even without a
+    /// Calls `action` on a separate thread once this pipe has no reader any more, even without a
     /// write. Does nothing if the stream is not a pipe: a terminal or a file has no readers that
     /// end. *C*: `fstat`, `poll`.
     package func whenReaderEnds(_ action: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes lines to a descriptor on a thread of its own, so that no caller waits for the reader.
+/// Writes lines to a descriptor on a separate thread, so that no caller waits for the reader.
 ///
 /// *Place*: between a daemon's log and its standard error, whose reader may stop reading. Up to
 /// ``byteCountMax`` bytes wait for the reader; further lines are dropped and counted, and the count

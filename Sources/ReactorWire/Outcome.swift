@@ -6,7 +6,7 @@ public enum Outcome: Equatable, Sendable {
     /// released what it owned.
     case applied(sequence: UInt64, reply: WireEmbedded? = nil, ownerEnded: Bool = false)
     /// Applied as the transaction with this sequence, which passed the action to a stream of its
-    /// reactor. The outputs of the stream are transactions of their own.
+    /// reactor. The outputs of the stream are separate transactions.
     case accepted(sequence: UInt64)
     /// Refused by the reactor or the system; nothing has changed.
     case rejected(code: String, message: String)

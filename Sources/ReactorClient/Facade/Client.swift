@@ -13,7 +13,7 @@ import ReactorThreads
 /// applied once. The client ends with ``close()``, or with the last reference to it and to its
 /// mirrors.
 ///
-/// *Place*: a facade over a ``LoopClient`` on a thread of its own. *Owner*: any thread. In a
+/// *Place*: a facade over a ``LoopClient`` on a separate thread. *Owner*: any thread. In a
 /// process that was forked after ``connect(to:options:)``, calls throw
 /// ``ClientError/forked(pid:)``.
 public final class Client: Sendable {
@@ -151,7 +151,7 @@ public final class Client: Sendable {
 }
 
 extension PortShell {
-    /// Makes a client on a loop with a thread of its own; the client's end also ends loop and
+    /// Makes a client on a loop with a separate thread; the client's end also ends loop and
     /// thread.
     fileprivate static func loop(
         _ core: Confined<LoopClient>, _ handle: LoopHandle

@@ -159,7 +159,7 @@ extension Outbox {
         return delivery
     }
 
-    /// Records as applied an action with an outcome frame of its own.
+    /// Records as applied an action with a separate outcome frame.
     mutating func apply(_ ordinal: UInt64) { applied = max(applied, ordinal) }
 
     /// Concludes an action whose effects have ended; `nil` if it was concluded before, on an

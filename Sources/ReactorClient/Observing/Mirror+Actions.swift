@@ -244,7 +244,7 @@ extension Mirror {
                         _ = await dispatch(action)
                     }
                 } catch {
-                    // A failed sequence ends the input like one that ended.
+                    // A failed sequence ends the input, as a finished sequence does.
                 }
             })
     }

@@ -25,7 +25,7 @@ public final class Mirror<R: Reactor>: Observable, Sendable {
     @usableFromInline var changed: ChangeSignal { notices.changed }
     let shared: SharedState
     let sagas: MirrorSagas<R>
-    /// The port that actions go to; absent in a client without a thread of its own.
+    /// The port that actions go to; absent in a client without its own thread.
     let port: ActionPort?
     let hold: NodeHold?
 

@@ -9,7 +9,7 @@ import ReactorThreads
 final class MirrorNotices: Sendable {
     /// Signals every change that observers receive, and every change of the phase.
     @usableFromInline let changed = ChangeSignal()
-    /// One signal for each field with observers of its own, by its index.
+    /// One signal for each field that has observers, by its index.
     private let signals: [Int: ChangeSignal]
     /// Fields by the hashes of their key paths.
     private let fields: [Int: [Field]]

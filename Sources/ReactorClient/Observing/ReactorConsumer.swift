@@ -116,7 +116,7 @@ public final class BindingBag: Sendable {
                         await body(value)
                     }
                 } catch {
-                    // A failed sequence ends like one that ended.
+                    // A failed sequence ends as a finished sequence does.
                 }
             })
     }

@@ -107,7 +107,7 @@ final class WatchSink: SliceSink {
     private struct Staged {
         var held: HeldValue
         var sequence: UInt64
-        /// Whether the value differs from the one that took effect last, if that is known.
+        /// Whether the value differs from the value that took effect last, if that is known.
         var isDifferent: Bool?
     }
 

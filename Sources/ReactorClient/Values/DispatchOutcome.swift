@@ -10,7 +10,7 @@ public enum DispatchOutcome<Reply: Sendable>: Sendable {
     /// released: join or acquire again.
     case ownerEnded(Revision, reply: Reply?)
     /// Applied as the transaction with this revision, and passed to a stream of its reactor; the
-    /// stream's results come later, as transactions of their own.
+    /// stream's results come later, as separate transactions.
     case accepted(Revision)
     /// Refused by the reactor or by the system before any change.
     case rejected(Rejection)

@@ -8,7 +8,7 @@
 ///
 /// On the wire a field is its name, since key paths cannot be encoded.
 public protocol BindableState: WireCodable, Sendable {
-    /// The fields that clients may write, each under a name of its own.
+    /// The fields that clients may write, each under its own name.
     static var bindableFields: [BindableField<Self>] { get }
 }
 

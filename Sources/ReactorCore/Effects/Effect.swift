@@ -1,7 +1,7 @@
 /// Asynchronous work that a reactor asks for.
 ///
 /// It starts once the transaction that asked for it is committed, and runs in the daemon only. Each
-/// mutation that it emits is a transaction of its own. The tree drops what a cancelled effect still
+/// mutation that it emits is a separate transaction. The tree drops what a cancelled effect still
 /// emits. An effect that throws ends; its earlier mutations stay, and the error goes to
 /// ``Reactor/error(_:action:state:)``.
 public struct Effect<Mutation: Sendable>: Sendable {
@@ -112,7 +112,7 @@ public struct Emit<Mutation: Sendable>: Sendable {
     /// The mutation to emit, given the state at the time of delivery.
     typealias Decide = @Sendable (_ state: any Sendable) -> Mutation?
 
-    /// Emits a mutation, applied as a transaction of its own, in the order of the calls.
+    /// Emits a mutation, applied as a separate transaction, in the order of the calls.
     public func callAsFunction(_ mutation: Mutation) { deliver { _ in mutation } }
 
     /// Emits a mutation and ends the effect in one transaction, so that the report of a durable

@@ -129,7 +129,7 @@ public struct Context<R: Reactor> {
 
     // MARK: Followers
 
-    /// Dispatches an action to the node at `path` as a transaction of its own, after this one is
+    /// Dispatches an action to the node at `path` as a separate transaction, after this one is
     /// complete and before any other client's action.
     public func dispatch(_ path: SlicePath, _ action: some WireCodable) {
         turn.transaction.wishes.follow(path, WireEmbedded(action))

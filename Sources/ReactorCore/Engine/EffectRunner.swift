@@ -163,7 +163,7 @@ final class EffectRunner {
     }
 
     /// Runs `job` on the tree's isolation after `pause`, unless `node` is gone by then; each action
-    /// that it dispatches is a transaction of its own. Returns `nil` at the limit of waiting jobs.
+    /// that it dispatches is a separate transaction. Returns `nil` at the limit of waiting jobs.
     func run<R: Reactor>(
         _ job: @escaping () -> Void, after pause: Duration, for node: Node<R>, origin: Origin
     ) -> EffectID? {

@@ -5,7 +5,7 @@
 ///     }
 ///
 /// It runs in the action's transaction, after the reduce and before the commit. Actions that it
-/// dispatches are followers: transactions of their own, right after this one. It sees the state
+/// dispatches are followers: separate transactions, right after this one. It sees the state
 /// that the action led to, and misses no change.
 ///
 /// A value of this type is a recipe: each reactor that it is added to gets its own timers and
@@ -15,7 +15,7 @@ public struct Middleware<R: Reactor> {
     /// Reads the state at the time of the call.
     public typealias GetState = () -> R.State
     /// Dispatches an action. Called while the middleware runs, it adds a follower of the observed
-    /// action; called later, from any task or thread, it starts a transaction of its own.
+    /// action; called later, from any task or thread, it starts a separate transaction.
     public typealias Dispatch = @Sendable (R.Action) -> Void
 
     /// The function that runs for each action.

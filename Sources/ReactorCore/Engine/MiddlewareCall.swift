@@ -126,7 +126,7 @@ final class MiddlewareOutlet<R: Reactor>: Sendable {
     }
 
     /// Receives an action from the run numbered `run`: a follower while that run lasts, afterwards
-    /// a transaction of its own, unless `isOver` has been raised.
+    /// a separate transaction, unless `isOver` has been raised.
     func dispatch(_ action: R.Action, from run: UInt64, _ origin: Origin, unless isOver: Flag) {
         let action = WireEmbedded(action)
         let follows = state.withLock { state in

@@ -64,7 +64,7 @@ public struct Mutations<Mutation: Sendable> {
     @_disfavoredOverload
     public init(sync mutation: Mutation) { self.init(.one(mutation)) }
 
-    /// One synchronous mutation, then effects whose emissions are transactions of their own.
+    /// One synchronous mutation, then effects whose emissions are separate transactions.
     @_disfavoredOverload
     public init(sync mutation: Mutation, async effects: Effect<Mutation>...) {
         self.init(.one(mutation), extras: Extras(effects: effects))
@@ -74,7 +74,7 @@ public struct Mutations<Mutation: Sendable> {
     @inlinable
     public init(sync mutations: [Mutation]) { self.init(.many(mutations)) }
 
-    /// Synchronous mutations, then effects whose emissions are transactions of their own.
+    /// Synchronous mutations, then effects whose emissions are separate transactions.
     public init(sync mutations: [Mutation] = [], async effects: Effect<Mutation>...) {
         self.init(
             mutations.isEmpty ? .none : .many(mutations), extras: Extras(effects: effects))

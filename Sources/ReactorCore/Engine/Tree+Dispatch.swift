@@ -4,7 +4,7 @@ public enum DispatchResult: Sendable {
     case applied(sequence: UInt64)
     /// Applied, with a reply.
     case replied(sequence: UInt64, WireEmbedded)
-    /// Applied, and passed to a stream of its reactor, whose outputs are transactions of their own.
+    /// Applied, and passed to a stream of its reactor, whose outputs are separate transactions.
     case accepted(sequence: UInt64)
     /// Applied; the answer follows later, as a ``Resolution``.
     case deferred(sequence: UInt64)
@@ -90,7 +90,7 @@ extension Tree {
         return isAccepted ? .accepted(sequence: sequence) : .applied(sequence: sequence)
     }
 
-    /// Runs queued followers, each as a transaction of its own. The followers of a follower go to
+    /// Runs queued followers, each as a separate transaction. The followers of a follower go to
     /// the end of the queue.
     func runFollowers() {
         let followers = turn.followers
@@ -105,7 +105,7 @@ extension Tree {
         }
     }
 
-    /// Dispatches an action that no client waits for, as a transaction of its own. Returns whether
+    /// Dispatches an action that no client waits for, as a separate transaction. Returns whether
     /// it was refused as `BUSY`.
     @discardableResult
     func dispatch(_ action: WireEmbedded, to path: SlicePath, origin: Origin) -> Bool {
@@ -270,7 +270,7 @@ extension Tree {
             return .failed(.rejected(rejection))
         }
         turn.undo.endWeighing()
-        // Followers are transactions of their own, and need no undo steps.
+        // Followers are separate transactions, and need no undo steps.
         turn.endReversible()
         turn.transaction.name(nil)
         if !mayWait { turn.refuseWaits(false) }

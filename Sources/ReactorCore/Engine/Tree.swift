@@ -69,7 +69,7 @@ public final class Tree {
         }
     }
 
-    /// Starts every reactor, parents before children, each in a transaction of its own.
+    /// Starts every reactor, parents before children, each in a separate transaction.
     ///
     /// The owner of an authoritative tree calls it once; replicas and previews never do.
     public func open() {

@@ -92,7 +92,7 @@ public struct StateWriter<State: WireCodable & Sendable>: Sendable {
     /// The tree's clock.
     public var clock: TreeClock { emit.clock }
 
-    /// Changes the state at its current value, as a transaction of its own, in the order of the
+    /// Changes the state at its current value, as a separate transaction, in the order of the
     /// calls. No write of another handler is lost.
     public func callAsFunction(_ change: @escaping @Sendable (inout State) -> Void) {
         emit.deciding { (state: State) in

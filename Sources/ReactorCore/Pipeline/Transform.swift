@@ -7,7 +7,7 @@
 /// The tree reads a reactor's transforms once, when it mounts the reactor; a transform without
 /// stages costs nothing. The stages are plain functions that run inside the transaction, so that
 /// "applied" keeps its meaning. Stages that need time (a debounce, a throttle) go into
-/// ``stream(_:)``: each output of a stream is a transaction of its own, and the result of the
+/// ``stream(_:)``: each output of a stream is a separate transaction, and the result of the
 /// dispatch is *accepted*: applied, without having done anything yet.
 ///
 /// *Owner*: built and run on the tree's isolation.
@@ -92,7 +92,7 @@ public struct Transform<Value: Sendable> {
             })
     }
 
-    /// Adds the elements of `source`, each as a transaction of its own.
+    /// Adds the elements of `source`, each as a separate transaction.
     ///
     /// The tree reads it from the start of the reactor until its removal, as fast as it applies the
     /// elements: at most ``CoreLimits/sourcedValuesMax`` of them wait. The end or failure of a

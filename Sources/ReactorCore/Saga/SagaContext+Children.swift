@@ -154,7 +154,7 @@ extension SagaContext {
     }
 
     // The compiler (6.3.1) infers Sendable closures for a pack only sometimes, and never among
-    // overloads. So this function has a name of its own, beside `all` for up to four members.
+    // overloads. So this function has its own name, beside `all` for up to four members.
     /// Starts any number of members, whose results may have different types, and waits for them.
     /// Returns their results, in the order of the members.
     ///

@@ -97,7 +97,7 @@ extension SagaContext {
     /// The function that runs for an action.
     public typealias Handler<Payload> = @Sendable (SagaContext, Payload) async throws -> Void
 
-    /// Runs `body` for every matching action, each as a saga of its own: see
+    /// Runs `body` for every matching action, each as a separate saga: see
     /// ``SagaSource/takeEvery(_:do:)``.
     @discardableResult
     public func takeEvery<Payload: Sendable>(

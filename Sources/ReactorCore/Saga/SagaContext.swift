@@ -80,7 +80,7 @@ extension SagaContext {
         }
     }
 
-    /// Dispatches an action as a transaction of its own, and returns when it is committed.
+    /// Dispatches an action as a separate transaction, and returns when it is committed.
     ///
     /// The next take sees the consequences, followers included, but not the action itself.
     /// *Throws*: ``Rejection`` if the action was refused.
@@ -159,7 +159,7 @@ extension SagaContext {
         }
     }
 
-    /// Runs a block as a task of its own, and returns its result.
+    /// Runs a block as a separate task, and returns its result.
     ///
     /// Cancelling the saga cancels the block, and does not wait for it.
     public func async<Value: Sendable>(

@@ -2,7 +2,7 @@ import ReactorThreads
 
 // MARK: - Handlers
 extension SagaSource {
-    /// Runs `body` for every matching element, each as a saga of its own; the runs are concurrent.
+    /// Runs `body` for every matching element, each as a separate saga; the runs are concurrent.
     ///
     /// The handler is called on the tree's isolation for each element: none is lost, and none is
     /// buffered. It sees elements from the saga's last resumption on, until its handle or this saga

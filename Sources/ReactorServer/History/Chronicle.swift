@@ -197,7 +197,7 @@ extension Chronicle {
         record(arrivalOf: header.number, nodes[...], writer.bytes, result, session, caller)
     }
 
-    /// Writes that an action came, in a frame of its own.
+    /// Writes that an action came, in a separate frame.
     func record(
         arrivalOf ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: Span<UInt8>,
         _ result: DispatchResult, _ session: Session, _ caller: Caller

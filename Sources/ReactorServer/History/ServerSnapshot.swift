@@ -13,7 +13,7 @@ import ReactorWire
 /// It begins, and is completed, right after a turn is sealed, before an action of the next turn:
 /// otherwise it would hold state that no batch before it has.
 ///
-/// *Place*: a shell hands the parts to a journal, which encodes them on a thread of its own. The
+/// *Place*: a shell hands the parts to a journal, which encodes them on a separate thread. The
 /// snapshot may be used once the journal holds every batch up to ``lastTurn``. *Owner*: the
 /// server's thread.
 public final class ServerSnapshot {

@@ -14,7 +14,7 @@ package enum TurnFact: Equatable, Sendable {
         by: ActionSource, ordinal: UInt64, sequence: UInt64, count: UInt64, nodes: [NodeAlias],
         frames: [UInt8])
     /// An action arrived that is not part of a run; `frame` is its frame as it arrived. Its outcome
-    /// follows as a fact of its own, in this turn or a later one.
+    /// follows as a separate fact, in this turn or a later one.
     case action(by: ActionSource, ordinal: UInt64, nodes: [NodeAlias], frame: [UInt8])
     /// A refused action arrived that was larger than ``ServerLimits/refusedBytesMax``: `frame`
     /// of ``action(by:ordinal:nodes:frame:)`` had `byteCount` bytes with this `WireChecksum`.

@@ -58,7 +58,7 @@ public final class Stub<R: Reactor>: Reactor, Sendable {
     /// Sets the closure that answers further actions.
     public func answer(_ answer: @escaping Answer) { record.withLock { $0.answer = answer } }
 
-    /// Replaces the state, in a transaction of its own, as soon as the daemon runs it.
+    /// Replaces the state, in a separate transaction, as soon as the daemon runs it.
     public func force(_ state: R.State) {
         let ways = record.withLock { record in
             if record.ways.isEmpty { record.early = state }

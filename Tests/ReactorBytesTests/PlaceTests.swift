@@ -31,4 +31,27 @@ struct PlaceTests {
         }
         #expect(ended == [1, 2])
     }
+
+    @Test("a read may overlap with another read")
+    func reads() {
+        let place = Place([1, 2])
+        func sum(_ values: borrowing [Int]) -> Int { values.count + place.value.count }
+        #expect(sum(place.value) == 4)
+    }
+
+    #if DEBUG
+        @Test("a change that overlaps with another access traps in a debug build")
+        func overlaps() async {
+            await #expect(processExitsWith: .failure) {
+                let place = Place([1])
+                func change(_ values: inout [Int]) { values.append(place.value.count) }
+                change(&place.value)
+            }
+            await #expect(processExitsWith: .failure) {
+                let place = Place([1])
+                func change(_ values: inout [Int]) { place.value.append(values.count) }
+                change(&place.value)
+            }
+        }
+    #endif
 }

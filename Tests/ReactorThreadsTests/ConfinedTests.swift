@@ -16,4 +16,13 @@ import Testing
         #expect(session.replies == 1)
         #expect(confined.open() === session)
     }
+
+    #if DEBUG
+        @Test("a debug build traps if a thread that does not own the value uses it")
+        func checksTheOwner() async {
+            let isOwner = Confined(7) { true }
+            #expect(isOwner.open() == 7)
+            await #expect(processExitsWith: .failure) { _ = Confined(7) { false }.open() }
+        }
+    #endif
 }

@@ -28,7 +28,7 @@ final class MissedReader {
         self.onAnswer = onAnswer
         let work = Work(
             directory: directory, loop: loop, mailbox: mailbox, bell: bell,
-            onAnswer: Confined(onAnswer))
+            onAnswer: Confined(onAnswer) { loop.isOnLoop })
         thread = try? WorkThread(name: "history") { work.run() }
     }
 

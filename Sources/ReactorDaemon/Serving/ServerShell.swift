@@ -244,7 +244,8 @@ extension ServerShell {
     // Sums on a separate thread, since a state may be large. The server asks for the next sum
     // only after the result, so at most one such thread runs.
     private func sum(_ probe: StateProbe) {
-        let (server, loop) = (Confined(server), loop.handle)
+        let loop = loop.handle
+        let server = Confined(server) { loop.isOnLoop }
         _ = try? WorkThread(name: "probe") {
             let (values, byteCount) = probe.sums()
             _ = loop.post { server.open().summed(values, byteCount: byteCount) }
@@ -254,7 +255,8 @@ extension ServerShell {
     // Encodes on a separate thread, since an answer may be large. The server asks for the next
     // one only after the result, so at most one such thread runs.
     private func encode(_ capture: SliceCapture) {
-        let (server, loop) = (Confined(server), loop.handle)
+        let loop = loop.handle
+        let server = Confined(server) { loop.isOnLoop }
         let work = { @Sendable in
             let encoding = capture.encode()
             _ = loop.post { server.open().encoded(encoding) }

@@ -23,7 +23,7 @@ package final class ServerShell {
     private let recover: ((_ former: Server) throws(DaemonError) -> Server)?
     /// Answers queries about the past; nil without a data directory.
     private let router: HistoryRouter?
-    private let links = Place(LinkTable<Connection>())
+    private let links = Place(NumberTable<Connection>())
     private var lastConnection: UInt64 = 0
     /// The time at which the current turn ended, in nanoseconds: one reading of the clock for all
     /// writes of a turn.
@@ -108,8 +108,8 @@ package final class ServerShell {
     func rebuild() throws(DaemonError) {
         guard let recover else { return }
         _ = server.tree.dismissEffects()
-        let former = links.value.all
-        links.value = LinkTable()
+        let former = links.value.values
+        links.value = NumberTable()
         let formerServer = server
         current = try recover(formerServer)
         server.succeed(formerServer)
@@ -144,12 +144,12 @@ package final class ServerShell {
     }
 
     /// Closes every connection at once.
-    package func cut() { for link in links.value.all { link.close() } }
+    package func cut() { for link in links.value.values { link.close() } }
 
     /// Passes the time, once a second: see ``Server/tick(at:isLate:)``.
     func tick(isLate: Bool) {
         // No read reports that a half-closed client has closed the rest, so it is polled here.
-        for link in links.value.all where link.isEnded && link.isHungUp { link.close() }
+        for link in links.value.values where link.isEnded && link.isHungUp { link.close() }
         server.tick(at: loop.now, isLate: isLate)
         router?.tick(at: loop.now)
     }
@@ -158,7 +158,7 @@ package final class ServerShell {
     package func accept(_ link: Connection) {
         lastConnection += 1
         let id = ConnectionID(lastConnection)
-        links.value.insert(link, at: id)
+        links.value.insert(link, at: id.rawValue)
         server.connect(
             id, Peer(uid: link.peer.uid, gid: link.peer.gid, pid: link.peer.pid), at: loop.now)
         link.onBytes = { [unowned self] bytes in received(bytes, from: id) }
@@ -168,7 +168,7 @@ package final class ServerShell {
         }
         link.onWritten = { [unowned self] in server.written(id, at: loop.now) }
         link.onClosed = { [unowned self] _ in
-            links.value.remove(at: id)
+            links.value.remove(at: id.rawValue)
             server.disconnect(id, at: loop.now)
             router?.forget(id)
         }
@@ -216,10 +216,10 @@ extension ServerShell {
     private func carryOut(_ output: consuming ServerOutput) {
         switch consume output {
         case .write(let id, let slices): write(slices, to: id)
-        case .pauseReading(let id): links.value[id]?.pauseReading()
-        case .resumeReading(let id): links.value[id]?.resumeReading()
-        case .close(let id): links.value[id]?.finish()
-        case .cut(let id): links.value[id]?.close()
+        case .pauseReading(let id): links.value[id.rawValue]?.pauseReading()
+        case .resumeReading(let id): links.value[id.rawValue]?.resumeReading()
+        case .close(let id): links.value[id.rawValue]?.finish()
+        case .cut(let id): links.value[id.rawValue]?.close()
         case .append(let batch):
             keeper?.countAppended(batch, at: turnTime)
             journal.append(batch)
@@ -233,11 +233,11 @@ extension ServerShell {
         case .encode(let capture): encode(capture)
         case .log(let event): onEvent(event)
         case .cutConnections:
-            for link in links.value.all { link.close() }
+            for link in links.value.values { link.close() }
             loop.turnAgain()
         case .inquire(let inquiry):
             // A connection that has gone in the same turn is forgotten already.
-            if links.value[inquiry.connection] != nil { router?.take(inquiry) }
+            if links.value[inquiry.connection.rawValue] != nil { router?.take(inquiry) }
         }
     }
 
@@ -266,7 +266,7 @@ extension ServerShell {
     }
 
     private func write(_ slices: ByteSlices, to id: ConnectionID) {
-        guard let link = links.value[id] else { return }
+        guard let link = links.value[id.rawValue] else { return }
         link.write(slices)
         if !link.isWriting, !link.isClosed { server.written(id, at: turnTime) }
     }

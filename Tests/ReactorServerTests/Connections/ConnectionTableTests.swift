@@ -8,7 +8,7 @@ struct ConnectionTableTests {
         Connection(id: ConnectionID(number), peer: Peer(uid: 1, gid: 1, pid: 1))
     }
 
-    @Test("a connection is found until it is removed, even if the last search found it")
+    @Test("a connection is found until it is removed")
     func lookups() {
         let table = ConnectionTable()
         let (first, second) = (connection(1), connection(2))

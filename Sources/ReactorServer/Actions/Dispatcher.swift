@@ -69,7 +69,6 @@ extension Dispatcher {
         let keepsHistory = chronicle.keepsHistory
         var last: (id: UInt32, node: AnyNode)?
         var aliases: [NodeAlias] = []
-        var end: (result: DispatchResult, range: Range<Int>)?
         tree.begin(by: connection.caller)
         let page = watch.value.begin(session)
         while run.count < countMax,
@@ -87,31 +86,33 @@ extension Dispatcher {
             page?.mark(frame.number)
             let result = tree.step(node, bytes.extracting(frame.range), ordinal: frame.number)
             if let result {
-                end = (result, offset..<frame.range.upperBound)
-                break
+                let end = frame.range.upperBound
+                endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
+                conclude(result, bytes.extracting(offset..<end), aliases, session, connection)
+                return end
             }
             offset = frame.range.upperBound
             run.count &+= 1
         }
+        endRun(run, bytes.extracting(first..<offset), aliases, session, connection)
+        return offset
+    }
+
+    /// Ends a run of plain actions: remembers their outcomes and records their frames.
+    private func endRun(
+        _ run: AppliedRun, _ frames: Span<UInt8>, _ aliases: [NodeAlias], _ session: Session,
+        _ connection: Connection
+    ) {
         watch.value.end()
         invariants()
-        let next = end?.range.upperBound ?? offset
-        guard next > first else { return first }
-        count(Int(run.count) &+ (end == nil ? 0 : 1), byteCount: next &- first, of: connection)
-        if run.count > 0 {
-            session.advance(to: run.last)
-            session.remember(run, limits)
-            delivery.add(run, to: connection)
-            if keepsHistory {
-                chronicle.record(
-                    run: run, aliases, bytes.extracting(first..<offset), session,
-                    connection.caller)
-            }
+        guard run.count > 0 else { return }
+        count(Int(run.count), byteCount: frames.count, of: connection)
+        session.advance(to: run.last)
+        session.remember(run, limits.outcomes)
+        delivery.add(run, to: connection)
+        if chronicle.keepsHistory {
+            chronicle.record(run: run, aliases, frames, session, connection.caller)
         }
-        if let end {
-            conclude(end.result, bytes.extracting(end.range), aliases, session, connection)
-        }
-        return next
     }
 
     /// Counts the actions of a run.
@@ -126,6 +127,7 @@ extension Dispatcher {
         _ result: DispatchResult, _ frame: Span<UInt8>, _ aliases: [NodeAlias],
         _ session: Session, _ connection: Connection
     ) {
+        count(1, byteCount: frame.count, of: connection)
         session.advance(to: session.ordinal &+ 1)
         chronicle.record(
             arrivalOf: session.ordinal, aliases.suffix(1), frame, result, session,

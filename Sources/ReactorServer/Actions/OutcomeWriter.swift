@@ -75,7 +75,7 @@ extension OutcomeWriter {
             chronicle.record(
                 .applied(sequence: sequence, reply: nil, ownerEnded: false), of: ordinal, session)
             let run = AppliedRun(ordinal: ordinal, sequence: sequence, count: 1)
-            session.remember(run, limits)
+            session.remember(run, limits.outcomes)
             return delivery.add(run, to: connection)
         case .replied(let sequence, let reply):
             outcome = .applied(sequence: sequence, reply: reply, ownerEnded: false)
@@ -94,7 +94,7 @@ extension OutcomeWriter {
                 code: rejection.code.cut(to: limits.messageBytesMax),
                 message: rejection.message.cut(to: limits.messageBytesMax))
         }
-        session.remember(outcome, of: ordinal, limits)
+        session.remember(outcome, of: ordinal, limits.outcomes)
         chronicle.record(outcome, of: ordinal, session)
         send(outcome, of: ordinal, to: connection)
     }
@@ -137,7 +137,7 @@ extension OutcomeWriter {
                 session.isDeferred(resolution.ticket.ordinal)
             else { continue }
             let ordinal = resolution.ticket.ordinal
-            session.remember(resolution.outcome, of: ordinal, limits)
+            session.remember(resolution.outcome, of: ordinal, limits.outcomes)
             chronicle.record(resolution.outcome, of: ordinal, session)
             if let connection = connection(of: session) {
                 send(resolution.outcome, of: ordinal, to: connection)

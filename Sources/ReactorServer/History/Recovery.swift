@@ -147,7 +147,8 @@ public final class Recovery {
         case .run(let by, let ordinal, let first, let count, _, _):
             record(connection: by.connection)
             guard let session = sessions.find(client: by.client) else { return }
-            session.redo(AppliedRun(ordinal: ordinal, sequence: first, count: count), limits)
+            let run = AppliedRun(ordinal: ordinal, sequence: first, count: count)
+            session.redo(run, limits.outcomes)
             sessions.touch(session)
         case .action(let by, let ordinal, _, _), .refused(let by, let ordinal, _, _, _):
             record(connection: by.connection)
@@ -155,7 +156,7 @@ public final class Recovery {
             session.redoArrival(of: ordinal)
             sessions.touch(session)
         case .outcome(let client, let ordinal, let outcome):
-            sessions.find(client: client)?.redo(outcome, of: ordinal, limits)
+            sessions.find(client: client)?.redo(outcome, of: ordinal, limits.outcomes)
         case .session(let client, let secret, let uid):
             sessions.restore(client: client, secret: secret, uid: uid)
         case .goodbye(let client), .evicted(let client):

@@ -157,7 +157,7 @@ final class Handshake {
         sessions.leave(session, at: now)
         // An answer that the turn has given is not replaced by "owner ended".
         outcomes.resolve()
-        session.endConnection(limits)
+        session.endConnection(limits.outcomes)
         chronicle.record(
             evicted: sessions.weigh(
                 session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence))

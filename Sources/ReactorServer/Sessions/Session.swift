@@ -27,7 +27,10 @@ final class Session {
     /// When it lost its connection, in nanoseconds; for eviction.
     private(set) var disconnectedAt: UInt64 = 0
     /// Actions whose answer is owed.
-    private(set) var deferred: Set<UInt64> = []
+    var deferred: Set<UInt64> {
+        @inline(__always) _read { yield deferredOrdinals.value }
+    }
+    private let deferredOrdinals = Place<Set<UInt64>>([])
     /// Actions whose client waits for the end of their effects.
     private var awaited = AwaitedEffects()
     /// Highest ordinal that arrived on a connection that has ended.
@@ -105,7 +108,7 @@ extension Session {
     }
 
     /// Ends what the last connection waited for: deferred actions are rejected.
-    func endConnection(_ limits: ServerLimits) {
+    func endConnection(_ limits: OutcomeLimits) {
         endedOrdinal = ordinal
         awaited.endConnection()
         for ordinal in deferred.sorted() {
@@ -151,18 +154,18 @@ extension Session {
 
     /// Records that the answer of an action follows in a later transaction.
     func deferAnswer(of ordinal: UInt64) {
-        deferred.insert(ordinal)
+        deferredOrdinals.value.insert(ordinal)
         invariants()
     }
 
     /// Remembers that actions were applied without replies.
-    func remember(_ run: AppliedRun, _ limits: ServerLimits) {
+    func remember(_ run: AppliedRun, _ limits: OutcomeLimits) {
         outcomes.value.remember(run, limits)
     }
 
     /// Remembers any other outcome.
-    func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
-        if !deferred.isEmpty { deferred.remove(ordinal) }
+    func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: OutcomeLimits) {
+        if !deferred.isEmpty { deferredOrdinals.value.remove(ordinal) }
         outcomes.value.remember(outcome, of: ordinal, limits)
         invariants()
     }
@@ -217,7 +220,7 @@ extension Session {
     var allExceptions: [(ordinal: UInt64, outcome: Outcome)] { outcomes.value.allExceptions }
 
     /// Replays that actions were applied; what is known is passed over.
-    func redo(_ run: AppliedRun, _ limits: ServerLimits) {
+    func redo(_ run: AppliedRun, _ limits: OutcomeLimits) {
         guard run.ordinal > ordinal else { return }
         ordinal = run.last
         remember(run, limits)
@@ -231,12 +234,12 @@ extension Session {
     }
 
     /// Replays the outcome of an action, unless it is known.
-    func redo(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+    func redo(_ outcome: Outcome, of ordinal: UInt64, _ limits: OutcomeLimits) {
         // An action refused while the journal could not write has no recorded arrival.
         if ordinal > self.ordinal { redoArrival(of: ordinal) }
         guard isDeferred(ordinal) else { return }
         if case .applied(let sequence, nil, false) = outcome, ordinal == self.ordinal {
-            deferred.remove(ordinal)
+            deferredOrdinals.value.remove(ordinal)
             return remember(
                 AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits)
         }
@@ -256,7 +259,7 @@ extension Session {
     }
 
     /// Takes over what a snapshot has of the session.
-    func restore(_ saved: SavedSession, _ limits: ServerLimits) {
+    func restore(_ saved: SavedSession, _ limits: OutcomeLimits) {
         ordinal = saved.ordinal
         for run in saved.runs {
             remember(
@@ -265,7 +268,7 @@ extension Session {
         for exception in saved.exceptions {
             remember(exception.outcome, of: exception.ordinal, limits)
         }
-        deferred = Set(saved.deferred)
+        deferredOrdinals.value = Set(saved.deferred)
         invariants()
     }
 }

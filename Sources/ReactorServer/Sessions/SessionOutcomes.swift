@@ -37,7 +37,7 @@ struct SessionOutcomes {
     }
 
     /// Remembers actions that were applied without replies.
-    mutating func remember(_ run: AppliedRun, _ limits: ServerLimits) {
+    mutating func remember(_ run: AppliedRun, _ limits: OutcomeLimits) {
         if lastRun.isContinued(by: run) {
             lastRun.count &+= run.count
         } else {
@@ -48,7 +48,7 @@ struct SessionOutcomes {
     }
 
     /// Remembers any other outcome.
-    mutating func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: ServerLimits) {
+    mutating func remember(_ outcome: Outcome, of ordinal: UInt64, _ limits: OutcomeLimits) {
         let exception = Exception(ordinal: ordinal, outcome: outcome)
         if let last = exceptions.last, last.ordinal > ordinal {
             exceptions.insert(exception, at: exceptionIndex(of: ordinal))
@@ -101,13 +101,13 @@ struct SessionOutcomes {
         return low < runs.count && runs[low].holds(ordinal) ? runs[low] : nil
     }
 
-    private mutating func forgetExcess(_ limits: ServerLimits) {
-        while count > limits.outcomesPerSessionMax
-            || exceptionBytes > limits.outcomeBytesPerSessionMax
+    private mutating func forgetExcess(_ limits: OutcomeLimits) {
+        while count > limits.countMax
+            || exceptionBytes > limits.byteCountMax
         {
             if let run = runs.first, run.ordinal < exceptions.first?.ordinal ?? .max {
                 runs.removeFirst()
-            } else if exceptions.count > 1 || count > limits.outcomesPerSessionMax {
+            } else if exceptions.count > 1 || count > limits.countMax {
                 forgetException()
             } else {
                 // The newest may be larger than all that is kept, and its client has yet to read it.
@@ -128,6 +128,20 @@ struct SessionOutcomes {
             exceptions.count > 32
                 || zip(exceptions, exceptions.dropFirst()).allSatisfy { $0.ordinal <= $1.ordinal },
             "outcomes are out of order")
+    }
+}
+
+/// How many outcomes a session remembers.
+struct OutcomeLimits {
+    let countMax: Int
+    let byteCountMax: Int
+}
+
+extension ServerLimits {
+    /// How many outcomes a session remembers.
+    // Two words: the limits as a whole are fifty, and would be copied for each call.
+    var outcomes: OutcomeLimits {
+        OutcomeLimits(countMax: outcomesPerSessionMax, byteCountMax: outcomeBytesPerSessionMax)
     }
 }
 

@@ -111,7 +111,7 @@ final class SessionTable {
     /// Restores a session that a snapshot has.
     func restore(_ saved: SavedSession, _ limits: ServerLimits) {
         restore(client: saved.client, secret: saved.secret, uid: saved.uid)
-        byClient[saved.client]?.restore(saved, limits)
+        byClient[saved.client]?.restore(saved, limits.outcomes)
     }
 
     /// Restores which sessions had ended.
@@ -147,7 +147,7 @@ final class SessionTable {
     /// Ends the connections that the sessions of an earlier run had.
     func endFormerConnections(_ limits: ServerLimits) {
         for session in byClient.values {
-            session.endConnection(limits)
+            session.endConnection(limits.outcomes)
             session.markStart()
             leftBytes += session.weigh()
         }

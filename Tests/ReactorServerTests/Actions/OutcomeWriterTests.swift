@@ -67,7 +67,7 @@ struct OutcomeWriterTests {
         bench.outcomes.conclude(
             .deferred(sequence: 1), header(1), bench.session, bench.connection)
         bench.sessions.leave(bench.session, at: 5)
-        bench.session.endConnection(bench.limits)
+        bench.session.endConnection(bench.limits.outcomes)
         #expect(bench.endTurn().isEmpty && !bench.session.isOwed)
         guard case .rejected(FaultCode.ownerEnded.rawValue, _)? = bench.session.outcome(of: 1)
         else {

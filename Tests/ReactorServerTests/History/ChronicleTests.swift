@@ -82,7 +82,7 @@ struct ChronicleTests {
         chronicle.beginReadOnly()
         chronicle.goOn(.shrinking)
         _ = try facts(chronicle)
-        known.remember(full, of: 1, limits)
+        known.remember(full, of: 1, limits.outcomes)
         chronicle.record(full, of: 1, known)
         #expect(!chronicle.hasFacts && known.unkeptOrdinal == 1)
         chronicle.admitAll()

@@ -55,7 +55,7 @@ struct ServerSnapshotTests {
             let session = try #require(recovery.sessions.find(client: client))
             for ordinal in 1...3_000 as ClosedRange<UInt64> {
                 session.remember(
-                    AppliedRun(ordinal: 2 * ordinal, sequence: 1, count: 1), limits)
+                    AppliedRun(ordinal: 2 * ordinal, sequence: 1, count: 1), limits.outcomes)
             }
         }
         let snapshot = try recovery.finish(epoch: 7, sequence: 0).beginSnapshot()

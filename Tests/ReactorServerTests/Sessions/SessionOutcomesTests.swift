@@ -22,10 +22,10 @@ struct SessionOutcomesTests {
     func runs() {
         let limits = limits(9)
         var log = SessionOutcomes()
-        log.remember(AppliedRun(ordinal: 1, sequence: 5, count: 2), limits)
-        log.remember(AppliedRun(ordinal: 3, sequence: 7, count: 1), limits)
-        log.remember(refused, of: 4, limits)
-        log.remember(AppliedRun(ordinal: 5, sequence: 8, count: 1), limits)
+        log.remember(AppliedRun(ordinal: 1, sequence: 5, count: 2), limits.outcomes)
+        log.remember(AppliedRun(ordinal: 3, sequence: 7, count: 1), limits.outcomes)
+        log.remember(refused, of: 4, limits.outcomes)
+        log.remember(AppliedRun(ordinal: 5, sequence: 8, count: 1), limits.outcomes)
         #expect(log.count == 3 && log.allRuns.map(\.count) == [3, 1])
         #expect(
             ((1...6) as ClosedRange<UInt64>).map { log.outcome(of: $0) } == [
@@ -37,10 +37,10 @@ struct SessionOutcomesTests {
     func forgets() {
         let limits = limits(9)
         var log = SessionOutcomes()
-        log.remember(refused, of: 4, limits)
-        log.remember(refused, of: 2, limits)
+        log.remember(refused, of: 4, limits.outcomes)
+        log.remember(refused, of: 2, limits.outcomes)
         #expect(log.allExceptions.map(\.ordinal) == [2, 4])
-        log.remember(AppliedRun(ordinal: 5, sequence: 8, count: 2), limits)
+        log.remember(AppliedRun(ordinal: 5, sequence: 8, count: 2), limits.outcomes)
         log.forget(upTo: 5)
         #expect(
             log.outcome(of: 4) == nil && log.outcome(of: 5) == applied(8), "a run goes as a whole")
@@ -52,13 +52,13 @@ struct SessionOutcomesTests {
     func excess() {
         var log = SessionOutcomes()
         let few = limits(2)
-        log.remember(AppliedRun(ordinal: 1, sequence: 1, count: 1), few)
-        log.remember(refused, of: 2, few)
-        log.remember(AppliedRun(ordinal: 3, sequence: 2, count: 1), few)
-        log.remember(refused, of: 4, few)
+        log.remember(AppliedRun(ordinal: 1, sequence: 1, count: 1), few.outcomes)
+        log.remember(refused, of: 2, few.outcomes)
+        log.remember(AppliedRun(ordinal: 3, sequence: 2, count: 1), few.outcomes)
+        log.remember(refused, of: 4, few.outcomes)
         #expect(log.count == 2 && log.outcome(of: 4) == refused && log.outcome(of: 1) == nil)
         let small = limits(9, bytes: 10)
-        log.remember(refused, of: 5, small)
+        log.remember(refused, of: 5, small.outcomes)
         #expect(log.allExceptions.map(\.ordinal) == [5])
     }
 }

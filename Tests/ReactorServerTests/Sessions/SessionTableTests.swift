@@ -103,7 +103,7 @@ struct SessionTableTests {
         var evicted: [UInt64] = []
         for (session, byteCount) in zip(sessions, [400, 1_000, 300, 900]) {
             let text = String(repeating: "x", count: byteCount)
-            session.remember(.failed(message: text), of: 1, ServerLimits())
+            session.remember(.failed(message: text), of: 1, ServerLimits().outcomes)
             evicted += table.weigh(session, bytesMax: 2_000, at: 7).map(\.client)
         }
         // The journal contains none of them, so it need not record their end.

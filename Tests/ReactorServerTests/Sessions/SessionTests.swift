@@ -225,11 +225,12 @@ struct SessionTests {
         let session = Session(secret: [1], uid: 0, client: 1)
         let limits = ServerLimits()
         let reply = WireEmbedded([UInt8](repeating: 7, count: limits.outcomeBytesPerSessionMax))
-        session.remember(.failed(message: "before"), of: 1, limits)
-        session.remember(.applied(sequence: 1, reply: reply, ownerEnded: false), of: 2, limits)
+        session.remember(.failed(message: "before"), of: 1, limits.outcomes)
+        let answered = Outcome.applied(sequence: 1, reply: reply, ownerEnded: false)
+        session.remember(answered, of: 2, limits.outcomes)
         #expect(session.outcome(of: 1) == nil)
         #expect(session.outcome(of: 2) == .applied(sequence: 1, reply: reply, ownerEnded: false))
-        session.remember(.failed(message: "behind"), of: 3, limits)
+        session.remember(.failed(message: "behind"), of: 3, limits.outcomes)
         #expect(session.outcome(of: 2) == nil && session.outcome(of: 3) != nil)
     }
 
@@ -274,17 +275,17 @@ struct SessionTests {
             case 0..<6:
                 sequence += 1
                 session.remember(
-                    AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits)
+                    AppliedRun(ordinal: ordinal, sequence: sequence, count: 1), limits.outcomes)
                 expected[ordinal] = .applied(sequence: sequence)
             case 6, 7:
-                session.remember(.failed(message: "\(ordinal)"), of: ordinal, limits)
+                session.remember(.failed(message: "\(ordinal)"), of: ordinal, limits.outcomes)
                 expected[ordinal] = .failed(message: "\(ordinal)")
             case 8: late.append(ordinal)
             default: sequence += 1
             }
         }
         for ordinal in late.shuffled() {
-            session.remember(.failed(message: "late"), of: ordinal, limits)
+            session.remember(.failed(message: "late"), of: ordinal, limits.outcomes)
             expected[ordinal] = .failed(message: "late")
         }
         for ordinal in 0...501 as ClosedRange<UInt64> {

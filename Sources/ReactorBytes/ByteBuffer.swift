@@ -6,7 +6,8 @@
 public struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutablePointer<UInt8>?
     /// Number of bytes that fit before the buffer grows.
-    @usableFromInline var capacity: Int
+    @inlinable public var capacity: Int { reserved }
+    @usableFromInline var reserved: Int
     /// Number of bytes appended.
     @inlinable public var count: Int { written }
     @usableFromInline var written = 0
@@ -16,17 +17,21 @@ public struct ByteBuffer: ~Copyable {
     @inlinable
     public init(capacity: Int) {
         precondition(capacity >= 0, "a buffer has room for \(capacity) bytes")
-        self.capacity = capacity
+        reserved = capacity
         unsafe base = capacity == 0 ? nil : .allocate(capacity: capacity)
     }
 
     @inlinable
     deinit { unsafe base?.deallocate() }
 
+    /// Whether `extra` more bytes fit without growth.
+    @inlinable
+    public func hasRoom(for extra: Int) -> Bool { capacity &- written >= extra }
+
     /// Reserves capacity for `extra` more bytes. *Cost*: amortised over the appended bytes.
     @inlinable
     public mutating func reserve(_ extra: Int) {
-        if capacity &- written < extra { grow(by: extra) }
+        if reserved &- written < extra { grow(by: extra) }
     }
 
     @usableFromInline
@@ -39,7 +44,7 @@ public struct ByteBuffer: ~Copyable {
             unsafe base.deallocate()
         }
         unsafe base = larger
-        capacity = newCapacity
+        reserved = newCapacity
     }
 
     // Every caller has just reserved capacity, so the pointer exists and is far enough from the
@@ -128,7 +133,7 @@ public struct ByteBuffer: ~Copyable {
         guard capacity > bytesMax else { return }
         unsafe base?.deallocate()
         unsafe base = nil
-        capacity = 0
+        reserved = 0
     }
 
     /// Lends the appended bytes to `body`.

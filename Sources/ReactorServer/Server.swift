@@ -35,17 +35,19 @@ public final class Server {
     private let answers: AnswerService
     private let handshake: Handshake
     private let intake: Intake
+    private let sealer: TurnSealer
 
     /// Serves `tree`, and lets its reactors begin: that is part of the first turn. `random` yields
     /// random 64-bit numbers, for session secrets; `ownerUID` is the user for whom
-    /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one.
+    /// ``ServerLimits/ownerConnectionsReserved`` are kept, if there is one. Without a journal, the
+    /// server orders no ``ServerOutput/append(_:)``, and a turn's outputs leave at its end.
     public convenience init(
         _ tree: Tree, limits: ServerLimits = ServerLimits(), daemonName: String = "reactord",
-        ownerUID: UInt32? = nil, random: @escaping () -> UInt64
+        ownerUID: UInt32? = nil, hasJournal: Bool = true, random: @escaping () -> UInt64
     ) {
         self.init(
-            Recovery(of: tree, limits: limits), keepsHistory: false, ActionWatch(), daemonName,
-            ownerUID, random)
+            Recovery(of: tree, limits: limits), keepsHistory: false, hasJournal: hasJournal,
+            ActionWatch(), daemonName, ownerUID, random)
         tree.numberTasksAnew()
         tree.open()
     }
@@ -62,8 +64,8 @@ public final class Server {
         random: @escaping () -> UInt64
     ) {
         self.init(
-            recovery, keepsHistory: true, words.map { ActionWatch($0) } ?? ActionWatch(),
-            daemonName, ownerUID, random)
+            recovery, keepsHistory: true, hasJournal: true,
+            words.map { ActionWatch($0) } ?? ActionWatch(), daemonName, ownerUID, random)
         tree.turn.recordFacts()
         sessions.endFormerConnections(limits)
         chronicle.beginReadOnly()
@@ -71,8 +73,8 @@ public final class Server {
     }
 
     private init(
-        _ recovery: Recovery, keepsHistory: Bool, _ watch: ActionWatch, _ daemonName: String,
-        _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
+        _ recovery: Recovery, keepsHistory: Bool, hasJournal: Bool, _ watch: ActionWatch,
+        _ daemonName: String, _ ownerUID: UInt32?, _ random: @escaping () -> UInt64
     ) {
         tree = recovery.tree
         limits = recovery.limits
@@ -100,6 +102,9 @@ public final class Server {
         intake = Intake(
             limits, orders, peers, delivery, dispatcher, openNodes, subscriptions, answers,
             handshake)
+        sealer = TurnSealer(
+            tree, orders, chronicle, delivery, openNodes, sharing, subscriptions, answers,
+            hasJournal: hasJournal)
         tree.effectsMax = limits.effectsMax
     }
 
@@ -133,6 +138,10 @@ extension Server {
         /// last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
         /// ``Server/isCrowded``.
         case afterPoll
+
+        // A comparison in another module would call `==` through the witness table.
+        package var isNow: Bool { self == .now }
+        package var isAfterPoll: Bool { self == .afterPoll }
     }
 
     /// When the shell ends the next turn.
@@ -194,6 +203,9 @@ extension Server {
 extension Server {
     /// Which actions are admitted.
     package var admission: Admission { chronicle.admission }
+
+    /// Whether every action is admitted.
+    package var admitsAll: Bool { chronicle.admission == .all }
 
     /// True while every action is refused because the journal cannot write.
     package var isReadOnly: Bool { chronicle.isReadOnly }
@@ -375,7 +387,8 @@ extension Server {
 
 // MARK: - The end of a turn
 extension Server {
-    /// Closes the turn: shares out what it caused, and hands its batch to the journal.
+    /// Closes the turn: shares out what it caused, and hands its batch to the journal. Without a
+    /// journal, what it caused leaves.
     ///
     /// Call it once per pass of the loop, after everything that arrived was received.
     public func endTurn(at now: UInt64) {
@@ -393,66 +406,13 @@ extension Server {
         chronicle.recordTurn()
         // Effects that begin without a change are released with their turn as well.
         if chronicle.isUnsealed || !delivery.listed.isEmpty || !turn.effects.isEmpty {
-            seal(shareOut())
+            sealer.seal()
         }
         turn.begin()
         // What is released may be answered at once, and the answer is of the next turn.
         chronicle.advanceSnapshot(delivery.lastKeptTurn)
         release()
         if chronicle.beginEpochIfContradicted(handshake.random) { subscriptions.forgetDeltas() }
-    }
-
-    /// Queues what the turn has for each connection; answers its batch.
-    private func shareOut() -> Batch {
-        let turn = tree.turn
-        let batchEnd: Int
-        let mark: Range<Int>
-        if turn.isQuiet {
-            batchEnd = turn.deltaByteCount
-            mark = appendMark()
-        } else {
-            // Changes of a removed node concern no follower: it learns that the node is gone.
-            for node in turn.removed {
-                openNodes.close(node)
-                subscriptions.close(node)
-            }
-            sharing.shareValues()
-            batchEnd = turn.deltaByteCount
-            mark = appendMark()
-            sharing.shareChanges()
-        }
-        let deltas = turn.deltaBytes
-        let batch = chronicle.makeBatch(
-            of: delivery.turn, ByteSlice(deltas, range: 0..<batchEnd))
-        for connection in delivery.listed { sharing.payOwed(connection) }
-        let output = delivery.makeOutput(turn.sequence, deltas, mark)
-        for connection in delivery.listed where delivery.enqueue(connection, output) {
-            subscriptions.leave(connection)
-        }
-        return batch
-    }
-
-    /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
-    private func appendMark() -> Range<Int> {
-        let start = tree.turn.deltaByteCount
-        tree.turn.append(FrameHeader(kind: .mark, number: tree.turn.sequence))
-        return start..<tree.turn.deltaByteCount
-    }
-
-    /// Records the turn, and starts the next.
-    private func seal(_ batch: Batch) {
-        let isChange = chronicle.hasChanges
-        let isKept = isChange || !batch.facts.isEmpty
-        delivery.seal(
-            tree.turn.effects,
-            batchByteCount: isKept ? batch.deltas.range.count + batch.facts.count : nil)
-        if isChange {
-            orders.stats.turns &+= 1
-            answers.grow(by: batch.deltas.range.count)
-            subscriptions.keep(batch)
-        }
-        if isKept { orders.append(.append(batch)) }
-        chronicle.beginTurn()
     }
 
     /// The journal holds the batch of turn `number`, and all before it.

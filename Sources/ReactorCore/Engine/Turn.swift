@@ -12,8 +12,7 @@ public final class Turn: CommitQueue {
     /// Whether deltas are encoded; a store without outside observers needs none.
     @usableFromInline let recordsDeltas: Bool
     private let transactionPlace: Place<Transaction>
-    /// The epoch of the sequences.
-    public private(set) var epoch: UInt64
+    private var currentEpoch: UInt64
     /// Whether the tree runs actions as previews on a client's mirror.
     private(set) var isPreview = false
     /// Counts turns, so that a node can tell whether ``touched`` lists it.
@@ -50,11 +49,14 @@ public final class Turn: CommitQueue {
     }
 
     init(epoch: UInt64, sequence: UInt64, recordsDeltas: Bool) {
-        self.epoch = epoch
+        currentEpoch = epoch
         transactionPlace = Place(Transaction(after: sequence))
         self.recordsDeltas = recordsDeltas
         deltas = Place(DeltaBuffer(capacity: recordsDeltas ? 1 << 16 : 0))
     }
+
+    /// The epoch of the sequences.
+    public var epoch: UInt64 { currentEpoch }
 
     /// Sequence of the last applied transaction.
     public var sequence: UInt64 { transaction.lastSequence }
@@ -249,6 +251,7 @@ extension Turn {
     public func append(_ header: FrameHeader) { deltas.value.writer.header(header) }
 
     /// Lends the delta frames so far to `body`, which must not dispatch.
+    @inlinable
     public func withDeltas<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -337,7 +340,7 @@ extension Turn {
     func beginPreviews() { isPreview = true }
 
     /// Starts a new epoch at the current sequence.
-    func begin(epoch: UInt64) { self.epoch = epoch }
+    func begin(epoch: UInt64) { currentEpoch = epoch }
 
     /// Whether there are answers to take.
     package var hasResolutions: Bool { !news.resolutions.isEmpty }

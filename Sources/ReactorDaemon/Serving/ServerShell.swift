@@ -16,7 +16,8 @@ package final class ServerShell {
     // Private, so that the accesses of each turn need no exclusivity check at run time.
     private var current: Server
     let jobs: TreeJobs
-    private let journal: any Journal
+    /// Stores each turn's batch; nil for a daemon that keeps its state in memory alone.
+    private let journal: (any Journal)?
     /// Takes snapshots and bounds the journal's size; nil without a data directory.
     let keeper: HistoryKeeper?
     /// Makes a new server from the durable history; nil without a data directory.
@@ -43,7 +44,7 @@ package final class ServerShell {
     /// on.
     package init(
         _ root: some Reactor, on loop: EventLoop, epoch: UInt64, limits: ServerLimits,
-        name: String, ownerUID: UInt32? = nil, journal: any Journal = MemoryJournal(),
+        name: String, ownerUID: UInt32? = nil, journal: (any Journal)? = nil,
         random: @escaping () -> UInt64
     ) {
         self.loop = loop
@@ -56,7 +57,8 @@ package final class ServerShell {
         let tree = Tree(
             root, epoch: epoch, recordsDeltas: true, environment: inbox.environment)
         current = Server(
-            tree, limits: limits, daemonName: name, ownerUID: ownerUID, random: random)
+            tree, limits: limits, daemonName: name, ownerUID: ownerUID,
+            hasJournal: journal != nil, random: random)
     }
 
     /// Mounts `root`, restores it to the end of `history`, and appends further turns to that
@@ -121,7 +123,7 @@ package final class ServerShell {
 
     /// Resumes the journal and makes the server accept actions, by default all.
     func goOn(_ admission: Admission = .all) {
-        journal.resume()
+        journal?.resume()
         server.goOn(admission)
         loop.turnAgain()
     }
@@ -137,7 +139,7 @@ package final class ServerShell {
 
     /// Takes over the loop's turns and ends the first.
     package func begin() {
-        journal.onAppended = { [unowned self] turn in appended(turn) }
+        journal?.onAppended = { [unowned self] turn in appended(turn) }
         loop.onTurnEnd = { [unowned self] in endTurn() }
         // The changes of starting reactors belong to the first turn, before any client connects.
         endTurn()
@@ -191,7 +193,7 @@ package final class ServerShell {
 extension ServerShell {
     /// Ends the turn, after all arrived bytes were received.
     private func endTurn() {
-        if server.admission == .all { for job in jobs.take() { server.perform(job) } }
+        if server.admitsAll { for job in jobs.take() { server.perform(job) } }
         var next: Server.NextTurn
         repeat {
             turnTime = loop.now
@@ -199,11 +201,9 @@ extension ServerShell {
             carryOut()
             keeper?.advance(at: turnTime)
             next = server.nextTurn
-        } while next == .now
+        } while next.isNow
         // Other sockets are polled before more is read from a client that sends much.
-        if next == .afterPoll || jobs.hasMore && server.admission == .all
-            || keeper?.isGathering ?? false
-        {
+        if next.isAfterPoll || jobs.hasMore && server.admitsAll || keeper?.isGathering ?? false {
             loop.turnAgain()
         }
         turnEnd?()
@@ -222,7 +222,7 @@ extension ServerShell {
         case .cut(let id): links.value[id.rawValue]?.close()
         case .append(let batch):
             keeper?.countAppended(batch, at: turnTime)
-            journal.append(batch)
+            journal?.append(batch)
         case .readHistory(let question):
             guard let router else {
                 return server.answer(question.number, with: nil, at: turnTime)

@@ -87,6 +87,9 @@ extension Outlet {
         return true
     }
 
+    /// Whether the current turn has updates for the connection.
+    var hasUpdates: Bool { pending.hasUpdates }
+
     /// Whether `turn` has something for the connection.
     func isListed(in turn: UInt64) -> Bool { listedTurn == turn }
 

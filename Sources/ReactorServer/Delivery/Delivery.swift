@@ -57,6 +57,13 @@ final class Delivery {
         @inline(__always) _read { yield ledger.value.listed }
     }
 
+    /// Whether a connection gets deltas or the mark of the current turn.
+    var hasUpdates: Bool {
+        ledger.value.listed.contains {
+            !$0.subscriptions.isEmpty || $0.outlet.value.hasUpdates
+        }
+    }
+
     /// Lists a connection that the current turn has something for, once.
     @inline(__always)
     func list(_ connection: Connection) { ledger.value.list(connection) }
@@ -309,7 +316,11 @@ extension Delivery {
     /// Records that the socket took all of the last write, and writes what may follow.
     func written(_ connection: Connection) {
         connection.outlet.value.endWrite()
-        flush(connection)
+        if connection.isLeaving || !connection.outlet.value.isEmpty
+            || connection.outlet.value.hasStreams
+        {
+            flush(connection)
+        }
         offerReading(connection)
     }
 

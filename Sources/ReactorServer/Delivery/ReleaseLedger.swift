@@ -31,7 +31,7 @@ struct ReleaseLedger: ~Copyable {
     /// Whether the shell asked for that, whatever waits.
     private var isHeldBack = false
     /// Turns whose outputs have not left, oldest first.
-    private var sealed = Deque<SealedTurn>()
+    private var sealed = UniqueDeque<SealedTurn>()
     /// Connections that the current turn has something for.
     private(set) var listed: [Connection] = []
     /// An empty list that has memory for the next turn.
@@ -84,15 +84,15 @@ struct ReleaseLedger: ~Copyable {
     /// Records that the journal holds the batch of turn `number`, and all before it. A number of a turn
     /// that was released before, or has not been sealed, is ignored.
     mutating func markAppended(upTo number: UInt64) {
-        guard let oldest = sealed.first, number >= oldest.number else { return }
-        let index = Int(clamping: number - oldest.number)
+        guard !sealed.isEmpty, number >= sealed[0].number else { return }
+        let index = Int(clamping: number - sealed[0].number)
         guard index < sealed.count else { return }
         for earlier in 0...index { sealed[earlier].isAppended = true }
     }
 
     /// Takes the oldest turn whose outputs may leave.
     mutating func popReleased() -> SealedTurn? {
-        guard sealed.first?.isAppended ?? false else { return nil }
+        guard !sealed.isEmpty, sealed[0].isAppended else { return nil }
         let first = sealed.removeFirst()
         releasedTurn = first.number
         byteCount -= first.byteCount
@@ -131,11 +131,14 @@ struct ReleaseLedger: ~Copyable {
     @inline(__always)
     private func invariants() {
         assert(
-            sealed.first.map { $0.number == releasedTurn + 1 } ?? (releasedTurn + 1 == turn),
-            "turn \(releasedTurn) was released, and turn \(sealed.first?.number ?? turn) is next")
+            (sealed.isEmpty ? turn : sealed[0].number) == releasedTurn + 1,
+            "the turn behind turn \(releasedTurn), which was released, is missing")
         assert(
-            sealed.last.map { $0.number + 1 == turn } ?? true, "turn \(turn) has a gap before it")
-        assert(sealed.count > 32 || byteCount == sealed.reduce(0) { $0 + $1.byteCount })
+            sealed.isEmpty || sealed[sealed.count - 1].number + 1 == turn,
+            "turn \(turn) has a gap before it")
+        assert(
+            sealed.count > 32
+                || byteCount == sealed.indices.reduce(0) { $0 + sealed[$1].byteCount })
         assert(!isHeldBack || isCongested, "the shell has clients wait, and they do not")
         assert(byteCount <= byteCountMax || isCongested, "\(byteCount) bytes wait, and no client")
         assert(lastKeptTurn < turn, "turn \(lastKeptTurn) has a batch before its end")

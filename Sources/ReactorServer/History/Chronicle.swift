@@ -272,8 +272,7 @@ extension Chronicle {
 
     /// Takes the turn's batch; `deltas` are those that the journal keeps.
     func makeBatch(of turn: UInt64, _ deltas: ByteSlice) -> Batch {
-        defer { isDurable = false }
-        return Batch(
+        Batch(
             turn: turn, epoch: tree.turn.epoch, after: turnStart, sequence: tree.turn.sequence,
             deltas: deltas, facts: takeFacts(), isDurable: isDurable)
     }
@@ -288,6 +287,7 @@ extension Chronicle {
     /// Begins the next turn behind the tree's last transaction.
     func beginTurn() {
         turnStart = tree.turn.sequence
+        isDurable = false
         invariants()
     }
 

@@ -4,71 +4,133 @@ import ReactorWire
 
 /// The delta frames of the last turns, for clients that come back.
 ///
+/// The frames of many turns share a block of memory, so that a turn costs a copy of its frames and no
+/// allocation. A block is released with the last of its turns.
+///
 /// *Shape*: in the order of the calls, which is that of sequences; the journal checks it for its rows.
 /// ``invariants()`` states what holds between two verbs.
-struct DeltaRing {
+final class DeltaRing {
     private struct Entry {
         /// Sequence before the entry's first transaction.
-        var after: UInt64
-        var sequence: UInt64
-        var deltas: ByteSlice
+        let after: UInt64
+        /// Sequence of its last transaction.
+        let sequence: UInt64
+        /// The block that holds its frames, counted from the first one ever made.
+        let block: Int
+        /// The frames in the block.
+        let range: Range<Int>
     }
 
-    private var entries = Deque<Entry>()
+    private let entryCell = Place(UniqueDeque<Entry>())
+    private let blockCell = Place(UniqueDeque<ByteBuffer>())
+    /// Blocks that were released, or dropped with all entries.
+    private var releasedBlockCount = 0
+    /// A released block that the next one takes the memory of.
+    private var spare: ByteBuffer?
     private(set) var byteCount = 0
     /// Maximum number of bytes; beyond it the oldest turns are forgotten.
     let bytesMax: Int
     /// Maximum number of bytes that one search reads.
     let searchBytesMax: Int
+    /// Bytes of a block, unless one turn needs more.
+    private let blockBytes: Int
     /// What an entry costs besides its bytes.
-    private static let entryBytes = 96
+    private static let entryBytes = MemoryLayout<Entry>.stride
+
+    private var entries: UniqueDeque<Entry> {
+        @inline(__always) _read { yield entryCell.value }
+        @inline(__always) _modify { yield &entryCell.value }
+    }
+    private var blocks: UniqueDeque<ByteBuffer> {
+        @inline(__always) _read { yield blockCell.value }
+        @inline(__always) _modify { yield &blockCell.value }
+    }
 
     init(bytesMax: Int, searchBytesMax: Int) {
         self.bytesMax = bytesMax
         self.searchBytesMax = searchBytesMax
+        blockBytes = max(256, min(64 << 10, bytesMax / 16))
     }
 
     /// Forgets everything.
-    mutating func removeAll() {
+    func removeAll() {
+        releasedBlockCount += blocks.count
         entries.removeAll()
+        blocks.removeAll()
+        spare = nil
         byteCount = 0
+        invariants()
     }
 
     /// Keeps a turn's deltas, and forgets the oldest turns beyond the budget.
-    mutating func keep(after: UInt64, sequence: UInt64, deltas: ByteSlice) {
-        entries.append(Entry(after: after, sequence: sequence, deltas: deltas))
-        // An entry keeps the whole buffer alive.
-        byteCount += deltas.storage.count + Self.entryBytes
-        while byteCount > bytesMax, let oldest = entries.popFirst() {
-            byteCount -= oldest.deltas.storage.count + Self.entryBytes
+    func keep(after: UInt64, sequence: UInt64, deltas: Span<UInt8>) {
+        guard deltas.count + Self.entryBytes <= bytesMax else { return removeAll() }
+        if blocks.isEmpty || !blocks[blocks.count - 1].hasRoom(for: deltas.count) {
+            beginBlock(for: deltas.count)
         }
+        let index = blocks.count - 1
+        let start = blocks[index].count
+        blocks[index].append(deltas)
+        entries.append(
+            Entry(
+                after: after, sequence: sequence, block: releasedBlockCount + index,
+                range: start..<blocks[index].count))
+        byteCount += Self.entryBytes
+        while byteCount > bytesMax, !entries.isEmpty { forgetOldest() }
         invariants()
+    }
+
+    private func beginBlock(for deltaByteCount: Int) {
+        let taken = deltaByteCount <= blockBytes ? spare.take() : nil
+        let block = taken ?? ByteBuffer(capacity: max(deltaByteCount, blockBytes))
+        byteCount += block.capacity
+        blocks.append(block)
+    }
+
+    private func forgetOldest() {
+        let oldest = entries.removeFirst()
+        byteCount -= Self.entryBytes
+        if !entries.isEmpty, entries[0].block == oldest.block { return }
+        var block = blocks.removeFirst()
+        releasedBlockCount += 1
+        byteCount -= block.capacity
+        guard block.capacity == blockBytes else { return }
+        block.truncate(to: 0)
+        spare = consume block
     }
 
     /// What holds between two verbs; checked in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
-            entries.isEmpty == (byteCount == 0), "\(entries.count) turns have \(byteCount) bytes")
-        assert(byteCount <= bytesMax || entries.isEmpty, "\(byteCount) bytes of deltas are kept")
+            entries.isEmpty == (byteCount == 0) && entries.isEmpty == blocks.isEmpty,
+            "\(entries.count) turns have \(byteCount) bytes in \(blocks.count) blocks")
+        assert(byteCount <= bytesMax, "\(byteCount) bytes of deltas are kept")
+        assert(entries.isEmpty || entries[0].block == releasedBlockCount, "a block has no turn")
+        assert(
+            entries.isEmpty
+                || entries[entries.count - 1].block == releasedBlockCount + blocks.count - 1,
+            "a block has no turn")
     }
 
     /// The ring holds every delta behind this sequence; nil if it is empty.
-    var start: UInt64? { entries.first?.after }
+    var start: UInt64? { entries.isEmpty ? nil : entries[0].after }
 
     /// The frames of node `number` after `sequence`, in order; nil if the ring does not hold them all,
     /// or the search would read more than ``searchBytesMax``.
     func frames(of number: UInt32, after sequence: UInt64, upTo last: UInt64) -> [UInt8]? {
         if sequence >= last { return [] }
-        guard let oldest = entries.first, oldest.after <= sequence else { return nil }
+        guard let start, start <= sequence else { return nil }
         var frames: [UInt8] = []
         var searched = 0
         for index in firstIndex(after: sequence)..<entries.count {
-            searched += entries[index].deltas.range.count + Self.entryBytes
+            let entry = entries[index]
+            searched += entry.range.count + Self.entryBytes
             guard searched <= searchBytesMax else { return nil }
-            let deltas = entries[index].deltas
-            Self.copy(
-                from: deltas.storage, deltas.range, of: number, after: sequence, into: &frames)
+            blocks[entry.block - releasedBlockCount].withBytes { bytes in
+                Self.copy(
+                    from: bytes.extracting(entry.range), of: number, after: sequence, into: &frames)
+            }
         }
         return frames
     }
@@ -84,22 +146,21 @@ struct DeltaRing {
         return low
     }
 
-    /// Appends the frames of node `number` between two sequences that stand in a range of `deltas`.
+    /// Appends the frames of node `number` between two sequences that are among `deltas`.
     static func copy(
-        from deltas: [UInt8], _ range: Range<Int>, of number: UInt32, after sequence: UInt64,
+        from deltas: Span<UInt8>, of number: UInt32, after sequence: UInt64,
         upTo last: UInt64 = .max, into frames: inout [UInt8]
     ) {
-        let bytes = deltas.span
-        var offset = range.lowerBound
-        while offset < range.upperBound {
+        var offset = 0
+        while offset < deltas.count {
             // The server wrote these frames: a header is whole and valid.
             guard
                 let header = try? FrameHeader.decode(
-                    bytes, at: offset, frameBytesMax: Int(UInt32.max))
+                    deltas, at: offset, frameBytesMax: Int(UInt32.max))
             else { preconditionFailure("the ring holds \(offset) bytes of frames and no next") }
             let end = offset + FrameHeader.byteCount + Int(header.length)
             if header.id == number, header.number > sequence, header.number <= last {
-                frames.append(contentsOf: bytes, offset..<end)
+                frames.append(contentsOf: deltas, offset..<end)
             }
             offset = end
         }
@@ -110,8 +171,7 @@ extension HistoryQuestion {
     /// Appends the frames of `deltas`, which a row holds, that answer the question; answers whether
     /// they still fit an answer.
     package func collect(from deltas: [UInt8], into frames: inout [UInt8]) -> Bool {
-        DeltaRing.copy(
-            from: deltas, 0..<deltas.count, of: node, after: after, upTo: upTo, into: &frames)
+        DeltaRing.copy(from: deltas.span, of: node, after: after, upTo: upTo, into: &frames)
         return frames.count <= byteCountMax
     }
 }

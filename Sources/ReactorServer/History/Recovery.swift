@@ -20,7 +20,7 @@ public final class Recovery {
     package private(set) var replayedCount: UInt64 = 0
     let nodes: TreeRecovery
     let sessions: SessionTable
-    private(set) var ring: DeltaRing
+    let ring: DeltaRing
     /// The epoch of what was replayed last.
     private(set) var epoch: UInt64?
     private var isOnlyShown = false
@@ -118,7 +118,7 @@ public final class Recovery {
         }
         if row.sequence != row.after {
             ring.keep(
-                after: row.after, sequence: row.sequence, deltas: ByteSlice(row.deltas))
+                after: row.after, sequence: row.sequence, deltas: row.deltas.span)
         }
         replayedCount += row.sequence - row.after
     }

@@ -9,7 +9,7 @@ import ReactorWire
 /// *Shape*: orders leave in the order in which they were appended; it has no further invariant, and
 /// ``EventGate`` states its own.
 final class ShellOrders {
-    private let queue = Place(Deque<ServerOutput>())
+    private let queue = Place(UniqueDeque<ServerOutput>())
     private let counters = Place(ServerStats())
     private var gate: EventGate
     /// When the shell called, in nanoseconds.
@@ -32,7 +32,7 @@ final class ShellOrders {
 
     /// Gives the shell an order.
     @inline(__always)
-    func append(_ output: ServerOutput) { queue.value.append(output) }
+    func append(_ output: consuming ServerOutput) { queue.value.append(output) }
 
     /// Takes the first order.
     @inline(__always)
@@ -40,8 +40,10 @@ final class ShellOrders {
 
     /// Takes all orders, in order.
     func takeAll() -> [ServerOutput] {
-        defer { queue.value.removeAll() }
-        return Array(queue.value)
+        var outputs: [ServerOutput] = []
+        outputs.reserveCapacity(queue.value.count)
+        while let output = next() { outputs.append(output) }
+        return outputs
     }
 
     /// Logs a peer's fault, unless one of the same kind was logged a moment ago.

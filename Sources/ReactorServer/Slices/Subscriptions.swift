@@ -21,7 +21,7 @@ final class Subscriptions {
     /// Subscriptions of each user.
     private var counts = UserCounts()
     /// The deltas of the last turns.
-    private let ring: Place<DeltaRing>
+    private let ring: DeltaRing
     /// Subscriptions that wait for the journal, by the questions that were asked for them.
     private var parked: [UInt64: ParkedRequest] = [:]
     private var lastQuestion: UInt64 = 0
@@ -50,7 +50,7 @@ final class Subscriptions {
     ) {
         tree = recovery.tree
         finder = NodeFinder(tree: recovery.tree)
-        ring = Place(recovery.ring)
+        ring = recovery.ring
         self.limits = limits
         self.orders = orders
         self.chronicle = chronicle
@@ -62,15 +62,15 @@ final class Subscriptions {
     var count: Int { counts.total }
 
     /// Bytes of recent deltas.
-    var ringByteCount: Int { ring.value.byteCount }
+    var ringByteCount: Int { ring.byteCount }
 
     /// Keeps a turn's deltas for clients that come back.
-    func keep(_ batch: Batch) {
-        ring.value.keep(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
+    func keep(_ deltas: Span<UInt8>, after start: UInt64) {
+        ring.keep(after: start, sequence: tree.turn.sequence, deltas: deltas)
     }
 
     /// Forgets the recent deltas: another epoch has begun.
-    func forgetDeltas() { ring.value.removeAll() }
+    func forgetDeltas() { ring.removeAll() }
 
     /// Continues the question numbers of a former server, whose answers may still arrive.
     func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
@@ -222,7 +222,7 @@ extension Subscriptions {
     private func parks(
         _ request: Subscribe, of node: AnyNode, _ header: FrameHeader, _ connection: Connection
     ) -> Bool {
-        let upTo = ring.value.start ?? chronicle.turnStart
+        let upTo = ring.start ?? chronicle.turnStart
         guard chronicle.keepsHistory, request.mode == .replica,
             connection.outlet.value.state != .lagging,
             let from = request.from, from.epoch == tree.turn.epoch,
@@ -276,11 +276,11 @@ extension Subscriptions {
         of node: AnyNode, after sequence: UInt64, _ older: OlderDeltas?
     ) -> [UInt8]? {
         let turnStart = chronicle.turnStart
-        if let frames = ring.value.frames(of: node.number, after: sequence, upTo: turnStart) {
+        if let frames = ring.frames(of: node.number, after: sequence, upTo: turnStart) {
             return frames
         }
         guard let older, var frames = older.frames,
-            let rest = ring.value.frames(of: node.number, after: older.upTo, upTo: turnStart)
+            let rest = ring.frames(of: node.number, after: older.upTo, upTo: turnStart)
         else { return nil }
         frames.append(contentsOf: rest)
         return frames.count <= limits.resumeBytesMax ? frames : nil

@@ -31,13 +31,15 @@ final class ServerHarness {
     private var lastID: UInt64 = 0
 
     init(
-        _ tree: Tree = TestTree.make(), ownerUID: UInt32 = 1_000,
+        _ tree: Tree = TestTree.make(), ownerUID: UInt32 = 1_000, hasJournal: Bool = true,
         change: (inout ServerLimits) -> Void = { _ in }
     ) {
         var limits = ServerLimits()
         change(&limits)
         var secret: UInt64 = 0
-        server = Server(tree, limits: limits, daemonName: "test", ownerUID: ownerUID) {
+        server = Server(
+            tree, limits: limits, daemonName: "test", ownerUID: ownerUID, hasJournal: hasJournal
+        ) {
             secret += 1
             return secret
         }

@@ -24,7 +24,7 @@ struct DeltaRingTests {
 
     @Test("the ring finds a node's frames after a sequence, in order, and no other node's")
     func frames() {
-        var ring = DeltaRing(bytesMax: 10_000, searchBytesMax: 10_000)
+        let ring = DeltaRing(bytesMax: 10_000, searchBytesMax: 10_000)
         ring.keep(batch(after: 10, [1, 2, 1]))
         ring.keep(batch(after: 13, [2]))
         ring.keep(batch(after: 14, [1, 1]))
@@ -37,7 +37,7 @@ struct DeltaRingTests {
 
     @Test("the oldest deltas go beyond the budget, and a search that reads too much finds nothing")
     func bounds() {
-        var ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 500)
+        let ring = DeltaRing(bytesMax: 1_500, searchBytesMax: 500)
         for step in 0..<100 as Range<UInt64> { ring.keep(batch(after: step, [1])) }
         #expect(ring.byteCount <= 1_500)
         #expect(ring.frames(of: 1, after: 50, upTo: 100) == nil)
@@ -47,7 +47,7 @@ struct DeltaRingTests {
 }
 
 extension DeltaRing {
-    fileprivate mutating func keep(_ batch: Batch) {
-        keep(after: batch.after, sequence: batch.sequence, deltas: batch.deltas)
+    fileprivate func keep(_ batch: Batch) {
+        keep(after: batch.after, sequence: batch.sequence, deltas: batch.deltas.storage.span)
     }
 }

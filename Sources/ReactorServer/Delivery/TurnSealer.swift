@@ -1,0 +1,105 @@
+import ReactorBytes
+import ReactorCore
+import ReactorWire
+
+/// Seals a turn: what it changed is kept for clients that come back, shared with those who follow it,
+/// and handed to the journal as one batch.
+///
+///     sealer.seal()       // the turn's actions and requests are handled
+///
+/// Without a journal there is no batch, and the turn's deltas are copied only for a connection that is
+/// sent them.
+///
+/// *Place*: ``Server/endTurn(at:)`` calls it once a turn. It has no state besides the parts that it
+/// calls in order, which state their own invariants.
+final class TurnSealer {
+    private let tree: Tree
+    private let orders: ShellOrders
+    private let chronicle: Chronicle
+    private let delivery: Delivery
+    private let openNodes: OpenNodes
+    private let sharing: SliceSharing
+    private let subscriptions: Subscriptions
+    private let answers: AnswerService
+    /// Whether a journal stores each turn's batch; without one, a turn is released at its end.
+    private let hasJournal: Bool
+
+    /// Seals turns of `tree`.
+    init(
+        _ tree: Tree, _ orders: ShellOrders, _ chronicle: Chronicle, _ delivery: Delivery,
+        _ openNodes: OpenNodes, _ sharing: SliceSharing, _ subscriptions: Subscriptions,
+        _ answers: AnswerService, hasJournal: Bool
+    ) {
+        precondition(hasJournal || !chronicle.keepsHistory, "a history is kept without a journal")
+        self.tree = tree
+        self.orders = orders
+        self.chronicle = chronicle
+        self.delivery = delivery
+        self.openNodes = openNodes
+        self.sharing = sharing
+        self.subscriptions = subscriptions
+        self.answers = answers
+        self.hasJournal = hasJournal
+    }
+
+    /// Ends the turn's changes, queues what it has for each connection, and hands the journal its
+    /// batch.
+    func seal() {
+        let turn = tree.turn
+        let (deltaByteCount, mark) = endChanges()
+        let isChange = chronicle.hasChanges
+        if isChange {
+            orders.stats.turns &+= 1
+            answers.grow(by: deltaByteCount)
+            turn.withDeltas { bytes in
+                subscriptions.keep(
+                    bytes.extracting(0..<deltaByteCount), after: chronicle.turnStart)
+            }
+        }
+        let batch =
+            hasJournal && (isChange || chronicle.hasFacts)
+            ? chronicle.makeBatch(
+                of: delivery.turn, ByteSlice(turn.deltaBytes, range: 0..<deltaByteCount)) : nil
+        shareOut(batch?.deltas.storage, mark)
+        delivery.seal(
+            turn.effects, batchByteCount: batch.map { $0.deltas.range.count + $0.facts.count })
+        if let batch { orders.append(.append(batch)) }
+        chronicle.beginTurn()
+    }
+
+    /// Collects the turn's changes for those who follow them; answers the number of bytes of its
+    /// deltas, and where its mark is behind them.
+    private func endChanges() -> (deltaByteCount: Int, mark: Range<Int>) {
+        let turn = tree.turn
+        if turn.isQuiet { return (turn.deltaByteCount, appendMark()) }
+        // Changes of a removed node concern no follower: it learns that the node is gone.
+        for node in turn.removed {
+            openNodes.close(node)
+            subscriptions.close(node)
+        }
+        sharing.shareValues()
+        let deltaByteCount = turn.deltaByteCount
+        let mark = appendMark()
+        sharing.shareChanges()
+        return (deltaByteCount, mark)
+    }
+
+    /// Queues what the turn has for each connection; `deltas` are the turn's, with its mark, if they
+    /// were copied for the journal.
+    private func shareOut(_ deltas: [UInt8]?, _ mark: Range<Int>) {
+        for connection in delivery.listed { sharing.payOwed(connection) }
+        let turn = tree.turn
+        let output = delivery.makeOutput(
+            turn.sequence, deltas ?? (delivery.hasUpdates ? turn.deltaBytes : []), mark)
+        for connection in delivery.listed where delivery.enqueue(connection, output) {
+            subscriptions.leave(connection)
+        }
+    }
+
+    /// Appends the turn's mark behind its deltas, so that both are one piece for most subscribers.
+    private func appendMark() -> Range<Int> {
+        let start = tree.turn.deltaByteCount
+        tree.turn.append(FrameHeader(kind: .mark, number: tree.turn.sequence))
+        return start..<tree.turn.deltaByteCount
+    }
+}

@@ -154,7 +154,7 @@ extension ReactorChecks {
         let property = "\(reactor.modifier)var initialState: State { \(value) }"
         return refuse(
             reactor.name, "initialState",
-            "\(reactor.name.text) does not say which state it starts with; give every property of "
+            "\(reactor.name.text) has no initial state; give every property of "
                 + "State a value, or declare var initialState: State",
             fix: .member([property], of: reactor.declaration, "insert initialState"))
     }
@@ -207,8 +207,8 @@ extension ReactorChecks {
             if !reactor.functions(named: "react").isEmpty {
                 isFine = refuse(
                     reaction.attribute, "reactionTwice",
-                    "@Reacts writes react(to:state:), which stands here already, and would never "
-                        + "be called; remove one of the two")
+                    "@Reacts generates react(to:state:), and the reactor has one already; "
+                        + "remove one of the two")
             } else if let problem = reaction.problem(in: reactor) {
                 isFine = refuse(problem.node, problem.id, problem.message, fix: problem.fix)
             } else if let child = reaction.child(in: reactor),

@@ -81,7 +81,7 @@ extension ReactorReaction {
         let name = function.name.text
         return RuleProblem(
             function.signature.parameterClause, "reactionLabels",
-            "\(name)\(labels(function)) cannot be told of \(child.name.text); write "
+            "\(name)\(labels(function)) cannot react to \(child.name.text); write "
                 + "func \(name)(_ mutation: …, \(key)state: State) -> Mutations<Mutation>")
     }
 
@@ -92,7 +92,7 @@ extension ReactorReaction {
         }) {
             return RuleProblem(
                 word, "reactionModifier",
-                "\(name) is asked of a reactor that does not change; remove \(word.name.text)",
+                "\(name) is called on a reactor that does not change; remove \(word.name.text)",
                 fix: .remove(word, "remove '\(word.name.text)'"))
         }
         let effects = function.signature.effectSpecifiers
@@ -106,7 +106,7 @@ extension ReactorReaction {
         if let clause = effects?.throwsClause {
             return RuleProblem(
                 clause, "reactionThrows",
-                "\(name) may not throw: what it is told has happened; refuse in the child's mutate",
+                "\(name) may not throw: the mutation is applied; refuse in the child's mutate",
                 fix: .remove(clause, "remove '\(clause.trimmedDescription)'"))
         }
         return nil
@@ -116,7 +116,7 @@ extension ReactorReaction {
         guard function.signature.returnClause == nil else { return nil }
         return RuleProblem(
             function.name, "reactionResult",
-            "\(function.name.text) says what follows from a child's mutation; let it return "
+            "\(function.name.text) reacts to a child's mutation; let it return "
                 + "Mutations<Mutation>",
             fix: .insert(
                 " -> Mutations<Mutation>", after: function.signature,

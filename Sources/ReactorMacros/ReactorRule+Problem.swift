@@ -66,7 +66,7 @@ extension ReactorChecks {
         if !rule.mayThrow {
             return RuleProblem(
                 clause, "throws",
-                "\(rule.name) may not throw: what it is given has happened; refuse in mutate",
+                "\(rule.name) may not throw: it handles what has happened; refuse in mutate",
                 fix: .remove(clause, "remove '\(clause.trimmedDescription)'"))
         }
         guard clause.type.map(lastName) != "Rejection" else { return nil }

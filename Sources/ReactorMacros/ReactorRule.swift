@@ -64,25 +64,25 @@ struct ReactorRule {
             name: "error", forms: ["(_:action:state:)"],
             remedy: "func error(_ error: any Error, action: Action?, state: State) "
                 + "-> Mutations<Mutation>",
-            whyNotAsync: "what failed is told at once; give async work to Mutations(async:)",
+            whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
             mayLackAction: true, result: "Mutations", isCommonWord: true),
         ReactorRule(
             name: "childFailed", forms: ["(_:state:)"],
             remedy: "func childFailed(_ failure: ChildFailure, state: State) "
                 + "-> Mutations<Mutation>",
-            whyNotAsync: "what failed is told at once; give async work to Mutations(async:)",
+            whyNotAsync: "it is called synchronously; give async work to Mutations(async:)",
             result: "Mutations"),
         ReactorRule(
             name: "shouldCancel", forms: ["(current:upcoming:)"],
             remedy: "func shouldCancel(current: Action, upcoming: Action) -> Bool",
-            whyNotAsync: "it is asked while an action is carried out", result: "Bool"),
+            whyNotAsync: "it is called while an action is processed", result: "Bool"),
     ]
 
     private static func transform(_ label: String, _ part: String) -> ReactorRule {
         ReactorRule(
             name: "transform", forms: ["(\(label):)"],
             remedy: "func transform(\(label): Transform<\(part)>) -> Transform<\(part)>",
-            whyNotAsync: "it describes the pipeline, once; time goes into its stream",
+            whyNotAsync: "it builds the pipeline once; async work goes into its stream",
             wrapper: "Transform", result: "Transform", isCommonWord: true)
     }
 

@@ -157,7 +157,7 @@ struct ReactorStateMarkerMacro: PeerMacro {
         else {
             context.refuse(
                 node, "notAField",
-                "@\(attributeName(node)) says something about a stored property of a value")
+                "@\(attributeName(node)) applies to a stored property of a struct")
             return []
         }
         return []

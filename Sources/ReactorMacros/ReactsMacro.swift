@@ -10,7 +10,7 @@ struct ReactsMacro: PeerMacro {
         guard declaration.is(FunctionDeclSyntax.self) else {
             context.refuse(
                 node, "reactsOnOther",
-                "@Reacts says what follows from a child's mutation; put it on a function")
+                "@Reacts marks a reaction to a child's mutation; put it on a function")
             return []
         }
         let enclosing = context.lexicalContext.first
@@ -24,7 +24,7 @@ struct ReactsMacro: PeerMacro {
         if !isReactor(enclosing) {
             context.refuse(
                 node, "reactsOutside",
-                "@Reacts is read by @Reactor, which does not stand on this type; add it, or write "
+                "@Reacts has no effect in a type without @Reactor; add it, or write "
                     + "react(to:state:) by hand")
         }
         return []

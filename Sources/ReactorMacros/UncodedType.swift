@@ -25,13 +25,13 @@ func refuseUncoded(
         if let object = type.as(ClassDeclSyntax.self) {
             context.refuse(
                 name, "uncodedObject",
-                "\(name.text) is part of a value that travels, and an object stays in its "
+                "\(name.text) is part of an encoded value, and an object stays in its "
                     + "process; declare it as a struct",
                 fix: .structure(insteadOf: object))
         } else {
             context.refuse(
                 name, "uncodedType",
-                "\(name.text) is part of a value that travels, and does not say how; declare it "
+                "\(name.text) is part of an encoded value, and is not codable; declare it "
                     + "with @WireCodable",
                 fix: .attribute("@WireCodable", on: type))
         }

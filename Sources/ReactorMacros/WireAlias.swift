@@ -47,7 +47,7 @@ func wireAliases(
         if declared != 1 {
             context.refuse(
                 attribute, "aliasOnSeveral",
-                "@WireAlias would rename several at once; declare each on a line of its own")
+                "@WireAlias renames one declaration; declare each on a separate line")
         }
     }
 }

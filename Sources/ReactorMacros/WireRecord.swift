@@ -71,7 +71,7 @@ private func areSettled(
     for binding in stored where !hasInitialValue(binding, variable) {
         context.refuse(
             binding, "notTransmittedNeedsDefault",
-            "\(binding.pattern.trimmedDescription) does not travel, so whoever reads the rest needs "
+            "\(binding.pattern.trimmedDescription) is not encoded, so decoding needs "
                 + "a value for it; give it one: \(binding.trimmedDescription) = ...")
         return false
     }
@@ -85,7 +85,7 @@ private func field(
     guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
         context.refuse(
             binding.pattern, "tuplePattern",
-            "a field needs a name of its own; declare one property a line")
+            "a field needs its own name; declare one property a line")
         return nil
     }
     let name = plainName(pattern.identifier)

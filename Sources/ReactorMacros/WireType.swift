@@ -84,7 +84,7 @@ func isReachable(
         let place: any SyntaxProtocol = group.id == declaration.id ? word : declaration.introducer
         context.refuse(
             Syntax(place), "nestedPrivate",
-            "the conformance stands at file scope, where a private nested type cannot be named; "
+            "the conformance is at file scope, where a private nested type is not visible; "
                 + "make it fileprivate",
             // The macro cannot change an enclosing declaration.
             fix: group.id == declaration.id

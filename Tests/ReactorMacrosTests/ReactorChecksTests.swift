@@ -243,11 +243,11 @@ struct ReactorChecksTests {
             """,
             told(
                 5, 12,
-                "Item is part of a value that travels, and does not say how; declare it with "
+                "Item is part of an encoded value, and is not codable; declare it with "
                     + "@WireCodable", fix: "insert '@WireCodable'"),
             told(
                 8, 10,
-                "Price is part of a value that travels, and does not say how; declare it with "
+                "Price is part of an encoded value, and is not codable; declare it with "
                     + "@WireCodable", fix: "insert '@WireCodable'"),
             fixed: """
                 @Reactor
@@ -268,7 +268,7 @@ struct ReactorChecksTests {
     @Test("a State that cannot be created without values needs an initial one")
     func initialState() {
         let message =
-            "Shop does not say which state it starts with; give every property of State a value, "
+            "Shop has no initial state; give every property of State a value, "
             + "or declare var initialState: State"
         expectFix(
             """

@@ -57,8 +57,8 @@ struct ReactorReactionTests {
                 """),
             told(
                 8, 1,
-                "@Reacts writes react(to:state:), which stands here already, and would never be "
-                    + "called; remove one of the two"))
+                "@Reacts generates react(to:state:), and the reactor has one already; "
+                    + "remove one of the two"))
     }
 
     @Test("two functions that react to one child are refused")
@@ -101,7 +101,7 @@ struct ReactorReactionTests {
                     + "func visited(mutation: Int, state: State) -> Mutations<Action> { .none }"),
             told(
                 7, 44,
-                "visited(mutation:state:) cannot be told of visits; write "
+                "visited(mutation:state:) cannot react to visits; write "
                     + "func visited(_ mutation: …, state: State) -> Mutations<Mutation>"))
         expectDiagnostics(
             shop(
@@ -109,7 +109,7 @@ struct ReactorReactionTests {
                     + "func changed(_ mutation: Int, state: State) -> Mutations<Action> { .none }"),
             told(
                 7, 43,
-                "changed(_:state:) cannot be told of rooms; write "
+                "changed(_:state:) cannot react to rooms; write "
                     + "func changed(_ mutation: …, key: WireKey, state: State) -> "
                     + "Mutations<Mutation>"))
     }
@@ -127,17 +127,17 @@ struct ReactorReactionTests {
             (
                 "func visited(_ mutation: Int) throws(Rejection) -> Mutations<Mutation> { .none }",
                 62,
-                "visited may not throw: what it is told has happened; refuse in the child's mutate",
+                "visited may not throw: the mutation is applied; refuse in the child's mutate",
                 "remove 'throws(Rejection)'"
             ),
             (
                 "mutating func visited(_ mutation: Int) -> Mutations<Mutation> { .none }", 32,
-                "visited is asked of a reactor that does not change; remove mutating",
+                "visited is called on a reactor that does not change; remove mutating",
                 "remove 'mutating'"
             ),
             (
                 "func visited(_ mutation: Int) { .none }", 37,
-                "visited says what follows from a child's mutation; let it return "
+                "visited reacts to a child's mutation; let it return "
                     + "Mutations<Mutation>", "insert '-> Mutations<Mutation>'"
             ),
         ]

@@ -138,7 +138,7 @@ struct ReactorRuleTests {
         }
         expectFix(
             "func reduce(state: inout State, mutation: Mutation) throws(Rejection) {}", 57,
-            "reduce may not throw: what it is given has happened; refuse in mutate",
+            "reduce may not throw: it handles what has happened; refuse in mutate",
             "remove 'throws(Rejection)'",
             after: "func reduce(state: inout State, mutation: Mutation) {}")
     }

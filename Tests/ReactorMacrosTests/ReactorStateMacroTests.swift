@@ -83,7 +83,7 @@ struct ReactorStateMacroTests {
             """,
             told(
                 3, 25,
-                "cache does not travel, so whoever reads the rest needs a value for it; give it "
+                "cache is not encoded, so decoding needs a value for it; give it "
                     + "one: cache: [Int] = ..."))
         expectDiagnostics(
             """
@@ -91,7 +91,7 @@ struct ReactorStateMacroTests {
                 @NotTransmitted static var cache = 0
             }
             """,
-            told(2, 5, "@NotTransmitted says something about a stored property of a value"))
+            told(2, 5, "@NotTransmitted applies to a stored property of a struct"))
     }
 
     @Test(

@@ -15,7 +15,7 @@ struct ReactsMacroTests {
             """,
             told(
                 2, 5,
-                "@Reacts is read by @Reactor, which does not stand on this type; add it, or write "
+                "@Reacts has no effect in a type without @Reactor; add it, or write "
                     + "react(to:state:) by hand"))
         expectDiagnostics(
             """
@@ -44,6 +44,6 @@ struct ReactsMacroTests {
             """,
             told(
                 5, 5,
-                "@Reacts says what follows from a child's mutation; put it on a function"))
+                "@Reacts marks a reaction to a child's mutation; put it on a function"))
     }
 }

@@ -16,7 +16,7 @@ struct UncodedTypeTests {
             """,
             told(
                 6, 19,
-                "Item is part of a value that travels, and does not say how; declare it with "
+                "Item is part of an encoded value, and is not codable; declare it with "
                     + "@WireCodable", fix: "insert '@WireCodable'"),
             fixed: """
                 @WireCodable
@@ -42,7 +42,7 @@ struct UncodedTypeTests {
             """,
             told(
                 4, 17,
-                "Item is part of a value that travels, and an object stays in its process; "
+                "Item is part of an encoded value, and an object stays in its process; "
                     + "declare it as a struct", fix: "declare it as a struct"),
             fixed: """
                 @WireCodable

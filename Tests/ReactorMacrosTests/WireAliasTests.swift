@@ -17,7 +17,7 @@ struct WireAliasTests {
             """,
             told(
                 2, 15,
-                "@WireAlias would rename several at once; declare each on a line of its own"))
+                "@WireAlias renames one declaration; declare each on a separate line"))
         expectDiagnostics(
             """
             @WireAlias("x") struct State {}

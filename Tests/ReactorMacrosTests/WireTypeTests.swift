@@ -20,7 +20,7 @@ struct WireTypeTests {
     @Test("a private nested type is refused, because its conformance could not name it")
     func nestedPrivate() {
         let message =
-            "the conformance stands at file scope, where a private nested type cannot be named; "
+            "the conformance is at file scope, where a private nested type is not visible; "
             + "make it fileprivate"
         expectFix(
             """

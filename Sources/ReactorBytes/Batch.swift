@@ -1,7 +1,7 @@
 /// One turn's transactions, in the same form for the wire, the disk and replay; committed together.
 ///
-/// *Place*: the server makes it at a turn's end; the journal stores it as a row. It lies here since
-/// neither knows the other.
+/// *Place*: the server makes it at a turn's end; the journal stores it as a row. It is in this
+/// module since neither imports the other.
 public struct Batch: Sendable {
     /// The turn; the journal names it once the batch is stored.
     public let turn: UInt64

@@ -36,7 +36,7 @@ public struct ByteBuffer: ~Copyable {
 
     @usableFromInline
     mutating func grow(by extra: Int) {
-        precondition(extra >= 0, "room for \(extra) bytes is asked for")
+        precondition(extra >= 0, "room for \(extra) bytes is requested")
         let newCapacity = max(capacity * 2, written + extra, 64)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
         if let base = unsafe base {

@@ -17,8 +17,8 @@
 /// *Place*: the server has one for each connection, the client has one.
 ///
 /// *Shape*: one array and three cursors. `start` is the first byte that the reader has not used,
-/// `end` is after the last byte that arrived. The reader can continue once `end` reaches `start +
-/// needed`. ``invariants()`` states what holds between two verbs.
+/// `end` is after the last byte that arrived. The reader can continue once `end` reaches
+/// `start + needed`. ``invariants()`` states the invariants.
 package struct FrameAssembler: ~Copyable {
     /// The bytes from before `start` up to `end`.
     @usableFromInline var storage: [UInt8] = []
@@ -102,13 +102,13 @@ package struct FrameAssembler: ~Copyable {
         needed = 0
     }
 
-    /// The invariants between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(start >= 0 && needed >= 0, "cursors \(start), \(needed)")
         assert(start <= byteCount, "\(start) used bytes are kept in front of \(byteCount)")
         assert(
-            !storage.isEmpty || start == 0 && needed == 0, "nothing is held, and something needed")
+            !storage.isEmpty || start == 0 && needed == 0, "without bytes, more are expected")
         assert(storage.isEmpty || byteCount > 0, "\(start) used bytes are kept and no others")
     }
 }

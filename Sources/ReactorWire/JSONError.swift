@@ -48,12 +48,12 @@ extension JSONError.Condition: CustomStringConvertible {
         case .unexpected(let got, let expected): "expected \(expected), got \(got.quoted())"
         case .unexpectedEnd(let expected): "expected \(expected), got the end of the text"
         case .tooDeep: "nested deeper than \(WireLimits.depthMax)"
-        case .duplicateKey(let key): "key \(key.quoted()) stands twice"
+        case .duplicateKey(let key): "key \(key.quoted()) occurs twice"
         case .integerOutOfRange(let text):
             "integer \(text.quoted()) is beyond -2^64 to 2^64 - 1, write a float (1e30) or text"
         case .floatOutOfRange(let text): "number \(text.quoted()) is too large for a double"
         case .invalidText: "text is not valid UTF-8"
-        case .loneSurrogate: "half of a surrogate pair stands alone"
+        case .loneSurrogate: "half of a surrogate pair without the other"
         case .invalidWrapper(let key, let expected):
             "\"\(key)\" takes \(expected); a map with this single key is written {\"$map\":{…}}"
         }

@@ -75,7 +75,7 @@ extension WireError.Condition: CustomStringConvertible {
                 + "\(WireLimits.depthMax) elsewhere"
         case .countExceedsBytes(let count): "claims \(count) elements, more than its bytes can hold"
         case .invalidText: "text is not valid UTF-8"
-        case .duplicateKey(let key): "key \(key.quoted()) stands twice"
+        case .duplicateKey(let key): "key \(key.quoted()) occurs twice"
         case .mergedKeys(let key): "key \(key.quoted()) equals another key by Unicode equivalence"
         case .missingField(let name): "field \(name.quoted()) is missing"
         case .unknownField(let name): "field \(name.quoted()) is unknown to the type"

@@ -79,7 +79,7 @@ public struct WireMap: Sendable {
         /// Makes an error about this key.
         public init(key: WireKey) { self.key = key }
 
-        public var description: String { "key \(key.text.quoted()) stands twice" }
+        public var description: String { "key \(key.text.quoted()) occurs twice" }
     }
 
     /// The value of `key`; setting `nil` removes it.

@@ -226,10 +226,9 @@ extension WireSchema {
 extension WireSchema {
     /// Whether a value of this shape can have a part at `path`, now or later.
     ///
-    /// Any key of a map and any path inside a value of any shape are possible; an element of an
-    /// array is, if the component is an index. Rules that only the type knows are not part of a
-    /// schema, for example that a map's keys are numbers, or that a set has no parts: then the
-    /// result is true.
+    /// A map can have any key, an array any index, and a value of any shape any path. A schema
+    /// lacks rules that only the type knows, for example that a map's keys are numbers, or that a
+    /// set has no parts: for these, the result is true.
     ///
     /// *Place*: checked before the daemon grants a slice, since a search for the value itself would
     /// encode it. *Cost*: O(components), independent of the value's size.

@@ -8,7 +8,7 @@ struct JSONErrorTests {
         arguments: [
             (.tooDeep, "nested deeper than 128"),
             (.invalidText, "text is not valid UTF-8"),
-            (.duplicateKey("a\n"), #"key "a\n" stands twice"#),
+            (.duplicateKey("a\n"), #"key "a\n" occurs twice"#),
             (.unexpected("\u{1b}", expected: "a value"), #"expected a value, got "\u001b""#),
             (
                 .integerOutOfRange("99"),

@@ -56,7 +56,7 @@ struct JSONParserTests {
             ),
             (#""\x""#, "line 1, column 3: expected an escape, got \"x\""),
             (#""\u12g4""#, "line 1, column 6: expected a hexadecimal digit, got \"g\""),
-            (#"{"a":1,"b":2,"a":3}"#, "line 1, column 14: key \"a\" stands twice"),
+            (#"{"a":1,"b":2,"a":3}"#, "line 1, column 14: key \"a\" occurs twice"),
         ])
     func errors(json: String, description: String) {
         #expect(refusal(json) == description)
@@ -68,7 +68,7 @@ struct JSONParserTests {
         for half in [
             #""\ud83d""#, #""\ude00""#, #""\ud83d\u0041""#, #""\ud83dx""#, #""\ude00\ud83d""#,
         ] {
-            #expect(refusal(half)?.hasSuffix("half of a surrogate pair stands alone") == true)
+            #expect(refusal(half)?.hasSuffix("half of a surrogate pair without the other") == true)
         }
         #expect(throws: JSONError(condition: .invalidText, line: 1, column: 2)) {
             try WireValue(json: [0x22, 0xc0, 0x80, 0x22])

@@ -14,6 +14,6 @@ struct WireErrorTests {
             error?.description
                 == "a.1 at byte 5: out of range, expected an integer from -128 to 127")
         let hostile = WireError(.duplicateKey("\u{1b}[2J"), at: 0, path: ["x\ny"])
-        #expect(hostile.description == #""x\ny" at byte 0: key "\u001b[2J" stands twice"#)
+        #expect(hostile.description == #""x\ny" at byte 0: key "\u001b[2J" occurs twice"#)
     }
 }

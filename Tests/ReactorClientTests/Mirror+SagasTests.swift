@@ -209,7 +209,7 @@ struct MirrorSagasTests {
         #expect(
             refused
                 == .rejected(
-                    Rejection(.busy, "/: 2 actions wait for a saga, the most: try again")))
+                    Rejection(.busy, "/: 2 actions wait for a saga, the maximum: try again")))
         #expect(buzzer.state.presses == 3)
         #expect(try await other.dispatch("/", Buzzer.Action.press(8)).revision != nil)
         #expect(await buzzer.dispatch(.answer("go")).revision != nil)

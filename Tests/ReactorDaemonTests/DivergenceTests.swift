@@ -76,7 +76,7 @@ struct DivergenceTests {
         let refused = try await DaemonProcess.run(
             Self.program, config: config, environment: Self.changed, in: home)
         #expect(refused.ending == .exited(78))
-        let reason = "/: replayed up to sequence \(probed), the state is another than it was"
+        let reason = "/: replayed up to sequence \(probed), the state is not the recorded one"
         #expect(refused.log.contains(reason), "\(refused.log)")
         #expect(refused.log.contains("`reactord rebaseline` starts from the replayed state"))
         #expect(!refused.log.contains("ready"))

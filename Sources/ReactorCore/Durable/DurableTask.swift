@@ -28,8 +28,8 @@ public struct UnperformedTask: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// How a timer treats planned times that passed while the daemon was not running, or while the
-/// machine stood still for at least a second.
+/// How a timer treats planned times that passed while the daemon was not running, or was stopped
+/// for at least a second.
 @WireCodable
 public enum CatchUp: String, CaseIterable, Sendable {
     /// No action: the timer continues with the next time in the future.

@@ -20,7 +20,7 @@ public class AnyNode {
     private final var changedSequence: UInt64 = 0
     private final var watched = false
     /// Sequence of the transaction that created the node, 0 for nodes that exist since the start.
-    /// It tells the node from an earlier one at the same path.
+    /// It distinguishes the node from an earlier one at the same path.
     package private(set) final var birthSequence: UInt64 = 0
     /// The last error that the reactor did not handle; cleared when the reactor restarts.
     package private(set) final var fault: String?
@@ -57,8 +57,8 @@ public class AnyNode {
         set { marks.value.isReplicated = newValue }
     }
 
-    /// Whether an action passes more here than the reactor's own functions: a parent that reacts,
-    /// or ``Node/rules``.
+    /// Whether an action takes the slow path here: the parent reacts, or the node has
+    /// ``Node/rules``.
     final var takesLongWay: Bool { marks.value.takesLongWay }
 
     /// The last component of the path.
@@ -277,7 +277,7 @@ struct NodeMarks {
     /// Number of the last turn that listed the node as touched.
     var listedTurn: UInt64 = 0
     var isReplicated = false
-    /// Whether an action passes more here than the reactor's own functions.
+    /// Whether an action takes the slow path at this node.
     @usableFromInline var takesLongWay: Bool
 }
 
@@ -318,7 +318,7 @@ extension AnyNode {
         guard path.components.count < CoreLimits.nodeDepthMax else {
             throw Rejection(
                 .tooLarge,
-                "\(path): no child fits below, \(CoreLimits.nodeDepthMax) levels are the most")
+                "\(path): no child fits below, the maximum is \(CoreLimits.nodeDepthMax) levels")
         }
         // A child without a path could never be addressed.
         guard key.text.utf8.count <= CoreLimits.childKeyBytesMax,
@@ -332,7 +332,7 @@ extension AnyNode {
         guard nodeCount < CoreLimits.nodesMax else {
             throw Rejection(
                 .tooLarge,
-                "\(path): no child fits beside \(nodeCount) nodes, the most of a tree: remove some")
+                "\(path): no child fits beside \(nodeCount) nodes, the maximum: remove some")
         }
     }
 }

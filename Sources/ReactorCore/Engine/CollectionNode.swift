@@ -132,7 +132,7 @@ extension CollectionNode {
         guard isHeld || leases?.hasRoom(for: connection) ?? false else {
             throw Rejection(
                 .quota,
-                "\(path): \(CoreLimits.leasesPerConnectionMax) leases of this connection, the most")
+                "\(path): \(CoreLimits.leasesPerConnectionMax) leases of a connection, the maximum")
         }
         if children[key] == nil {
             if !definesLifecycle { try checkKept() }
@@ -151,7 +151,7 @@ extension CollectionNode {
         guard keptCount >= CoreLimits.keptChildrenMax else { return }
         throw Rejection(
             .quota,
-            "\(path): \(keptCount) children stay whoever leases them, keptChildrenMax is "
+            "\(path): \(keptCount) children outlive their leases, keptChildrenMax is "
                 + "\(CoreLimits.keptChildrenMax): lease with definesLifecycle, or have the parent "
                 + "remove some")
     }

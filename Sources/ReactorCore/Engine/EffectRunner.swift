@@ -208,8 +208,8 @@ final class EffectRunner {
         lateEmissions &+= 1
         guard let node = nodes[id.node], hasReturned.take() else { return }
         turn.complain(
-            "\(node.path): what an effect emitted after it had returned is dropped: have it run until "
-                + "all it begins has ended")
+            "\(node.path): dropped what an effect emitted after its return: let it run until "
+                + "all that it starts has ended")
     }
 
     // MARK: Ends
@@ -292,7 +292,8 @@ final class EffectRunner {
     /// Cancels the work of all effects, whose tree no longer exists.
     func abandon() {
         for effect in running.values { effect.cancel?() }
-        // These hold the runner. It is complete again when the last of them is released.
+        // The closures retain the runner, and releasing one may call it. They are moved out first,
+        // so that the runner is in a consistent state by then.
         let (waiting, jobs, waiters) = (waiting, jobs, waiters)
         (self.waiting, self.jobs, self.waiters) = (EffectQueue(), [:], [:])
         withExtendedLifetime((waiting, jobs, waiters)) {}
@@ -342,14 +343,14 @@ extension EffectRunner {
     private func mayWait(effectOf node: AnyNode) -> Bool {
         if running.count < countMax + CoreLimits.effectsWaitingMax { return true }
         turn.complain(
-            "\(node.path): an effect is left out, effectsWaitingMax \(CoreLimits.effectsWaitingMax) "
+            "\(node.path): an effect is dropped, effectsWaitingMax \(CoreLimits.effectsWaitingMax) "
                 + "wait for others to end")
         return false
     }
 
     private func weighCrowd() { turn.setCrowded(!hasRoom(for: Self.crowdedReserve)) }
 
-    /// Has waiting effects started, after the end of an effect or a change of the limit.
+    /// Lets waiting effects start, after the end of an effect or a change of the limit.
     private func weighRoom() {
         weighCrowd()
         guard areTasksWaiting || !waiting.isEmpty else { return }

@@ -471,7 +471,7 @@ extension Node {
             mutation.apply(to: child, turn)
         case .keyedMutation(let slot, let key, let mutation):
             guard let child = children[slot.name]?.children[key] else {
-                return turn.complain("\(noChild(key, in: slot)): a mutation of it is left out")
+                return turn.complain("\(noChild(key, in: slot)): its mutation is dropped")
             }
             mutation.apply(to: child, turn)
         case .create(let slot, let key):

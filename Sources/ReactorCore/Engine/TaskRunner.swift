@@ -60,8 +60,8 @@ final class TaskRunner {
         guard wished == 0 || table.count + asked + wished <= CoreLimits.tasksMax else {
             throw Rejection(
                 .quota,
-                "\(node.path): \(CoreLimits.tasksMax) planned actions and durable effects, the most "
-                    + "of a tree: drop some")
+                "\(node.path): \(CoreLimits.tasksMax) planned actions and durable effects, the "
+                    + "maximum of a tree: drop some")
         }
     }
 
@@ -149,7 +149,7 @@ final class TaskRunner {
     }
 
     // A busy loop fires late; a short delay must not count as a missed time.
-    /// Delay in milliseconds from which on the process counts as having stood still.
+    /// Delay of a timer in milliseconds from which on its time counts as missed.
     private static let standstill: Int64 = 1_000
 
     /// Handles a planned time that has come.

@@ -1,7 +1,7 @@
 // MARK: - Ending a transaction
 extension Turn {
-    /// Carries out the requests of the current transaction; its followers are `depth` steps below
-    /// the action that started the chain.
+    /// Executes the requests of the current transaction; its followers are `depth` steps below the
+    /// action that started the chain.
     func settle(depth: Int) {
         guard !transaction.wishes.isEmpty else { return }
         for change in transaction.wishes.ownerships { apply(change) }

@@ -1,6 +1,6 @@
 /// The requests of a transaction besides its mutations.
 ///
-/// The turn carries them out at the end of the transaction, or drops them with it. *Place*: in a
+/// The turn executes them at the end of the transaction, or drops them with it. *Place*: in a
 /// ``Transaction``.
 struct Wishes {
     /// Whether the transaction asked for nothing beyond mutations.

@@ -14,7 +14,7 @@
 /// Each write becomes a mutation that contains the whole new state, so that a replay and mirrors do
 /// not need the handlers. The cost grows with the state: for large states, decide mutations.
 public protocol HandlingReactor: Reactor where Mutation == WrittenState<State> {
-    /// Changes the state at once. It returns before anyone sees the change.
+    /// Changes the state at once. It returns before any observer sees the change.
     ///
     /// *Throws*: ``Rejection``; then nothing has changed.
     func handle(_ action: Action, state: inout State) throws(Rejection)

@@ -32,10 +32,10 @@ extension RecoveryError: CustomStringConvertible {
                 + "give new fields a default, keep old cases, or write `migrate`"
         case .unperformed(let path, let reactor, let task):
             "\(path): the durable task \(task.quoted()) waits in the history, and \(reactor) does "
-                + "not perform it: have `perform` know the name until the task has ended"
+                + "not perform it: keep the name in `perform` until it has ended"
         case .damaged(let text): "\(text); `reactord doctor` says more and salvages a copy"
         case .diverged(let path, let sequence):
-            "\(path): replayed up to sequence \(sequence), the state is another than it was: "
+            "\(path): replayed up to sequence \(sequence), the state is not the recorded one: "
                 + "`reduce` was changed without need, or it depends on more than state and "
                 + "mutation; `reactord rebaseline` starts from the replayed state"
         }

@@ -11,7 +11,7 @@ extension ImportError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "no reactor stands at \(path), and nothing above it makes children by their names"
+            "no reactor is at \(path), and no collection above it creates children by key"
         case .unreadable(let path, let error): "not a state of \(path): \(error)"
         }
     }

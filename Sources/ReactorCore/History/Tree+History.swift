@@ -153,7 +153,7 @@ extension Tree {
     package func importState(
         _ state: Span<UInt8>, at path: SlicePath
     ) throws(ImportError) -> [AnyNode] {
-        precondition(!isOpen, "states are imported into a tree that nobody is served from")
+        precondition(!isOpen, "states are imported only into a tree that is not open")
         let (node, made) = try findOrMake(path)
         do throws(WireError) {
             try node.restore(state)

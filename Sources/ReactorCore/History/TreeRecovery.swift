@@ -30,7 +30,7 @@ package final class TreeRecovery {
     /// Recovers `tree`, which has just been made. The tree may lack the nodes at and below the
     /// paths of `dropped`.
     package init(of tree: Tree, dropped: [SlicePath] = []) {
-        precondition(!tree.isOpen, "a tree that was opened has a history of its own")
+        precondition(!tree.isOpen, "only a tree that is not open recovers a history")
         self.tree = tree
         self.dropped = dropped
         know(tree.root, as: 0)

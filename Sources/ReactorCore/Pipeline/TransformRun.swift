@@ -53,7 +53,7 @@ final class TransformRun<Value: Sendable> {
         guard let gate = gates[stage] else { return }
         guard gate.reserve() else {
             throw Rejection(
-                .busy, "\(path): \(CoreLimits.streamedValuesMax) values wait for a stream, the most"
+                .busy, "\(path): \(CoreLimits.streamedValuesMax) values await a stream, the limit"
             )
         }
         guard beginStream(stage, begin) else {

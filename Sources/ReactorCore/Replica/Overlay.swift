@@ -73,8 +73,9 @@ final class Overlay<R: Reactor> {
         invalidate()
     }
 
-    // A whole state does not say whose actions it contains: a sent action is either in it, with its
-    // outcome right behind, or its outcome is still to come. Shown on top, it could count twice.
+    // A whole state does not show which actions it contains. A sent action is either in it, and its
+    // outcome follows directly, or the daemon has not applied it yet. Shown on top, it could count
+    // twice.
     /// Hides the sent actions until they are answered.
     func doubtSent() {
         for index in entries.indices where entries[index].ordinal != nil {

@@ -72,7 +72,7 @@ extension Rejection {
 
     static func preview(_ path: SlicePath) -> Rejection {
         Rejection(
-            previewCode, "\(path) needs to know what the daemon alone does: wait for its answer")
+            previewCode, "\(path) needs what only the daemon knows: wait for its answer")
     }
 }
 

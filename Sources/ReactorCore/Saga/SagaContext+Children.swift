@@ -83,7 +83,7 @@ extension SagaContext {
     private func prepare<Value: Sendable>(
         _ child: SagaScope, _ type: Value.Type, _ childPosition: SagaPosition<R>? = nil
     ) -> (SagaContext<R>, SagaHandle<Value>) {
-        // The child sees everything since its parent went on.
+        // The child sees all notes since its parent last resumed.
         let position = childPosition ?? position.copy()
         if childPosition == nil { child.adopt(position) }
         let result = Guarded<Value?>(nil, by: room.lock)

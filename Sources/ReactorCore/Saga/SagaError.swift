@@ -29,17 +29,17 @@ extension SagaError: CustomStringConvertible {
             "a saga missed \(count) actions: more than \(CoreLimits.sagaLogMax) came before it "
                 + "took the next; use a channel, or a handler such as takeEvery"
         case .tooMany:
-            "no room for another saga: \(CoreLimits.sagasMax) may be under way, and those at the top "
+            "no room for another saga: \(CoreLimits.sagasMax) may run, and top-level sagas "
                 + "are among the effects of their tree, of which effectsMax may run"
         case .tooDeep:
-            "a saga is forked \(CoreLimits.sagaDepthMax) deep, and no deeper: use a loop"
+            "sagas are nested at most \(CoreLimits.sagaDepthMax) levels deep: use a loop"
         case .overrun(let path, let capacity):
-            "\(path): a channel of mutations is over, for \(capacity) waited in it, the most, and "
+            "\(path): a channel of mutations has ended: \(capacity) waited, its maximum, and "
                 + "another came: take them sooner, give it more room, or use a handler such as "
                 + "takeEvery"
-        case .gone(let path): "\(path): no such reactor, or not any more"
-        case .nobodyRaces: "a race of nobody has no winner: give it at least one member"
-        case .unknownOutcome: "nobody can say whether the action was applied"
+        case .gone(let path): "\(path): no such reactor, or it was removed"
+        case .nobodyRaces: "a race without members has no winner: give it at least one"
+        case .unknownOutcome: "it is unknown whether the action was applied"
         case .failed(let message): message
         }
     }

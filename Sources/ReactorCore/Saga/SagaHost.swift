@@ -10,8 +10,8 @@ package protocol SagaHost<Target>: Sendable {
     /// Whether the saga belongs to another reactor than this one.
     var isVisiting: Bool { get }
 
-    /// Runs `job` on the broker's isolation, in the order of the calls; with `nil` if the reactor is
-    /// gone.
+    /// Runs `job` on the broker's isolation, in the order of the calls; with `nil` if the reactor
+    /// is gone.
     func perform(_ job: @escaping @Sendable (SagaBroker<Target>?) -> Void)
 
     /// Registers the top-level saga `scope` with the reactor, which ends it when it is removed,

@@ -13,7 +13,7 @@ final class SagaPosition<R: Reactor>: Sendable {
     private struct State {
         /// The first note for the next take; `nil` while a take waits.
         var cursor: UInt64?
-        /// The first note since the saga last went on; `nil` while it waits.
+        /// The first note since the saga last resumed; `nil` while it waits.
         var resumed: UInt64?
         /// Whether the log keeps notes for the saga during other waits.
         var isReading = false
@@ -31,7 +31,7 @@ final class SagaPosition<R: Reactor>: Sendable {
         }
     }
 
-    /// The notes taken by a saga in place of another.
+    /// The notes that a member of a group took in place of the saga that waits for the group.
     private struct Member {
         /// The taken notes, in order.
         var taken: [UInt64] = []
@@ -60,7 +60,7 @@ final class SagaPosition<R: Reactor>: Sendable {
         }
     }
 
-    /// A position for a new saga, at the note from which this saga last went on.
+    /// A position for a new saga, at the note from which this saga last resumed.
     func copy() -> SagaPosition { SagaPosition(log, from: resumed) }
 
     /// A position for a saga that takes in place of this one.
@@ -69,7 +69,7 @@ final class SagaPosition<R: Reactor>: Sendable {
     /// The first note for the next take; `nil` while a take waits.
     var cursor: UInt64? { state.withLock { $0.cursor } }
 
-    /// The first note since the saga last went on; `nil` while it waits.
+    /// The first note since the saga last resumed; `nil` while it waits.
     var resumed: UInt64? { state.withLock { $0.resumed } }
 
     /// Notes from the cursor on that the saga does not see.
@@ -191,7 +191,7 @@ extension SagaPosition {
 protocol SagaPositioning: AnyObject, Sendable {
     /// The saga waits: the position sleeps, unless the saga reads.
     func pauseWhileLocked()
-    /// The saga goes on: a sleeping position wakes at note `cursor`, or at the end of the log.
+    /// The saga resumes: a sleeping position wakes at note `cursor`, or at the end of the log.
     func wakeWhileLocked(at cursor: UInt64?)
     /// Ends the position.
     func closeWhileLocked()

@@ -79,7 +79,7 @@ private final class SagaFilling<Element: Sendable> {
     func admit() throws(Rejection) {
         guard let channel, !channel.reserve() else { return }
         throw Rejection(
-            .busy, "\(path): \(channel.capacity) actions wait for a saga, the most: try again")
+            .busy, "\(path): \(channel.capacity) actions wait for a saga, the maximum: try again")
     }
 
     /// Receives an element, `nil` if it does not match; `isAdmitted` says that a slot is reserved

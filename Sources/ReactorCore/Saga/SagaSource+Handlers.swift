@@ -85,7 +85,7 @@ extension SagaSource {
                         match(asAction(action)) != nil
                     else { return }
                     throw Rejection(
-                        .busy, "\(host.path): \(CoreLimits.sagasMax) sagas are under way, the most")
+                        .busy, "\(host.path): \(CoreLimits.sagasMax) sagas run, the maximum")
                 }
             }
             do throws(SagaError) {

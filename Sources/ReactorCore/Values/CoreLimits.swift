@@ -43,7 +43,8 @@ public enum CoreLimits {
     /// Maximum sagas, forks and handlers of one tree, and of one client. An action for which a
     /// handler would have to start another is rejected as `BUSY`; a saga that forks another fails.
     public static let sagasMax = 1 << 17
-    /// Maximum nesting of sagas that sagas started. One below fails, and with it those above.
+    /// Maximum nesting of sagas that sagas started. A deeper one fails, and with it the sagas that
+    /// started it.
     public static let sagaDepthMax = 256
     /// Minimum number of actions and mutations of its reactor that are kept for a saga between two
     /// takes. After more, the saga has missed some, and its next take throws.

@@ -124,7 +124,7 @@ extension Keyed: ExpressibleByDictionaryLiteral {
         self.init()
         for (key, value) in elements {
             precondition(
-                entries.updateValue(value, forKey: key) == nil, "key \(key) stands twice")
+                entries.updateValue(value, forKey: key) == nil, "key \(key) occurs twice")
         }
     }
 }

@@ -137,7 +137,7 @@ public protocol Counted<Value> {
 }
 
 extension Counted {
-    /// 0: such values are told apart by ``count`` alone.
+    /// 0: such values are distinguished by ``count`` alone.
     public var assignment: UInt64 { 0 }
 }
 

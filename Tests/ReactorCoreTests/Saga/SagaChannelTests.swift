@@ -80,7 +80,7 @@ struct SagaChannelTests {
         try bench.send(.add(1), .add(2))
         #expect(
             throws: Rejection(
-                .busy, "/: 2 actions wait for a saga, the most: try again")
+                .busy, "/: 2 actions wait for a saga, the maximum: try again")
         ) { try bench.send(.add(4)) }
         #expect(bench.state.sum == 3)
         try bench.send(.search("anything else"), .stop)

@@ -269,9 +269,9 @@ struct SagaHandlersTests {
         while room.hasRoom(for: 1) { _ = room.enter() }
         #expect(
             throws: Rejection(
-                .busy, "/: \(CoreLimits.sagasMax) sagas are under way, the most")
+                .busy, "/: \(CoreLimits.sagasMax) sagas run, the maximum")
         ) { try bench.send(.add(1)) }
-        try bench.send(.search("what nobody handles"))
+        try bench.send(.search("unhandled"))
         room.leave()
         try bench.send(.add(2))
         #expect(throws: Rejection.self) { try bench.send(.add(3)) }

@@ -2,28 +2,28 @@ public import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
-/// The daemon's logic: bytes and ticks in, outputs out.
+/// The daemon's logic: takes bytes and ticks, returns outputs.
 ///
-/// *Place*: a shell hands it what sockets and clocks say, and carries out ``nextOutput()`` after
-/// each call. The same machine runs in the daemon over libuv and in the simulation over nothing.
+/// *Place*: a shell passes it bytes from sockets and the time, and executes ``nextOutput()`` after
+/// each call. The same machine runs in the daemon over libuv and in the simulation in memory.
 ///
-/// *Owner*: one thread; no call may be made from inside another.
+/// *Owner*: one thread; no call may be made during another.
 ///
-/// Within a turn, actions are applied as they are received; what they cause leaves after
-/// ``endTurn(at:)``, once the turn's batch and all before it are appended.
+/// Within a turn, actions are applied as they arrive. Their output leaves after ``endTurn(at:)``,
+/// once the journal has the turn's batch and all earlier ones.
 ///
-/// The server itself keeps no state but the parts that do the work, and calls them in order: what
-/// arrives goes through ``Intake`` to the part that a frame is for, and what is caused leaves through
-/// ``Delivery``. A part knows those that were made before it, and none calls the server.
+/// The server has no state besides its parts, which it calls in order: input goes through
+/// ``Intake`` to the part for each frame, and output leaves through ``Delivery``. A part knows only
+/// parts that were made before it, and none calls the server.
 public final class Server {
-    /// The reactors that are served.
+    /// The served reactors.
     public let tree: Tree
-    /// What one client, and all together, may take.
+    /// Limits of each client and of all together.
     package let limits: ServerLimits
     private let orders: ShellOrders
     /// The open connections.
     let connections: ConnectionTable
-    /// Which clients may connect.
+    /// Decides which clients may connect.
     let peers: PeerAdmission
     private let chronicle: Chronicle
     private let delivery: Delivery
@@ -52,11 +52,11 @@ public final class Server {
         tree.open()
     }
 
-    /// Continues from `recovery` and keeps history from here on: ownerships of former connections end,
-    /// sessions continue, the reactors begin; all of that is part of the first turn.
+    /// Continues from `recovery`, and keeps history. In the first turn, ownerships of former
+    /// connections end, sessions continue, and the reactors start.
     ///
     /// `words` mark the action in progress for the next run of the daemon: see ``lastDeath``. A
-    /// read-only server shows its state and refuses every action with ``FaultCode/diskFull``, until
+    /// read-only server shows its state, and refuses every action with ``FaultCode/diskFull`` until
     /// ``goOn(_:)``.
     public convenience init(
         _ recovery: Recovery, watching words: SharedWords? = nil, isReadOnly: Bool = false,
@@ -108,7 +108,8 @@ public final class Server {
         tree.effectsMax = limits.effectsMax
     }
 
-    /// Continues the counts of a former server, whose answers may still arrive.
+    /// Takes over a former server's counters, its question numbers, whose answers may still arrive,
+    /// and the state of its epoch.
     package func succeed(_ former: Server) {
         subscriptions.succeed(former.subscriptions)
         chronicle.succeed(former.chronicle)
@@ -121,21 +122,21 @@ public final class Server {
 
 // MARK: - What a shell reads
 extension Server {
-    /// Takes the next order for the shell; nil if there is none now. An order that the shell carries
-    /// out may add others.
+    /// Takes the next output for the shell; nil if there is none now. Executing an output may add
+    /// others.
     public func nextOutput() -> ServerOutput? { orders.next() }
 
-    /// Takes all orders for the shell, oldest first.
+    /// Takes all outputs for the shell, oldest first.
     public func takeOutputs() -> [ServerOutput] { orders.takeAll() }
 
-    /// When the shell ends another turn although nothing was received.
+    /// When the shell ends another turn without input.
     package enum NextTurn: Sendable {
-        /// Not before something is received.
+        /// Not before input arrives.
         case none
         /// At once: the last turn left something to send.
         case now
-        /// After a poll of all sockets that does not wait. The turn continues with work for which the
-        /// last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
+        /// After a poll of all sockets that does not wait. The turn continues with work for which
+        /// the last turn had no time: see ``Server/isSharing``, ``Server/hasHeldInput`` and
         /// ``Server/isCrowded``.
         case afterPoll
 
@@ -153,20 +154,20 @@ extension Server {
         return isDue ? .now : .none
     }
 
-    /// Whether a turn has something to send although nothing was received.
+    /// Whether a turn has something to send without input.
     public var needsTurn: Bool { nextTurn != .none }
 
-    /// Whether subscribers wait for updates beyond the turn's share: the shell reads what has arrived,
+    /// Whether subscribers wait for updates beyond the turn's share: the shell reads arrived input
     /// without waiting, and ends another turn.
     package var isSharing: Bool { delivery.isSharing }
 
-    /// Whether the next turn handles input that was held back: a connection sent more than
-    /// ``ServerLimits/framesPerTurnMax`` frames, or asked for more than
-    /// ``ServerLimits/answerBytesPerTurnMax``. Before that turn, a shell reads all sockets.
+    /// Whether the next turn handles held-back input: a connection sent more than
+    /// ``ServerLimits/framesPerTurnMax`` frames, or requested more than
+    /// ``ServerLimits/answerBytesPerTurnMax``. Before that turn, the shell reads all sockets.
     package var hasHeldInput: Bool { intake.hasRested || answers.hasSoon }
 
-    /// Whether too many connections have not said hello; some hellos may have arrived since. Before the
-    /// next turn, a shell reads all sockets.
+    /// Whether too many connections have not sent a hello; some may have arrived since. Before the
+    /// next turn, the shell reads all sockets.
     package var isCrowded: Bool { peers.isCrowded }
 
     /// Number of open connections.
@@ -175,27 +176,27 @@ extension Server {
     /// The counters since the start.
     package var statistics: ServerStats { orders.stats }
 
-    /// Counts the lines that the shell's log has dropped, for the answer to ``Ask/stats``.
+    /// Counts lines that the shell's log dropped, for the answer to ``Ask/stats``.
     package func countLog(linesDropped: UInt64) { orders.stats.logLinesDropped = linesDropped }
 
-    /// What the server keeps now.
+    /// The amounts that the server keeps now.
     package var memory: ServerMemory {
         answers.meter.memory(answerByteCount: answers.byteCount, endedTurns: intake.endedTurns)
     }
 
-    /// The highest number of a connection; later connections get higher ones.
+    /// The highest number of any connection; later connections get higher ones.
     package var highestConnection: UInt64 { chronicle.highestConnection }
 
     /// Whether the server is ending and admits no client.
     package var isDraining: Bool { peers.isDraining }
 
-    /// The action during which the last run of the daemon died, if it did.
+    /// The action that was in progress when the last run of the daemon died, if it did.
     package var lastDeath: ActionWatch.Death? { dispatcher.lastDeath }
 
     /// All sessions.
     var sessions: SessionTable { handshake.sessions }
 
-    /// Whether the turn has something that is in no batch.
+    /// Whether the turn has changes or facts that are in no batch.
     var isUnsealed: Bool { chronicle.isUnsealed }
 }
 
@@ -213,10 +214,10 @@ extension Server {
     /// By how many bytes states shrank while only shrinking actions were admitted.
     package var shrunkByteCount: Int { dispatcher.shrunkByteCount }
 
-    /// Admits actions and lets the reactors begin, as part of the current turn.
+    /// Admits actions and starts the reactors, as part of the current turn.
     ///
-    /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are admitted;
-    /// see ``admitAll()``.
+    /// With `admission` ``Admission/shrinking``, only actions that make the tree smaller are
+    /// admitted; see ``admitAll()``.
     package func goOn(_ admission: Admission = .all) {
         chronicle.goOn(admission)
         tree.endFormerConnections()
@@ -230,10 +231,11 @@ extension Server {
 
 // MARK: - Connections come and go
 extension Server {
-    /// A client connected.
+    /// Handles a new connection.
     ///
-    /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients are
-    /// waiting for their reason, further ones are closed at once, which bounds the sockets of a storm.
+    /// A client beyond the limits gets the reason and is closed. If `handshakesMax` such clients
+    /// still wait for their reason, further ones are closed at once, which bounds the number of
+    /// sockets.
     public func connect(_ id: ConnectionID, _ peer: Peer, at now: UInt64) {
         orders.begin(at: now)
         chronicle.record(connection: id)
@@ -254,8 +256,8 @@ extension Server {
         intake.close(connection, Closing(code, reason))
     }
 
-    /// Closes the connections that have been silent longest, if there are too many. A connection that
-    /// was accepted after the last turn but one was not read from: its hello may have arrived.
+    /// Closes the oldest connections without a hello, if there are too many. It spares a connection
+    /// whose socket was not read since it was accepted: its hello may have arrived.
     private func makeRoomForSpeakers() {
         let endedTurns = intake.endedTurns
         while let id = peers.takeExcess({ connections[$0]?.wasRead(endedTurns) ?? true }) {
@@ -271,7 +273,7 @@ extension Server {
         }
     }
 
-    /// The socket is closed; nothing more comes from it or goes to it.
+    /// Handles a closed socket.
     public func disconnect(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections.remove(id) else { return }
@@ -287,26 +289,26 @@ extension Server {
         handshake.leave(connection, at: now)
     }
 
-    /// The client sends nothing more and still reads: its requests are answered. For a client that
-    /// closed its socket, call ``disconnect(_:at:)``.
+    /// Handles the end of a client's input: the client still reads, and gets its answers. For a
+    /// client that closed its socket, call ``disconnect(_:at:)``.
     public func endInput(_ id: ConnectionID) {
         guard let connection = connections[id], connection.inlet.value.end() else { return }
         delivery.list(connection)
     }
 
-    /// Admits no client, sends every client the reason, and closes each connection once it has all its
-    /// outcomes.
+    /// Refuses new clients, sends every client the reason, and closes each connection once its
+    /// client has all its outcomes.
     public func drain() {
         guard peers.drain() else { return }
         for connection in connections.inOrder {
-            // A client that closed its half has had its time until now.
+            // A client that closed its half had unlimited time until now.
             connection.limitLeave(at: orders.now)
             intake.close(connection, Closing(.draining, "the daemon is going down"))
         }
     }
 
-    /// Checks deadlines, and sends idle subscribers a mark; call it once a second. `isLate` is true if
-    /// the process was stopped for a time: what clients wrote then has yet to be read.
+    /// Checks deadlines, and sends idle subscribers a mark; call it once a second. `isLate` is true
+    /// if the process was stopped for some time, so that input of that time is not read yet.
     public func tick(at now: UInt64, isLate: Bool = false) {
         orders.begin(at: now)
         handshake.forgetBlank(at: now)
@@ -316,7 +318,7 @@ extension Server {
 
     private func look(at connection: Connection, _ now: UInt64, _ isLate: Bool) {
         if connection.isLeaving {
-            // A closing connection that does not take what it is still sent.
+            // A closing connection that does not read its remaining output.
             if let since = connection.leavingSince, now &- since >= limits.closeDeadline {
                 delivery.cut(connection)
             }
@@ -337,9 +339,9 @@ extension Server {
 
 // MARK: - What arrives
 extension Server {
-    /// Bytes arrived.
+    /// Handles received bytes.
     ///
-    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    /// *Owner*: `bytes` is valid during the call; the bytes of an incomplete frame are copied.
     public func receive(_ id: ConnectionID, _ bytes: Span<UInt8>, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections[id], !connection.isLeaving else { return }
@@ -347,35 +349,35 @@ extension Server {
         intake.receive(connection, bytes)
     }
 
-    /// The socket took all of the last write.
+    /// Records that the socket took all of the last write.
     public func written(_ id: ConnectionID, at now: UInt64) {
         orders.begin(at: now)
         guard let connection = connections[id] else { return }
         delivery.written(connection)
         answers.releaseEnded()
         intake.readOn()
-        // Snapshots are as of the end of a turn, never of the middle of one.
+        // A snapshot is of the end of a turn, so the end of this turn sends it.
         if sharing.canBePaid(connection) { delivery.list(connection) }
     }
 
-    /// The encoding that ``ServerOutput/encode(_:)`` ordered is made.
+    /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
     public func encoded(_ encoding: SliceEncoding) { answers.encoded(encoding) }
 
-    /// The states that were last probed have these checksums; `byteCount` bytes were looked at.
+    /// Takes the checksums of the last probe, which read `byteCount` bytes.
     package func summed(_ sums: [UInt64], byteCount: Int) {
         chronicle.summed(sums, byteCount: byteCount)
     }
 
-    /// The journal's answer to question `number`: the requested frames, or nil if it does not have all
-    /// of them. The subscription continues with them, or with a snapshot.
+    /// Takes the journal's answer to question `number`: the requested frames, or nil if it does not
+    /// have all of them. The subscription continues with them, or with a snapshot.
     package func answer(_ number: UInt64, with frames: [UInt8]?, at now: UInt64) {
         orders.begin(at: now)
         subscriptions.answer(number, with: frames)
     }
 
-    /// The archive has answered, between two turns: CBOR, or the refusal.
+    /// Takes the archive's answer, between two turns: CBOR, or a refusal.
     ///
-    /// Nothing happens if the connection has gone.
+    /// Does nothing if the connection has ended.
     package func answer(
         _ inquiry: Inquiry, with result: Result<[UInt8], Refusal>, at now: UInt64
     ) {
@@ -390,7 +392,7 @@ extension Server {
     /// Closes the turn: shares out what it caused, and hands its batch to the journal. Without a
     /// journal, what it caused leaves.
     ///
-    /// Call it once per pass of the loop, after everything that arrived was received.
+    /// Call it once per pass of the loop, after all input that arrived.
     public func endTurn(at now: UInt64) {
         orders.begin(at: now)
         delivery.beginUpdates()
@@ -409,7 +411,7 @@ extension Server {
             sealer.seal()
         }
         turn.begin()
-        // What is released may be answered at once, and the answer is of the next turn.
+        // `release()` reads again: answers to that input belong to the next turn.
         chronicle.advanceSnapshot(delivery.lastKeptTurn)
         release()
         if chronicle.beginEpochIfContradicted(handshake.random) { subscriptions.forgetDeltas() }
@@ -422,7 +424,7 @@ extension Server {
         release()
     }
 
-    /// Sends what may leave, and reads on from the clients that have taken something.
+    /// Sends released output, and reads from clients that have read enough.
     private func release() {
         delivery.release { tree.start($0) }
         answers.releaseEnded()
@@ -430,8 +432,8 @@ extension Server {
         endCongestion()
     }
 
-    /// Reads from no client that sends actions until this is called with false: the archive has fallen
-    /// behind. Received actions are carried out.
+    /// Stops reading from clients that send actions until this is called with false: the journal
+    /// grows faster than snapshots and trims can shorten it. Received actions still run.
     package func holdBack(_ isHeldBack: Bool) {
         if delivery.holdBack(isHeldBack) { endCongestion() }
     }
@@ -445,13 +447,12 @@ extension Server {
 
 // MARK: - Snapshots
 extension Server {
-    /// The snapshot that is being gathered.
+    /// The snapshot in progress, if there is one.
     public var snapshot: ServerSnapshot? { chronicle.snapshot }
 
-    /// Asks for a snapshot; it begins with the end of the turn, as an output behind its batch.
+    /// Requests a snapshot. It begins at the end of the turn, as an output after its batch.
     public func wantSnapshot() { chronicle.wantSnapshot() }
 
-    /// The snapshot of everything, for a server that carries out nothing more; nil if something is in no
-    /// batch.
+    /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     package func lastSnapshot() -> ServerSnapshot? { chronicle.lastSnapshot() }
 }

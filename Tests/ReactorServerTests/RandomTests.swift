@@ -139,7 +139,7 @@ final class RandomRun {
         actor.client.disconnect()
         actor.client = harness.connect()
         try greet(actor)
-        // The fate of actions under way is unknown: they are sent again, and must not run twice.
+        // The daemon may have the actions in flight: they are sent again, and must not run twice.
         for ordinal in actor.sent.keys.sorted() where actor.log[ordinal] == nil {
             actor.repeats[ordinal, default: 0] += 1
             actor.client.dispatch(Tally.Action.add(by: 1_000), ordinal: ordinal)

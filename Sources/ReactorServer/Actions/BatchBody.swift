@@ -6,15 +6,15 @@ import ReactorWire
 enum BatchBody {
     /// One action of a batch.
     struct Part {
-        /// The client's number for the node, as it stands in the body.
+        /// The client's number for the node.
         var id: UInt64
         /// The bytes of the action.
         var range: Range<Int>
     }
 
-    /// The parts of a batch, which starts at `offset`.
+    /// Returns the parts of the batch that starts at `offset`.
     ///
-    /// *Throws*: where the body is malformed, or has more than `countMax` parts.
+    /// *Throws*: if the body is malformed, or has more than `countMax` parts.
     static func parts(
         _ body: Span<UInt8>, from offset: Int, countMax: Int
     ) throws(WireError) -> [Part] {
@@ -58,8 +58,8 @@ enum BatchBody {
         return Part(id: id, range: range)
     }
 
-    /// The open nodes of `connection` that a batch names, each once; as far as the batch can be read,
-    /// which may be malformed.
+    /// The connection's open nodes that a batch names, each once. For a malformed batch, those
+    /// named before the malformed part.
     static func aliases(
         _ body: Span<UInt8>, hasOptions: Bool, of connection: Connection
     ) -> [NodeAlias] {
@@ -79,7 +79,7 @@ enum BatchBody {
                 while try cursor.nextElement(in: body, &pair) { try cursor.skip(in: body) }
             }
         } catch {
-            // The batch is refused: what else it may have named has no effect.
+            // The daemon refuses the batch, so the nodes it names further on do not matter.
             return aliases
         }
         return aliases

@@ -2,18 +2,18 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Carries out actions: runs of plain ones, those with options, and batches.
+/// Processes actions: runs of plain ones, actions with options, and batches.
 ///
 ///     offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
 ///     let frameCount = dispatcher.dispatch(header, body, of: connection)
 ///
-/// Every new action raises its session's ordinal, is carried out by the tree under the crash marker of
-/// ``ActionWatch``, and is recorded by the ``Chronicle``. The ``OutcomeWriter`` concludes it; plain
-/// outcomes of a run are remembered and added to the connection's run at once. An action that arrived
-/// before is answered with its outcome.
+/// A new action raises its session's ordinal. The tree runs it under the crash marker of
+/// ``ActionWatch``, the ``Chronicle`` records it, and the ``OutcomeWriter`` concludes it. The plain
+/// outcomes of a run are remembered as one run. An action that arrived before gets its first
+/// outcome again.
 ///
-/// *Place*: ``Intake`` hands it the frames of actions of connections that have a session; it handles no
-/// other frame and reads from no connection. ``invariants()`` states what holds between two verbs.
+/// *Place*: ``Intake`` passes it the action frames of connections that have a session. It handles
+/// no other frames and reads from no connection. ``invariants()`` states the invariants.
 final class Dispatcher {
     private let tree: Tree
     private let limits: ServerLimits
@@ -21,12 +21,12 @@ final class Dispatcher {
     private let chronicle: Chronicle
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
-    /// The marker of the action that is being carried out.
+    /// The crash marker: it names the action in progress.
     private let watch: Place<ActionWatch>
-    /// By how many bytes states became smaller while nothing else was carried out.
+    /// Bytes by which states shrank while only shrinking actions were admitted.
     private(set) var shrunkByteCount = 0
 
-    /// Watches actions by `watch`.
+    /// Marks actions in `watch`.
     init(
         _ tree: Tree, _ limits: ServerLimits, _ orders: ShellOrders, _ chronicle: Chronicle,
         _ outcomes: OutcomeWriter, _ delivery: Delivery, watching watch: ActionWatch
@@ -43,7 +43,7 @@ final class Dispatcher {
     /// The action during which the last run of the daemon died, if it did.
     var lastDeath: ActionWatch.Death? { watch.value.death }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(!watch.value.isMarked, "an action is marked that is not being carried out")
@@ -53,11 +53,12 @@ final class Dispatcher {
 
 // MARK: - Runs of plain actions
 extension Dispatcher {
-    /// Carries out the plain actions that stand one after the other from `first` on, and answers where
-    /// the first other frame starts.
+    /// Processes the consecutive plain actions from `first` on. Returns the offset of the first
+    /// other frame.
     ///
-    /// Nearly every frame is such an action: without options, of the next ordinal, to an open node.
-    /// What is the same for all of them is looked up once. All others are left to the general way.
+    /// Nearly every frame is such an action: without options, with the next ordinal, to an open
+    /// node. A run looks up once what its actions have in common. Other actions are left to
+    /// ``dispatch(_:_:of:)``.
     func dispatchRun(_ bytes: Span<UInt8>, from first: Int, of connection: Connection) -> Int {
         guard let session = connection.session, chronicle.admission == .all, mayWait(session),
             !watch.value.suspects(session)
@@ -74,7 +75,7 @@ extension Dispatcher {
         while run.count < countMax,
             let frame = PlainFrame(
                 .dispatch, in: bytes, at: offset, frameBytesMax: limits.frameBytesMax),
-            // The ordinal after the largest is 0, which is none.
+            // After the largest number, the ordinal would wrap to 0, which means none.
             frame.number == run.ordinal &+ run.count, frame.number > 0
         {
             if last?.id != frame.id {
@@ -122,7 +123,7 @@ extension Dispatcher {
         delivery.countActions(count, byteCount: byteCount, of: connection)
     }
 
-    /// Concludes the action behind a run, which was not plain.
+    /// Concludes the action that ended a run.
     private func conclude(
         _ result: DispatchResult, _ frame: Span<UInt8>, _ aliases: [NodeAlias],
         _ session: Session, _ connection: Connection
@@ -138,8 +139,8 @@ extension Dispatcher {
 
 // MARK: - Actions of the general way
 extension Dispatcher {
-    /// Carries out one action and records its outcome; answers how many frames its work counts as, for
-    /// the connection's share of the turn.
+    /// Processes one action and records its outcome. Returns the number of frames that its work
+    /// counts as, for the connection's share of the turn.
     func dispatch(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) -> Int {
         guard let session = admit(header, body, of: connection) else { return 1 }
         var frameCount = 0
@@ -154,7 +155,7 @@ extension Dispatcher {
         return frameCount
     }
 
-    /// Carries out several actions as one transaction; answers as ``dispatch(_:_:of:)`` does.
+    /// Processes several actions as one transaction. Returns the same as ``dispatch(_:_:of:)``.
     func dispatchBatch(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Int {
@@ -171,8 +172,8 @@ extension Dispatcher {
         return frameCount
     }
 
-    /// Counts a new action and answers its session; an action that came before is answered with its
-    /// outcome.
+    /// Counts a new action and returns its session. For an action that arrived before, sends its
+    /// outcome again and returns nil.
     private func admit(
         _ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection
     ) -> Session? {
@@ -197,8 +198,8 @@ extension Dispatcher {
         outcomes.conclude(result, header, session, connection)
     }
 
-    /// Carries out an action under the crash marker, so that a restart knows what was in progress; an
-    /// action that has ended several runs of the daemon is refused.
+    /// Runs an action under the crash marker, so that a restart knows which action was in progress.
+    /// Refuses an action during which the daemon has ended several times.
     private func watching(
         _ ordinal: UInt64, of session: Session, _ carryOut: () -> DispatchResult
     ) -> DispatchResult {
@@ -207,8 +208,8 @@ extension Dispatcher {
                 .rejected(
                     Rejection(
                         .poisoned,
-                        "the daemon ended \(ActionWatch.deathsMax) times while it carried this "
-                            + "action out: it is not tried again; `reactorctl log` shows it")))
+                        "the daemon ended \(ActionWatch.deathsMax) times while it ran this "
+                            + "action: it is not tried again; `reactorctl log` shows it")))
         }
         watch.value.begin(session)?.mark(ordinal)
         let result = carryOut()
@@ -218,7 +219,7 @@ extension Dispatcher {
         return result
     }
 
-    /// Carries out an action, if nothing speaks against it.
+    /// Runs an action unless a condition or a limit forbids it.
     private func carryOut(
         _ header: FrameHeader, _ body: Span<UInt8>, _ session: Session, _ connection: Connection,
         _ frameCount: inout Int
@@ -300,12 +301,12 @@ extension Dispatcher {
 
 // MARK: - Conditions and quotas
 extension Dispatcher {
-    /// Whether a session's action may leave its answer for later. One that may not is still let
-    /// through, and rejected where it asks for that: otherwise no action could end a wait.
+    /// Whether a session's action may defer its answer. An action beyond the limit still runs, and
+    /// is rejected only if it defers: otherwise no action could end the others' wait.
     private func mayWait(_ session: Session) -> Bool { !isFull(session, besides: 0) }
 
-    /// Whether so many of a session's actions wait for their answers, besides `count` others, that no
-    /// more may.
+    /// Whether so many of a session's actions wait for answers, besides `count` others, that no
+    /// further one may.
     private func isFull(_ session: Session, besides count: Int) -> Bool {
         func isOver() -> Bool { session.deferred.count + count >= limits.inFlightMax }
         // An action of the same turn may have ended these waits.
@@ -313,13 +314,13 @@ extension Dispatcher {
         return isOver()
     }
 
-    /// Why a session may send nothing more for now; `isAwaited` says whether its client waits for the
-    /// end of effects.
+    /// Why the session may not act now; nil if it may. `isAwaited` is true if the client waits for
+    /// the end of the action's effects.
     private func quota(of session: Session, isAwaited: Bool) -> Rejection? {
         if chronicle.isReadOnly {
             return Rejection(
                 .diskFull,
-                "the daemon's disk is full: it shows what there is, and changes nothing until there "
+                "the daemon's disk is full: it serves reads, and refuses actions until there "
                     + "is room")
         }
         guard isAwaited, isFull(session, besides: session.awaitedCount) else { return nil }
@@ -328,8 +329,8 @@ extension Dispatcher {
             "inFlightMax \(limits.inFlightMax) actions wait for their answers or their effects")
     }
 
-    /// Reads the options in front of an action and checks them; answers where the action starts, and
-    /// under which name its effects can be cancelled.
+    /// Reads the options before an action and checks the conditions. Returns the offset of the
+    /// action, and the name that cancels its effects.
     private func checkConditions(
         _ body: Span<UInt8>, of node: AnyNode, _ connection: Connection
     ) throws(StepFailure) -> (offset: Int, cancel: String?) {
@@ -346,7 +347,7 @@ extension Dispatcher {
                 throw .rejected(
                     Rejection(
                         .history,
-                        "the daemon keeps everything in memory, nothing is durable: give it `data:`"
+                        "the daemon has no journal: configure `data:` for durable actions"
                     ))
             }
             chronicle.requireDurability()
@@ -364,8 +365,8 @@ extension Dispatcher {
 
     private func check(_ expected: Revision, of node: AnyNode) throws(StepFailure) {
         let actual = Revision(epoch: tree.turn.epoch, sequence: node.sequence)
-        // A client that saw the tree at a later revision than the node's last change saw the node
-        // as it is.
+        // A client that saw the tree at a revision later than the node's last change saw the node
+        // as it is now.
         guard expected.epoch == actual.epoch, expected.sequence >= actual.sequence,
             expected.sequence <= tree.turn.sequence
         else {
@@ -378,7 +379,7 @@ extension Dispatcher {
 
 // MARK: - A full disk
 extension Dispatcher {
-    /// Carries out an action if it makes the tree smaller.
+    /// Runs an action if it makes the tree smaller.
     private func shrink(
         _ header: FrameHeader, _ body: Span<UInt8>, at node: AnyNode, _ connection: Connection,
         _ mayWait: Bool, _ frameCount: inout Int
@@ -396,8 +397,8 @@ extension Dispatcher {
         }
     }
 
-    /// Carries out actions as one transaction if together they make the tree smaller. To weigh a large
-    /// state takes time for which other connections wait, so it counts as frames.
+    /// Runs actions as one transaction if together they make the tree smaller. Weighing a large
+    /// state delays other connections, so its work counts as frames.
     private func shrink(
         _ items: [Tree.BatchItem], _ body: Span<UInt8>, _ ordinal: UInt64, _ cancel: String?,
         _ connection: Connection, _ mayWait: Bool, _ frameCount: inout Int
@@ -407,8 +408,8 @@ extension Dispatcher {
             mayWait: mayWait,
             else: Rejection(
                 .diskFull,
-                "the daemon's disk is full but for a reserve: it carries out what makes its states "
-                    + "smaller, and nothing else until there is room"))
+                "the daemon's disk is full except for a reserve: until there is room, it accepts "
+                    + "only actions that make states smaller"))
         frameCount = min(shrunk.workByteCount >> 14, limits.framesPerTurnMax)
         shrunkByteCount += shrunk.shrunkByteCount
         return shrunk.result

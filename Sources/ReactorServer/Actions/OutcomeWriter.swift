@@ -2,14 +2,14 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Sends clients the outcomes of their actions, answers that follow later, failures of effects, and
-/// the end of effects that a client waits for.
+/// Sends clients the outcomes of their actions, deferred answers, failures of effects, and reports
+/// that awaited effects have ended.
 ///
-/// An outcome is remembered in the action's ``Session``, recorded in the ``Chronicle``, and appended
-/// to what the session's connection gets, in this order.
+/// Each outcome is remembered in the action's ``Session`` and recorded in the ``Chronicle``, and
+/// then appended to the output of the session's connection.
 ///
-/// *Place*: the ``Dispatcher`` concludes actions with it; the end of a turn sends what else the turn
-/// has. ``invariants()`` states what holds between two verbs.
+/// *Place*: the ``Dispatcher`` concludes actions with it; at the end of a turn the server calls
+/// ``sendTurn()`` for the rest. ``invariants()`` states the invariants.
 final class OutcomeWriter {
     private let tree: Tree
     private let sessions: SessionTable
@@ -18,7 +18,7 @@ final class OutcomeWriter {
     private let delivery: Delivery
     private let orders: ShellOrders
     private let limits: ServerLimits
-    /// Actions whose effects have ended since the last turn ended, and whose clients wait for that.
+    /// Actions whose effects ended in this turn, and whose clients wait for that.
     private let endedActions = Place<[Origin]>([])
 
     init(
@@ -35,15 +35,15 @@ final class OutcomeWriter {
         self.limits = limits
     }
 
-    /// Whether the end of a turn sends something, though nothing changed in the tree.
+    /// Whether the end of a turn has something to send even if the tree has not changed.
     var isDue: Bool { !endedActions.value.isEmpty }
 
-    /// The connection that speaks for a session.
+    /// The connection of a session; nil while its client is away.
     private func connection(of session: Session) -> Connection? {
         session.connection.flatMap { connections[$0] }
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         let ended = endedActions.value
@@ -55,8 +55,8 @@ final class OutcomeWriter {
 
 // MARK: - Concluding actions
 extension OutcomeWriter {
-    /// Concludes an action that was dispatched alone. If the client waits for the end of its effects,
-    /// the end follows.
+    /// Concludes an action that was dispatched alone. If its client waits for the end of its
+    /// effects, the report of the end follows.
     func conclude(
         _ result: DispatchResult, _ header: FrameHeader, _ session: Session,
         _ connection: Connection
@@ -65,7 +65,7 @@ extension OutcomeWriter {
         if header.flags.contains(.awaited) { promiseDone(of: header.number, result, session) }
     }
 
-    /// Concludes an action that is not one of a run.
+    /// Concludes an action that is not part of a run.
     func conclude(
         _ result: DispatchResult, of ordinal: UInt64, _ session: Session, _ connection: Connection
     ) {
@@ -99,7 +99,7 @@ extension OutcomeWriter {
         send(outcome, of: ordinal, to: connection)
     }
 
-    /// Answers an ordinal that arrived before with its outcome.
+    /// Sends the outcome of an ordinal that arrived before.
     func repeatOutcome(_ header: FrameHeader, _ session: Session, to connection: Connection) {
         let ordinal = header.number
         orders.stats.repeats &+= 1
@@ -129,7 +129,7 @@ extension OutcomeWriter {
 
 // MARK: - News of earlier actions
 extension OutcomeWriter {
-    /// Sends the answers that transactions gave to actions before them.
+    /// Sends the answers that transactions of the turn gave to deferred actions.
     func resolve() {
         guard tree.turn.hasResolutions else { return }
         for resolution in tree.turn.takeResolutions() {
@@ -146,7 +146,7 @@ extension OutcomeWriter {
         }
     }
 
-    /// Sends clients what the turn has for earlier actions: failures, answers, ended effects.
+    /// Sends what the turn has for earlier actions: failures, answers, ended effects.
     func sendTurn() {
         if !tree.turn.isQuiet {
             sendFailures()
@@ -169,27 +169,27 @@ extension OutcomeWriter {
 
 // MARK: - The end of effects
 extension OutcomeWriter {
-    /// Sends the client of an action the end of the effects that its transaction requested, behind
-    /// the outcome.
+    /// Arranges that the client learns when the effects of its action have ended, after the
+    /// outcome.
     ///
-    /// *Cost*: only actions that ask for it pay.
+    /// *Cost*: none for actions that do not ask for it.
     private func promiseDone(of ordinal: UInt64, _ result: DispatchResult, _ session: Session) {
         session.awaitEffects(of: ordinal)
         guard let sequence = result.sequence, tree.runsEffects(of: sequence) else {
             return sendEnd(of: ordinal, session)
         }
         tree.whenEffectsEnd(of: sequence) { [weak self, client = session.client] in
-            // The turn may have a failure of an effect for the action, which is sent first.
+            // The turn may also have a failure of the action's effect, which is sent first.
             self?.endedActions.value.append(Origin(client: client, ordinal: ordinal))
             self?.invariants()
         }
     }
 
-    /// Does the same for a client that has come back, and whose action was carried out before.
+    /// Does the same for a client that reconnected, and whose action ran before.
     private func repeatDone(of ordinal: UInt64, _ session: Session, to connection: Connection) {
         let isRunning = session.awaitEffectsAgain(of: ordinal)
-        // A client that sent the action twice on one connection, and is owed its answer, gets the end
-        // behind the answer.
+        // If the same connection sent the action twice and its answer is still deferred, the end of
+        // the effects follows that answer.
         if isRunning || session.isDeferred(ordinal) { return }
         if session.wasApplied(beforeStart: ordinal) {
             let text = "the daemon was restarted: effects that had not ended are gone"

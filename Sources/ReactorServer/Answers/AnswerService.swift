@@ -2,28 +2,28 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Answers questions, which change nothing: small ones at once, within the share of the turn, others at
-/// the end of a turn or encoded off the loop, one after another. It hands questions about the past to
-/// the archive.
+/// Answers requests for values, descriptions and counters. It answers small ones at once, within
+/// the turn's share, and others at the end of a turn; it has large ones encoded off the loop, one
+/// after another. It passes queries about the past to the archive.
 ///
-/// *Place*: ``Intake`` hands it the frames that ask; the end of a turn answers what waits. It has no
-/// state but ``QuestionTable`` and ``AnswerTable``, what waits and what is under way, which state their
-/// invariants.
+/// *Place*: ``Intake`` passes it the request frames; the end of a turn answers waiting requests.
+/// Its only state are ``QuestionTable``, the waiting requests, and ``AnswerTable``, the large
+/// answers in progress; both state their invariants.
 final class AnswerService {
     private let limits: ServerLimits
     private let orders: ShellOrders
     private let delivery: Delivery
     private let chronicle: Chronicle
     private let source: AnswerSource
-    /// What the parts of the server keep.
+    /// Reads the figures of the server's parts.
     let meter: ServerMeter
-    /// Questions that wait for their answers.
+    /// Requests that wait for their answers.
     private let questions = Place(QuestionTable())
-    /// Large answers that are under way.
+    /// Large answers in progress.
     private let answers = Place(AnswerTable())
 
-    /// Most bytes of an answer that each connection gets its own copy of: a few bytes of each are
-    /// cheaper than an answer that is shared.
+    /// Maximum bytes of an answer that is copied for each connection: copying a small answer is
+    /// cheaper than sharing it.
     private static let copiedBytesMax = 4 << 10
 
     init(
@@ -36,17 +36,17 @@ final class AnswerService {
         self.orders = orders
         self.chronicle = chronicle
         self.delivery = delivery
-        // Nothing is known of the size of a tree that was recovered.
+        // After a recovery, the size of the tree is unknown.
         if chronicle.turnStart > 0 { questions.value.grow(by: QuestionTable.unknownBytes) }
     }
 
-    /// Bytes of large answers that are kept or under way.
+    /// Bytes of large answers, kept or in progress.
     var byteCount: Int { answers.value.byteCount }
 
-    /// Whether questions wait for the share of the next turn.
+    /// Whether requests wait for the share of the next turn.
     var hasSoon: Bool { questions.value.hasSoon }
 
-    /// Whether the end of a turn answers a question, or has it encoded.
+    /// Whether the end of a turn answers a request, or has one encoded.
     var isDue: Bool {
         questions.value.isActive
             && (questions.value.hasFinished || questions.value.hasSoon
@@ -58,22 +58,22 @@ final class AnswerService {
 
     // MARK: The turn's share
 
-    /// Bytes that may be encoded on the loop in a turn.
+    /// Maximum bytes that are encoded on the loop in a turn.
     private var shareMax: Int { max(1, limits.answerBytesPerTurnMax) }
 
-    /// Bytes that may still be encoded on the loop in the turn.
+    /// Bytes that may still be encoded on the loop in this turn.
     private var shareLeft: Int { shareMax - questions.value.spentBytes }
 
-    /// Begins another share.
+    /// Begins the share of another turn.
     func beginTurn() { questions.value.beginTurn() }
 
-    /// Records that a turn's deltas had so many bytes: no slice has grown by much more.
+    /// Records the bytes of a turn's deltas: no slice has grown by much more.
     func grow(by byteCount: Int) { questions.value.grow(by: UInt64(byteCount)) }
 }
 
 // MARK: - Questions
 extension AnswerService {
-    /// Answers a question, or lets it wait for its answer.
+    /// Answers a request, or queues it.
     func ask(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
         let ask: Ask
         do throws(WireError) {
@@ -105,7 +105,7 @@ extension AnswerService {
         }
     }
 
-    /// Answers a small question at once, within the turn's share; others wait for the turn's end.
+    /// Answers a small request at once, within the turn's share; queues others for the turn's end.
     private func answerOrWait(
         _ name: SliceName, _ place: NodeFinder.Found, _ purpose: Asker.Purpose,
         _ header: FrameHeader, of connection: Connection
@@ -113,7 +113,7 @@ extension AnswerService {
         connection.requests.ask(header.number)
         let asker = Asker(
             connection: connection, number: header.number, purpose: purpose, sequence: sequence)
-        // A checksum is of the turn's mark, and questions that wait come first.
+        // A checksum is of the turn's mark. Waiting requests come before new ones.
         if purpose != .checksum, !questions.value.hasSoon {
             if reuse(name, of: place.node, for: [asker]) { return }
             if shareLeft > 0, byteEstimate(of: name, place.node) <= shareLeft {
@@ -126,8 +126,8 @@ extension AnswerService {
         }
     }
 
-    /// Answers what fits the turn's share, as of the turn's mark, and has the next large answer
-    /// encoded off the loop.
+    /// Answers waiting requests within the turn's share, as of the turn's mark, and has the next
+    /// large answer encoded off the loop.
     func answerWaiting() {
         guard questions.value.isActive else { return }
         deliver()
@@ -152,7 +152,7 @@ extension AnswerService {
         if !questions.value.isEncoding { beginEncoding() }
     }
 
-    /// Takes the encoding that ``ServerOutput/encode(_:)`` ordered.
+    /// Takes the encoding that a ``ServerOutput/encode(_:)`` ordered.
     func encoded(_ encoding: SliceEncoding) { questions.value.finish(encoding) }
 
     private func deliver() {
@@ -178,8 +178,8 @@ extension AnswerService {
         }
     }
 
-    /// Says by an empty part that the checksum is as of the turn's mark: the client compares what it
-    /// holds then, and not what it holds when the checksum comes.
+    /// Sends an empty part, which tells the client that the checksum is as of the turn's mark: the
+    /// client compares its state at that mark, not its state when the checksum arrives.
     private func announceChecksums(to askers: [Asker]) {
         for asker in askers where asker.purpose == .checksum {
             delivery.reply(to: asker.connection) { writer in
@@ -190,7 +190,7 @@ extension AnswerService {
         }
     }
 
-    /// The node and the field of a question; all that asked are refused if there is none any more.
+    /// The node and the field of a request; refuses all its askers if there is none any more.
     private func locate(_ name: SliceName, for askers: [Asker]) -> NodeFinder.Found? {
         do throws(Refusal) {
             return try source.locate(name)
@@ -204,7 +204,7 @@ extension AnswerService {
         }
     }
 
-    /// About how many bytes an answer has; too many rather than too few.
+    /// Estimated bytes of an answer, rather too many than too few.
     private func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
         switch name.form {
         case .value: questions.value.byteEstimate(of: name, node)
@@ -216,7 +216,7 @@ extension AnswerService {
         }
     }
 
-    /// What an answer is encoded from, as of now.
+    /// Captures what an answer is encoded from, as of now.
     private func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         guard name.form == .counters else { return source.capture(name, place) }
         let counters = meter.counters(answerByteCount: answers.value.byteCount)
@@ -226,7 +226,7 @@ extension AnswerService {
         }
     }
 
-    /// Encodes an answer on the loop, from the turn's share.
+    /// Encodes an answer on the loop, within the turn's share.
     private func encode(_ name: SliceName, _ place: NodeFinder.Found) -> SliceEncoding {
         let encoding = capture(name, place).encode()
         questions.value.spend(encoding.bytes.count)
@@ -239,7 +239,7 @@ extension AnswerService {
 
 // MARK: - Answers
 extension AnswerService {
-    /// Answers with what was encoded before, if the slice has not changed since.
+    /// Answers with an earlier encoding if the slice has not changed since.
     private func reuse(_ name: SliceName, of node: AnyNode, for askers: [Asker]) -> Bool {
         // Counters change without a change of the tree.
         guard name.form != .counters else { return false }
@@ -253,7 +253,7 @@ extension AnswerService {
         else {
             return false
         }
-        // What is kept of the answer may be forgotten.
+        // The kept encoding may have been dropped.
         guard
             let checksum = questions.value.checksum(of: name, node)
                 ?? (askers.contains { $0.purpose == .checksum } ? nil : 0)
@@ -264,7 +264,7 @@ extension AnswerService {
         return true
     }
 
-    /// Answers with what was encoded just now, on the loop.
+    /// Answers with an encoding that was just made on the loop.
     private func share(
         _ encoding: SliceEncoding, of name: SliceName, _ node: AnyNode, among askers: [Asker]
     ) {
@@ -333,7 +333,7 @@ extension AnswerService {
         delivery.send(answer, behind: prefix, of: number, to: connection)
     }
 
-    /// Sends an answer that no other connection gets, or refuses it if there is no room for it.
+    /// Sends an answer that no other connection shares, or refuses it if there is no room for it.
     private func send(_ bytes: [UInt8], of number: UInt64, to connection: Connection) {
         guard bytes.count > Self.copiedBytesMax else {
             return delivery.reply(to: connection) {
@@ -355,14 +355,14 @@ extension AnswerService {
         }
     }
 
-    /// Forgets the large answers that connections are not sent any more.
+    /// Drops large answers that no connection reads any more.
     func releaseEnded() {
         for answer in delivery.takeEndedAnswers() { answers.value.release(answer) }
     }
 
-    /// Ends answers that no longer move, if others wait for the room that they take.
+    /// Ends large answers that make no progress, if other requests wait for their room.
     ///
-    /// *Cost*: a look at all connections, if a question waits for room.
+    /// *Cost*: O(connections) if a request waits for room; otherwise O(1).
     func cutStalled(_ connections: ConnectionTable) {
         answers.value.dropIdle(at: orders.now)
         let refused = answers.value.takeRefusal() ?? 0
@@ -385,7 +385,7 @@ extension AnswerService {
         }
     }
 
-    /// Whether an answer of `byteCount` bytes has room among those under way.
+    /// Whether there is room for an answer of `byteCount` bytes besides those in progress.
     private func hasRoom(for byteCount: Int) -> Bool {
         let busy = answers.value.busyByteCount
         return busy < limits.answersBytesMax
@@ -395,10 +395,10 @@ extension AnswerService {
 
 // MARK: - Questions about the past
 extension AnswerService {
-    /// Has the archive answer a question about the past.
+    /// Passes a query about the past to the archive.
     private func inquire(_ ask: Ask, _ header: FrameHeader, of connection: Connection) {
         guard chronicle.keepsHistory else {
-            let text = "the daemon keeps everything in memory, there is no past: give it `data:`"
+            let text = "the daemon has no journal: configure `data:` for queries of the past"
             return delivery.refuse(header, Refusal(.history, text), of: connection)
         }
         guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {
@@ -413,7 +413,7 @@ extension AnswerService {
                     ask: ask)))
     }
 
-    /// Sends a connection the archive's answer: CBOR, or why there is none.
+    /// Sends a connection the archive's answer: CBOR, or a refusal.
     func answer(
         _ number: UInt64, with result: Result<[UInt8], Refusal>, to connection: Connection
     ) {

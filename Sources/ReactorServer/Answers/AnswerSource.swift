@@ -1,19 +1,19 @@
 import ReactorCore
 import ReactorWire
 
-/// What answers to questions are encoded from: states, descriptions and the list of nodes.
+/// The source of answers: states, descriptions and the list of nodes.
 ///
-/// *Place*: an ``AnswerService`` captures what a question is about, at the end of a turn or at once.
+/// *Place*: an ``AnswerService`` captures the requested content, at once or at the end of a turn.
 struct AnswerSource {
     let tree: Tree
     private var finder: NodeFinder { NodeFinder(tree: tree) }
 
-    /// What a question is about.
+    /// The name of the requested slice.
     func name(_ form: SliceName.Form, _ path: String) throws(Refusal) -> SliceName {
         SliceName(form: form, path: try finder.path(path))
     }
 
-    /// The node and the field that a question is about.
+    /// The node and the field that a request names.
     func locate(_ name: SliceName) throws(Refusal) -> NodeFinder.Found {
         let place = try finder.find(name.path)
         guard !place.field.isEmpty else { return place }
@@ -26,7 +26,7 @@ struct AnswerSource {
         }
     }
 
-    /// What an answer about the tree is encoded from, as of now.
+    /// Captures what an answer about the tree is encoded from, as of now.
     func capture(_ name: SliceName, _ place: NodeFinder.Found) -> SliceCapture {
         switch name.form {
         case .value: return place.node.captureValue(at: place.field)
@@ -44,7 +44,7 @@ struct AnswerSource {
         }
     }
 
-    /// What can be sent to a node and what it holds, but for the names of its children.
+    /// A node's actions and state, without the names of its children.
     private func describe(_ node: AnyNode) -> NodeDescription {
         NodeDescription(
             path: node.path.description, reactor: node.reactorName, doc: node.documentation,

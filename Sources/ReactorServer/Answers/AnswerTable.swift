@@ -1,35 +1,35 @@
 import ReactorCore
 import ReactorWire
 
-/// The large answers that are under way, each encoded once.
+/// The large answers in progress, each encoded once.
 ///
-/// *Place*: a server gives connections shares of them, which each is sent in parts as it takes them.
-/// The newest of each slice stays for a moment, for clients that ask for the same. ``invariants()``
-/// states what holds between two verbs.
+/// *Place*: the server sends an answer to each of its connections in parts. The newest answer of
+/// each slice stays for some seconds, for clients that request the same. ``invariants()`` states
+/// the invariants.
 struct AnswerTable {
-    /// What an answer is of.
+    /// The slice and the state that an answer encodes.
     private struct Entry {
         var answer: Answer
         var state: SliceState
         var isThere: Bool
-        /// When it was asked for last, in nanoseconds.
+        /// Time of the last request, in nanoseconds.
         var usedAt: UInt64
     }
 
     private var entries: [SliceName: Entry] = [:]
-    /// Bytes of all answers that are kept or under way.
+    /// Bytes of all answers, kept or in progress.
     private(set) var byteCount = 0
-    /// Bytes of those that are under way.
+    /// Bytes of the answers in progress.
     private(set) var busyByteCount = 0
-    /// Bytes of the smallest answer that was refused for lack of room since ``takeRefusal()`` was
-    /// called last.
+    /// Bytes of the smallest answer that was refused for lack of room since the last call of
+    /// ``takeRefusal()``.
     private var refusedByteCount: Int?
 
-    // A client that polls asks within seconds.
-    /// Nanoseconds for which an answer that no connection is sent is kept.
+    // A client that polls repeats its request within seconds.
+    /// Nanoseconds for which an answer is kept after its last reader.
     static let idleNanoseconds: UInt64 = 5_000_000_000
 
-    /// Keeps an encoding for all that ask for it, in place of an older one of the same slice.
+    /// Keeps an encoding for all its readers, in place of an older one of the same slice.
     mutating func keep(
         _ encoding: SliceEncoding, of name: SliceName, _ state: SliceState, at now: UInt64
     ) -> Answer {
@@ -42,8 +42,8 @@ struct AnswerTable {
         return answer
     }
 
-    /// Whether there is room for an answer to one question among `byteCountMax` bytes of all, or no
-    /// other answer is under way.
+    /// Whether an answer to one request fits into `byteCountMax` bytes for all answers, or no other
+    /// answer is in progress.
     mutating func makeRoom(for byteCount: Int, _ byteCountMax: Int) -> Bool {
         if self.byteCount + byteCount > byteCountMax { dropIdle() }
         if busyByteCount == 0 || self.byteCount + byteCount <= byteCountMax { return true }
@@ -54,13 +54,13 @@ struct AnswerTable {
     /// Bytes of the smallest answer that ``makeRoom(for:_:)`` has refused since the last call.
     mutating func takeRefusal() -> Int? { refusedByteCount.take() }
 
-    /// An answer to one question, which no other question is answered with.
+    /// An answer to one request, which is not reused.
     mutating func single(_ bytes: [UInt8]) -> Answer {
         byteCount += bytes.count
         return Answer(bytes, isKept: false)
     }
 
-    /// The answer that still holds what stands at a slice of `node`.
+    /// The kept answer for a slice of `node`, if the slice has not changed since.
     mutating func answer(
         to name: SliceName, of node: AnyNode, at now: UInt64
     ) -> (answer: Answer, isThere: Bool)? {
@@ -69,13 +69,13 @@ struct AnswerTable {
         return (entry.answer, entry.isThere)
     }
 
-    /// A connection is sent the answer from here on.
+    /// Counts a connection that reads the answer.
     mutating func retain(_ answer: Answer) {
         if answer.retain() { busyByteCount += answer.bytes.count }
         invariants()
     }
 
-    /// A connection has been sent all of it, or is not sent the rest.
+    /// Counts a connection less: it has the whole answer, or gets no more of it.
     mutating func release(_ answer: Answer) {
         guard answer.release() else { return }
         busyByteCount -= answer.bytes.count
@@ -83,7 +83,7 @@ struct AnswerTable {
         invariants()
     }
 
-    /// Forgets answers that no connection is sent, and none has asked for lately.
+    /// Drops answers that no connection reads and none has requested for ``idleNanoseconds``.
     mutating func dropIdle(at now: UInt64) {
         for (name, entry) in entries
         where entry.answer.takerCount == 0 && now &- entry.usedAt >= Self.idleNanoseconds {
@@ -91,7 +91,7 @@ struct AnswerTable {
         }
     }
 
-    /// Forgets all answers that no connection is sent.
+    /// Drops all answers that no connection reads.
     mutating func dropIdle() {
         for (name, entry) in entries where entry.answer.takerCount == 0 { drop(name) }
     }
@@ -103,7 +103,7 @@ struct AnswerTable {
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

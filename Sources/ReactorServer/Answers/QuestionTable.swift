@@ -7,31 +7,31 @@ struct Asker {
     /// The request that is answered.
     let number: UInt64
     let purpose: Purpose
-    /// The tree's sequence when it asked: no answer is of an earlier revision.
+    /// The tree's sequence at the request: the answer is not of an earlier revision.
     let sequence: UInt64
 
-    /// What is made of the encoding.
+    /// What the answer is made of.
     enum Purpose {
         /// The answer is the encoding.
         case whole
-        /// The answer is a revision, whether something is there, and the encoding.
+        /// The answer is a revision, whether there is a value, and the encoding.
         case value
         /// The answer is a ``SliceChecksum``.
         case checksum
     }
 
-    /// Whether the answer still has somewhere to go.
+    /// Whether the connection still waits for this answer.
     var isWaiting: Bool {
         !connection.isClosed && connection.requests.contains(number)
     }
 }
 
-/// Questions that wait, and what is known of the slices that were asked for.
+/// Requests that wait, and facts about requested slices.
 ///
-/// *Place*: ``AnswerService`` takes them out at the end of a turn. Users take turns. What is
-/// small is encoded within the turn's share, what is large one after another off the loop.
+/// *Place*: ``AnswerService`` takes requests out at the end of a turn. Users take turns. Small
+/// answers are encoded within the turn's share, large ones one after another off the loop.
 struct QuestionTable {
-    /// An encoding that is made off the loop.
+    /// An encoding in progress off the loop.
     struct Running {
         let name: SliceName
         let state: SliceState
@@ -40,7 +40,7 @@ struct QuestionTable {
         let grownBytes: UInt64
     }
 
-    /// What is known of a slice that was encoded before.
+    /// Facts about a slice that was encoded before.
     private struct Known {
         var state: SliceState
         var byteCount: Int
@@ -50,17 +50,17 @@ struct QuestionTable {
 
     private struct Waiting {
         var askers: [Asker] = []
-        /// Users in whose queues the slice stands.
+        /// Users whose queues contain the slice.
         var users: Set<UInt32> = []
-        /// Whether these are the queues of what is encoded off the loop.
+        /// Whether these are the queues for encoding off the loop.
         var isLate = false
     }
 
-    /// A slice that was taken out of a queue, with all that wait for it.
+    /// A slice that was taken out of a queue, with all its waiting requests.
     struct Taken {
         let name: SliceName
         let askers: [Asker]
-        /// Whose turn it was.
+        /// The user whose turn it was.
         fileprivate let uid: UInt32
         fileprivate let users: Set<UInt32>
     }
@@ -69,37 +69,37 @@ struct QuestionTable {
     private var soon = RoundRobin<UInt32, SliceName>()
     private var late = RoundRobin<UInt32, SliceName>()
     private var known: [SliceName: Known] = [:]
-    /// Bytes of the turn's share that were spent.
+    /// Bytes of the turn's share that are spent.
     private(set) var spentBytes = 0
-    /// What is being encoded off the loop.
+    /// The encoding in progress off the loop.
     private var running: Running?
-    /// The encoding, once it is made.
+    /// The encoding, once it is complete.
     private var finished: SliceEncoding?
-    /// Bytes of the deltas of all turns: no slice has grown by much more. For a recovered tree, whose
-    /// size is unknown, more than any slice has.
+    /// Bytes of the deltas of all turns: no slice has grown by much more. For a recovered tree,
+    /// whose size is unknown, more than any slice has.
     private(set) var grownBytes: UInt64 = 0
 
-    /// Most slices that are known; they are forgotten together.
+    /// Maximum number of slices with known facts; beyond it, all are dropped together.
     private static let knownMax = 1_024
     /// ``grownBytes`` of a tree of unknown size.
     static let unknownBytes: UInt64 = 1 << 50
 
-    /// Whether a question waits or is worked on.
+    /// Whether a request waits or is being processed.
     var isActive: Bool { !waiting.isEmpty || running != nil }
 
-    /// Whether questions wait for the share of a turn.
+    /// Whether requests wait for the share of a turn.
     var hasSoon: Bool { !soon.isEmpty }
 
-    /// Whether questions wait to be worked on off the loop.
+    /// Whether requests wait for encoding off the loop.
     var hasLate: Bool { !late.isEmpty }
 
     /// Whether a slice is being encoded off the loop.
     var isEncoding: Bool { running != nil }
 
-    /// Whether the encoding that was made off the loop waits for ``takeFinished()``.
+    /// Whether a complete encoding waits for ``takeFinished()``.
     var hasFinished: Bool { finished != nil }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(running != nil || finished == nil, "an encoding is made that was not begun")
@@ -110,9 +110,10 @@ struct QuestionTable {
         assert(known.count <= Self.knownMax, "\(known.count) slices are known")
     }
 
-    /// Lists a question that waits for the end of the turn; `node` is at its path.
+    /// Queues a request for the end of the turn; `node` is at its path.
     mutating func list(_ asker: Asker, for name: SliceName, of node: AnyNode) {
-        // A checksum is announced with the turn's mark, so it joins at the end of the turn.
+        // A checksum is announced with the turn's mark, so its request joins at the end of the
+        // turn.
         if asker.purpose != .checksum, isRunning(name, of: node) {
             running?.askers.append(asker)
             return
@@ -128,7 +129,7 @@ struct QuestionTable {
         invariants()
     }
 
-    /// Adds questions to the encoding in progress, if that is of their slice's current state.
+    /// Adds requests to the encoding in progress, if that is of their slice's current state.
     /// Returns whether it did. Their answers are as of `sequence`.
     mutating func join(_ taken: Taken, of node: AnyNode, at sequence: UInt64) -> Bool {
         guard isRunning(taken.name, of: node) else { return false }
@@ -153,7 +154,7 @@ struct QuestionTable {
         return nil
     }
 
-    /// Takes the next slice that is to be encoded off the loop.
+    /// Takes the next slice to encode off the loop.
     mutating func popLate() -> Taken? {
         while let (uid, name) = late.popFirst() {
             if let taken = remove(name, uid, isLate: true) { return taken }
@@ -170,19 +171,19 @@ struct QuestionTable {
         return Taken(name: name, askers: askers, uid: uid, users: entry.users)
     }
 
-    /// Lets a slice wait for the next turn, as the first.
+    /// Puts a slice back as the first of the next turn.
     mutating func restoreSoon(_ taken: Taken) {
         waiting[taken.name] = Waiting(askers: taken.askers, users: taken.users)
         soon.restore(taken.name, of: taken.uid)
     }
 
-    /// Lets a slice wait until there is room for its answer, as the first.
+    /// Puts a slice back as the first, until there is room for its answer.
     mutating func restoreLate(_ taken: Taken) {
         waiting[taken.name] = Waiting(askers: taken.askers, users: taken.users, isLate: true)
         late.restore(taken.name, of: taken.uid)
     }
 
-    /// Lets a slice wait until it can be encoded off the loop.
+    /// Moves a slice to the queue for encoding off the loop.
     mutating func postpone(_ taken: Taken) {
         waiting[taken.name] = Waiting(askers: taken.askers, users: taken.users, isLate: true)
         for uid in taken.users.sorted() { late.append(taken.name, of: uid) }
@@ -197,13 +198,13 @@ struct QuestionTable {
         invariants()
     }
 
-    /// Records that the encoding is made; one that nothing waits for is ignored.
+    /// Records a complete encoding. Ignores one that no request waits for.
     mutating func finish(_ encoding: SliceEncoding) {
         if running != nil { finished = encoding }
         invariants()
     }
 
-    /// Takes what was encoded off the loop, with its encoding.
+    /// Takes a complete encoding, with its requests.
     mutating func takeFinished() -> (running: Running, encoding: SliceEncoding)? {
         guard let running, let finished else { return nil }
         self.running = nil
@@ -213,7 +214,7 @@ struct QuestionTable {
 
     // MARK: The turn's share
 
-    /// Begins another share.
+    /// Begins the share of another turn.
     mutating func beginTurn() { spentBytes = 0 }
 
     /// Counts the bytes of an encoding that was made on the loop.
@@ -224,7 +225,7 @@ struct QuestionTable {
     /// Counts bytes of deltas.
     mutating func grow(by byteCount: UInt64) { grownBytes &+= byteCount }
 
-    /// Remembers size and checksum of an encoding.
+    /// Remembers the size and the checksum of an encoding.
     mutating func learn(
         _ encoding: SliceEncoding, of name: SliceName, _ state: SliceState, grownBytes: UInt64
     ) {
@@ -235,13 +236,13 @@ struct QuestionTable {
         invariants()
     }
 
-    /// The checksum of a slice that has not changed since it was encoded.
+    /// The checksum of a slice that has not changed since its encoding.
     func checksum(of name: SliceName, _ node: AnyNode) -> UInt64? {
         guard let found = known[name], found.state.isCurrent(of: node) else { return nil }
         return found.checksum
     }
 
-    /// About how many bytes a value or a replica has; too many rather than too few.
+    /// Estimated bytes of a value or a replica, rather too many than too few.
     func byteEstimate(of name: SliceName, _ node: AnyNode) -> Int {
         guard let found = known[name] else { return Int(clamping: grownBytes) }
         if found.state.isCurrent(of: node) { return found.byteCount }

@@ -1,14 +1,15 @@
 import DequeModule
 
-/// Queues by owner that take turns: an owner with many elements delays another owner by one of them.
+/// One queue per owner; owners take turns, so that an owner with many elements delays another owner
+/// by one element only.
 ///
 ///     var queue = RoundRobin<UInt32, Question>()
 ///     queue.append(question, of: peer.uid)
 ///     while let (uid, question) = queue.popFirst() { … }
 ///
-/// *Place*: questions that wait for the loop, for its helper thread, or for a thread that reads the
-/// journal, by the uid that asks. *Shape*: first in, first out for each owner. The caller bounds the
-/// number of elements. ``invariants()`` states what holds between two verbs.
+/// *Place*: requests that wait for the loop, for its helper thread, or for a thread that reads the
+/// journal, by uid. *Shape*: first in, first out for each owner. The caller bounds the number of
+/// elements. ``invariants()`` states the invariants.
 package struct RoundRobin<Owner: Hashable, Element> {
     private var queues: [Owner: Deque<Element>] = [:]
     /// Owners with elements, in the order of their next turns.
@@ -33,7 +34,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(owners.count == queues.count, "an owner has no turn, or two")
@@ -59,7 +60,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         return (owner, element)
     }
 
-    /// Puts an unfinished element in front of the queue of its owner, whose turn is over.
+    /// Puts an unfinished element first in its owner's queue; the owner's turn is over.
     package mutating func putBack(_ element: Element, of owner: Owner) {
         if queues[owner] == nil { owners.append(owner) }
         queues[owner, default: []].prepend(element)
@@ -67,7 +68,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         invariants()
     }
 
-    /// Puts back an element that was taken and not worked on: its owner has the next turn.
+    /// Puts back an element that was not processed: its owner has the next turn.
     package mutating func restore(_ element: Element, of owner: Owner) {
         if queues[owner] != nil { owners.removeAll { $0 == owner } }
         owners.prepend(owner)
@@ -76,7 +77,7 @@ package struct RoundRobin<Owner: Hashable, Element> {
         invariants()
     }
 
-    /// Takes out every element that `isWanted` answers true for, in any order.
+    /// Removes and returns the elements for which `isWanted` returns true, in any order.
     package mutating func removeAll(where isWanted: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
         for owner in owners {

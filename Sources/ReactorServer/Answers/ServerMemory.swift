@@ -1,14 +1,14 @@
 import ReactorBytes
 import ReactorCore
 
-/// What the server keeps at a moment: the figures that its limits bound.
+/// The amounts that the server keeps at a moment. The server's limits bound each of them.
 ///
-/// *Place*: the answer to ``Ask/stats`` has some of them; a simulation compares them with the
-/// limits after every step. *Cost*: O(connections and sessions, and what they have queued).
+/// *Place*: ``Ask/stats`` returns some of them; a simulation compares them with the limits after
+/// every step. *Cost*: O(connections, sessions and their queues).
 package struct ServerMemory: Equatable, Sendable {
     /// Connections that are open.
     package var connections = 0
-    /// Connections that have not said hello although their sockets were read.
+    /// Connections that have not sent a hello although their sockets were read.
     package var silentConnections = 0
     /// Sessions, connected or remembered.
     package var sessions = 0
@@ -18,36 +18,36 @@ package struct ServerMemory: Equatable, Sendable {
     package var subscriptions = 0
     /// Nodes that clients have open and that a transaction can remove.
     package var openNodes = 0
-    /// Bytes that all connections keep alive: buffers that their queues point into, and input.
+    /// Bytes that all connections keep alive: input, and buffers that their queues refer to.
     package var keptBytes = 0
-    /// The most that one connection keeps alive.
+    /// The maximum that one connection keeps alive, in bytes.
     package var keptBytesOfOne = 0
-    /// The most updates that one connection has queued, in bytes.
+    /// The maximum of one connection's queued updates, in bytes.
     package var updateBytesOfOne = 0
-    /// The most outcomes and answers that one connection has queued, in bytes.
+    /// The maximum of one connection's queued outcomes and answers, in bytes.
     package var controlBytesOfOne = 0
-    /// The most input that one connection has waiting, in bytes.
+    /// The maximum of one connection's waiting input, in bytes.
     package var inputBytesOfOne = 0
-    /// The most outcomes remembered for one session, as runs and exceptions.
+    /// The maximum number of outcomes remembered for one session, as runs and exceptions.
     package var outcomesOfOne = 0
-    /// The most actions of one session whose client waits for the end of their effects.
+    /// The maximum number of one session's actions whose client waits for the end of their effects.
     package var awaitedOfOne = 0
     /// Bytes of turns that wait for the journal.
     package var unreleasedBytes = 0
-    /// The most bytes of one connection's actions that have no outcome yet.
+    /// The maximum of one connection's actions without an outcome, in bytes.
     package var inFlightBytesOfOne = 0
-    /// Recent deltas kept for clients that come back.
+    /// Bytes of recent deltas, kept for clients that reconnect.
     package var ringBytes = 0
-    /// Encoded snapshots kept for further subscribers.
+    /// Bytes of encoded snapshots, kept for further subscribers.
     package var snapshotBytes = 0
-    /// Large answers that are under way, each counted once.
+    /// Bytes of large answers in progress, each counted once.
     package var answerBytes = 0
 
-    /// Nothing.
+    /// All zero.
     package init() {}
 }
 
-/// Reads what the parts of the server keep. It has no state of its own.
+/// Reads the amounts that the server's parts keep. It has no state.
 ///
 /// *Place*: ``Server/memory`` and the answer to ``Ask/stats``.
 struct ServerMeter {
@@ -61,8 +61,8 @@ struct ServerMeter {
     let sharing: SliceSharing
     let subscriptions: Subscriptions
 
-    /// What the server keeps now; large answers have `answerByteCount`, and `endedTurns` turns have
-    /// ended.
+    /// The amounts now. `answerByteCount` is the size of the large answers, `endedTurns` the number
+    /// of ended turns.
     func memory(answerByteCount: Int, endedTurns: UInt64) -> ServerMemory {
         var memory = ServerMemory()
         memory.connections = connections.count
@@ -94,7 +94,7 @@ struct ServerMeter {
             memory.inFlightBytesOfOne, connection.outlet.value.inFlight.byteCount)
         memory.inputBytesOfOne = max(
             memory.inputBytesOfOne, connection.inlet.value.heldByteCount)
-        // A newcomer is closed once its socket was read, not before.
+        // The server closes a new connection only after its socket was read.
         if connection.isGreeting, connection.wasRead(endedTurns) { memory.silentConnections += 1 }
     }
 

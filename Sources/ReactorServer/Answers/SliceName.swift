@@ -1,16 +1,16 @@
 import ReactorCore
 import ReactorWire
 
-/// What a question is about: all spellings of one path name one slice.
+/// The content that a request names: all spellings of a path give one name.
 struct SliceName: Hashable {
     var form: Form
     var path: SlicePath
 
-    /// What of the path is encoded.
+    /// The part of the path's content that is encoded.
     enum Form: Hashable {
         /// The composed value.
         case value
-        /// What a replica starts from.
+        /// The state that a replica starts from.
         case replica
         /// The node's types.
         case description
@@ -21,12 +21,12 @@ struct SliceName: Hashable {
     }
 }
 
-/// Which state of a node an encoding is of.
+/// The state of a node that an encoding is of.
 struct SliceState: Equatable {
     /// The node's number.
     private var number: UInt32
     private var birthSequence: UInt64
-    /// The tree's sequence when the state was looked at.
+    /// The tree's sequence at the time of the state.
     let sequence: UInt64
 
     init(of node: AnyNode, at sequence: UInt64) {
@@ -35,7 +35,7 @@ struct SliceState: Equatable {
         self.sequence = sequence
     }
 
-    /// Whether `node`, which stands at the path now, is the same and has not changed since.
+    /// Whether `node`, which is now at the path, is the same node and has not changed since.
     func isCurrent(of node: AnyNode) -> Bool {
         node.number == number && node.birthSequence == birthSequence && node.sequence <= sequence
     }

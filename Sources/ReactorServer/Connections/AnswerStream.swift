@@ -3,9 +3,9 @@ import ReactorWire
 /// An encoded answer that several connections share.
 final class Answer {
     let bytes: [UInt8]
-    /// Connections that are being sent it.
+    /// Number of connections that read it.
     private(set) var takerCount = 0
-    /// Whether the next question about the same slice may be answered with it.
+    /// Whether it answers the next request for the same slice.
     private(set) var isKept: Bool
 
     init(_ bytes: [UInt8], isKept: Bool) {
@@ -13,33 +13,33 @@ final class Answer {
         self.isKept = isKept
     }
 
-    /// Counts one more connection that is sent it; answers whether it is the first.
+    /// Counts one more reader; returns whether it is the first.
     func retain() -> Bool {
         takerCount += 1
         return takerCount == 1
     }
 
-    /// Counts one connection less; answers whether it was the last.
+    /// Counts one reader less; returns whether it was the last.
     func release() -> Bool {
         precondition(takerCount > 0, "an answer is released by more connections than took it")
         takerCount -= 1
         return takerCount == 0
     }
 
-    /// Answers no further question with it.
+    /// Stops its reuse for further requests.
     func forget() { isKept = false }
 }
 
-/// An answer on its way to one connection.
+/// A large answer that one connection reads in parts.
 struct AnswerStream {
     /// The request that it answers.
     let number: UInt64
-    /// What stands in front of the shared bytes.
+    /// Bytes before the shared ones.
     let prefix: [UInt8]
     let answer: Answer
-    /// The turn that it is an output of: it leaves when that turn's batch is appended.
+    /// The turn that produced it: it leaves when that turn's batch is appended.
     let turn: UInt64
-    /// When the socket took a part last, in nanoseconds.
+    /// Time at which the socket last took a part, in nanoseconds.
     private(set) var movedAt: UInt64
     /// Bytes of prefix and answer that were sent.
     private var offset = 0
@@ -55,7 +55,7 @@ struct AnswerStream {
     /// Whether all of it was sent.
     var isComplete: Bool { offset == prefix.count + answer.bytes.count }
 
-    /// Appends the next part as a frame; all but the last say "more".
+    /// Appends the next part as a frame; all but the last have the flag "more".
     mutating func appendPart(to writer: inout WireWriter, at now: UInt64) {
         movedAt = now
         let total = prefix.count + answer.bytes.count
@@ -75,10 +75,11 @@ struct AnswerStream {
 }
 
 extension WireWriter {
-    /// Longest body of one part of a value that is sent in parts.
+    /// Maximum body of one part, in bytes.
     static let partBytesMax = 64 << 10
 
-    /// Appends a value as frames of at most ``partBytesMax`` each; all but the last say "more".
+    /// Appends a value as frames of at most ``partBytesMax`` each; all but the last have the flag
+    /// "more".
     mutating func parts(
         _ kind: FrameKind, flags: FrameFlags = [], id: UInt32 = 0, number: UInt64,
         body: Span<UInt8>

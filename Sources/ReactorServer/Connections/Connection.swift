@@ -2,32 +2,31 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// A socket, as the server knows it: the peer at its other end, the stage of the conversation, what
-/// arrives and what leaves.
+/// A client's socket in the server: the peer, the stage of the conversation, input and output.
 ///
 ///     greeting ── open() ──▶ open ── leave() ──▶ leaving ── close() ──▶ closed
 ///
-/// *Place*: in the server's ``ConnectionTable``. *Owner*: the parts of the server, which reach what
-/// arrives and leaves through ``inlet`` and ``outlet``; no call that is made while one of the cells is
-/// changed comes back to the connection. ``invariants()`` states what holds between two verbs.
+/// *Place*: in the server's ``ConnectionTable``. *Owner*: the parts of the server, which use input
+/// and output through ``inlet`` and ``outlet``. A call that is made while one of them is being
+/// changed never returns to the connection. ``invariants()`` states the invariants.
 final class Connection {
     let id: ConnectionID
     let peer: Peer
-    /// Whether the connection was admitted, and when.
+    /// Whether and when the connection was admitted.
     let arrival: Arrival
     /// The stage of the conversation.
     private var stage = Stage.greeting
-    /// The session that the client speaks for; none before its hello, and after its goodbye.
+    /// The client's session; nil before its hello, and after its goodbye.
     private(set) var session: Session?
     /// The client, as reactors see it.
     private(set) var caller = Caller.daemon
-    /// What arrives.
+    /// The connection's input.
     let inlet = Place(Inlet())
-    /// What leaves.
+    /// The connection's output.
     let outlet = Place(Outlet())
     private let openNodes = Place<[AnyNode?]>([])
     private let followed = Place<[UInt32: Subscription]>([:])
-    /// What the client waits for, besides the outcomes of its actions.
+    /// Requests of the client that have no answer yet. Actions are counted in ``outlet``.
     let requests = PendingRequests()
 
     init(id: ConnectionID, peer: Peer, _ arrival: Arrival = .admitted(at: 0, turn: 0)) {
@@ -38,29 +37,29 @@ final class Connection {
 
     /// Whether a connection was admitted.
     enum Arrival: Equatable {
-        /// It was accepted at this time, in nanoseconds, when so many turns had ended.
+        /// It was accepted at this time, in nanoseconds, when this number of turns had ended.
         case admitted(at: UInt64, turn: UInt64)
-        /// It gets the reason why it is turned away, and is no connection of its user.
+        /// It is refused, and only gets the reason; it does not count among its user's connections.
         case turnedAway
     }
 
-    /// Whether it counts among the connections of its user.
+    /// Whether it counts among its user's connections.
     var isAdmitted: Bool { arrival != .turnedAway }
 
-    /// Whether its socket was read since it was accepted; `endedTurns` turns have ended. A shell reads
-    /// every socket once between two turns.
+    /// Whether its socket was read since it was accepted; `endedTurns` is the number of ended
+    /// turns. A shell reads every socket once between two turns.
     func wasRead(_ endedTurns: UInt64) -> Bool {
         guard case .admitted(_, let turn) = arrival else { return true }
         return turn &+ 1 < endedTurns
     }
 
-    /// Whether the client has not said hello for `nanoseconds`.
+    /// Whether the client has not sent a hello for `nanoseconds`.
     func isSilent(for nanoseconds: UInt64, at now: UInt64) -> Bool {
         guard isGreeting, case .admitted(let time, _) = arrival else { return false }
         return now &- time >= nanoseconds
     }
 
-    /// Bytes that the connection keeps alive: buffers that its queue points into, and input.
+    /// Bytes that the connection keeps alive: input, and buffers that its queue refers to.
     var keptBytes: Int { inlet.value.keptByteCount + outlet.value.keptByteCount }
 
     /// Nodes by the client's numbers for them.
@@ -82,12 +81,12 @@ final class Connection {
         return node
     }
 
-    /// Owes every subscription a snapshot: its updates were dropped.
+    /// Marks every subscription as in need of a snapshot: its updates were dropped.
     func oweSnapshots() {
         for id in subscriptions.keys { subscriptions[id]?.owe() }
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(!isGreeting || session == nil, "a client has a session before its hello")
@@ -100,30 +99,31 @@ final class Connection {
 extension Connection {
     /// The stages of the conversation.
     private enum Stage {
-        /// The client has yet to say hello.
+        /// The client has not sent its hello.
         case greeting
         /// The client has a session.
         case open
-        /// Nothing more is read; the socket closes once the client has taken what it is owed.
+        /// The server reads nothing more, and closes the socket after the remaining output.
         indirect case leaving(Leave)
-        /// The socket is closed, or its closing is ordered.
+        /// The socket is closed, or the shell has the order to close it.
         case closed
     }
 
-    /// What is known of a connection that is about to close.
+    /// Facts about a connection that is about to close.
     private struct Leave {
-        /// When it began, in nanoseconds; nil for a client that closed its half, and has its time.
+        /// When it began, in nanoseconds; nil for a client that closed its half, and whose time is
+        /// not limited.
         var since: UInt64?
-        /// What the client is sent last, behind the snapshots that it is owed.
+        /// The last frame for the client, after the snapshots that it needs.
         var farewell: Closing?
     }
 
-    /// Whether the client has yet to say hello.
+    /// Whether the client has not sent its hello.
     var isGreeting: Bool {
         if case .greeting = stage { true } else { false }
     }
 
-    /// Whether the client has a session, and is read from.
+    /// Whether the client has a session and the connection is not closing.
     var isOpen: Bool {
         if case .open = stage { true } else { false }
     }
@@ -141,16 +141,17 @@ extension Connection {
         if case .closed = stage { true } else { false }
     }
 
-    /// Whether frames of it are handled now.
+    /// Whether the server handles its frames now.
     var isRead: Bool { !isLeaving && inlet.value.state == .reading }
 
-    /// Whether the client was answered everything that it sent.
+    /// Whether every request of the client has its answer.
     var isAnswered: Bool {
         inlet.value.state == .reading && !(session?.isOwed ?? false) && requests.isEmpty
             && !outlet.value.owesSnapshots
     }
 
-    /// When the connection was ordered to leave, in nanoseconds; nil if it was not, or has its time.
+    /// When the server began to close the connection, in nanoseconds; nil if it did not, or if the
+    /// client's time is not limited.
     var leavingSince: UInt64? {
         if case .leaving(let leave) = stage { leave.since } else { nil }
     }
@@ -166,26 +167,26 @@ extension Connection {
         invariants()
     }
 
-    /// Takes the client's session, for which it does not speak any more.
+    /// Takes the session from a connection that does not use it any more.
     func takeSession() -> Session? {
         defer { session = nil }
         return session
     }
 
-    /// Begins to leave, unless that has begun.
+    /// Begins to close the connection; does nothing if that has begun.
     func leave(_ farewell: Closing?, at now: UInt64?) {
         if !isLeaving { stage = .leaving(Leave(since: now, farewell: farewell)) }
         invariants()
     }
 
-    /// Limits the time of a client that closed its half.
+    /// Begins the deadline of a client that closed its half.
     func limitLeave(at now: UInt64) {
         guard case .leaving(var leave) = stage, leave.since == nil else { return }
         leave.since = now
         stage = .leaving(leave)
     }
 
-    /// Takes what the client has yet to be sent last.
+    /// Takes the last frame for the client, if it was not sent.
     func takeFarewell() -> Closing? {
         guard case .leaving(var leave) = stage, let farewell = leave.farewell else { return nil }
         leave.farewell = nil
@@ -197,40 +198,40 @@ extension Connection {
     func close() { stage = .closed }
 }
 
-/// What a client waits for, besides the outcomes of its actions.
+/// Requests of a client without an answer, apart from actions.
 final class PendingRequests {
-    /// Requests whose answers wait, or are sent in parts.
+    /// Requests whose answers wait, or leave in parts.
     private var questions: [UInt64] = []
-    /// Questions about the past that wait for their answers.
+    /// Number of queries about the past that wait for their answers.
     private(set) var inquiryCount = 0
-    /// Subscriptions that wait for the journal.
+    /// Number of subscriptions that wait for the journal.
     private(set) var parkedCount = 0
 
-    /// Whether the client waits for nothing.
+    /// Whether there is none.
     var isEmpty: Bool { questions.isEmpty && inquiryCount == 0 && parkedCount == 0 }
 
-    /// Requests whose answers wait, or are sent in parts.
+    /// Number of requests whose answers wait, or leave in parts.
     var questionCount: Int { questions.count }
 
-    /// Whether the answer to request `number` waits, or is sent in parts.
+    /// Whether the answer to request `number` waits, or leaves in parts.
     func contains(_ number: UInt64) -> Bool { questions.contains(number) }
 
-    /// Records a question.
+    /// Records a request.
     func ask(_ number: UInt64) { questions.append(number) }
 
-    /// Records that a question was answered, or will not be.
+    /// Records that a request was answered, or will not be.
     func endQuestion(_ number: UInt64) {
         guard let index = questions.firstIndex(of: number) else { return }
         questions.remove(at: index)
     }
 
-    /// Drops every question, though not those that another thread works on.
+    /// Drops every request, except those that another thread works on.
     func dropQuestions() { questions = [] }
 
-    /// Records a question about the past.
+    /// Records a query about the past.
     func inquire() { inquiryCount += 1 }
 
-    /// Records that a question about the past was answered.
+    /// Records that a query about the past was answered.
     func endInquiry() {
         precondition(inquiryCount > 0, "a question about the past is answered twice")
         inquiryCount -= 1
@@ -239,27 +240,27 @@ final class PendingRequests {
     /// Records a subscription that waits for the journal.
     func park() { parkedCount += 1 }
 
-    /// Records that the journal has answered for a subscription.
+    /// Records the journal's answer for a subscription.
     func unpark() {
         precondition(parkedCount > 0, "a subscription is answered twice")
         parkedCount -= 1
     }
 }
 
-/// How a connection follows a slice.
+/// A connection's subscription to a slice.
 struct Subscription {
-    /// Which snapshot the client is owed.
+    /// The snapshot that the client needs.
     private(set) var debt: Debt
-    /// Whether a value that the client has is brought up to date by patches.
+    /// Whether changes of the value are sent as patches.
     let takesPatches: Bool
 
-    /// What a client is owed of the slice: deltas were dropped, or none has been sent.
+    /// Why a client needs a snapshot: deltas were dropped, or none has been sent.
     enum Debt {
-        /// Nothing: it gets the updates.
+        /// It needs none, and gets the updates.
         case none
         /// A snapshot, or a value.
         case snapshot
-        /// One that replaces what the client kept from another history.
+        /// A snapshot that replaces the client's state of another history.
         case freshSnapshot
     }
 
@@ -268,10 +269,10 @@ struct Subscription {
         self.takesPatches = takesPatches
     }
 
-    /// Whether a snapshot (or value) is owed.
+    /// Whether a snapshot (or value) is needed.
     var isSnapshotOwed: Bool { debt != .none }
 
-    /// Owes the client a snapshot, because updates were dropped.
+    /// Records that the client needs a snapshot: updates were dropped.
     mutating func owe() {
         if debt == .none { debt = .snapshot }
     }

@@ -2,49 +2,49 @@ import DequeModule
 import ReactorBytes
 import ReactorWire
 
-/// What leaves one connection: what the current turn has for it, and what waits for its socket.
+/// The output of one connection: the current turn's output, and the queue for the socket.
 ///
-/// A turn fills the outlet with ranges of the turn's buffers (``addDeltas(_:)``, ``addReply(_:)``,
+/// A turn adds ranges of the turn's buffers (``addDeltas(_:)``, ``addReply(_:)``,
 /// ``addOutcome(_:isCounted:)``). At its end ``enqueue(_:at:)`` makes segments of them: replies,
-/// updates, the mark, then outcomes, so that an outcome never overtakes what its action caused. Once
-/// the journal holds the turn's batch, ``takeReleased(_:byteCountMax:)`` hands the segments to the
-/// socket, one write at a time.
+/// updates, the mark, then outcomes, so that an outcome never overtakes the changes of its action.
+/// Once the journal has the turn's batch, ``flush(upTo:writeBytesMax:at:ended:)`` returns segments
+/// for the socket, one write at a time.
 ///
-/// Updates of a slow reader are dropped once they exceed `queueBytesMax`; snapshots then replace them.
-/// Replies and outcomes are never dropped. The server bounds them: it stops reading from a client that
-/// has too many of them (``undrainedByteCount``, ``inFlight``).
+/// If the updates of a slow reader exceed `queueBytesMax`, the outlet drops them, and snapshots
+/// replace them later. It never drops replies and outcomes. The server bounds those: it stops
+/// reading from a client that has too many of them (``undrainedByteCount``, ``inFlight``).
 ///
-/// *Place*: in a ``Connection``. *Owner*: the server; no verb calls back. ``invariants()`` states what
-/// holds between two verbs.
+/// *Place*: in a ``Connection``. *Owner*: the server; no verb calls back. ``invariants()`` states
+/// the invariants.
 struct Outlet: ~Copyable {
-    /// What the current turn has for the connection.
+    /// The current turn's output for the connection.
     private var pending = PendingOutput()
-    /// What waits for the socket, in order.
+    /// Segments that wait for the socket, in order.
     private var queue = Deque<Segment>()
-    /// Large answers that are sent in parts behind ``queue``, in order.
+    /// Large answers, which leave in parts after ``queue``, in order.
     private var streams: [AnswerStream] = []
     /// Cost of the updates and snapshots in ``queue``.
     private(set) var updateByteCount = 0
     /// Cost of the outcomes, replies and marks in ``queue``, which are never dropped.
     private(set) var controlByteCount = 0
-    /// Actions whose outcomes have not been handed to the socket.
+    /// Actions whose outcomes the socket does not have.
     private(set) var inFlight = ActionCount()
-    /// Those of ``inFlight`` that the current turn carried out.
+    /// Those of ``inFlight`` that ran in the current turn.
     private var turnActions = ActionCount()
-    /// How far the client's copies are behind the tree.
+    /// Whether the client's copies follow the tree.
     private(set) var state = State.current
-    /// Whether the socket has a write that it has not completed.
+    /// Whether a write to the socket is in progress.
     private(set) var isWriting = false
     /// Whether the connection is in an ``UpdateQueue``.
     private(set) var isListed = false
-    /// The last turn that has more for the connection than updates.
+    /// The last turn with more than updates for the connection.
     private var urgentTurn: UInt64 = 0
-    /// The last turn that listed the connection.
+    /// The last turn with output for the connection.
     private var listedTurn: UInt64 = 0
     /// Sequence of the last mark.
     private var markedSequence: UInt64 = 0
 
-    /// How far a client's copies are behind the tree.
+    /// Whether a client's copies follow the tree.
     enum State {
         /// Every subscription has its snapshot, and gets the updates that follow it.
         case current
@@ -52,20 +52,21 @@ struct Outlet: ~Copyable {
         case behind
         /// Updates were dropped: no mark is sent until every subscription has a new snapshot.
         case lagging
-        /// Updates were dropped, and the client wants no snapshots in their place: no mark is sent.
+        /// Updates were dropped, and the client does not want snapshots in their place: no mark is
+        /// sent.
         case detached
     }
 
     /// Bytes of updates above which a connection does not wait in an ``UpdateQueue``.
     static let patientBytesMax = 64 << 10
-    /// Most segments of one write.
+    /// Maximum number of segments of one write.
     static let segmentsPerWriteMax = 64
 
-    /// What the server does after it looked for something to write.
+    /// The server's next step after it has looked for output.
     enum Flush {
-        /// A write is under way; the next look is after it.
+        /// A write is in progress; look again after it.
         case busy
-        /// Hand this to the socket.
+        /// Pass this to the socket.
         case write(ByteSlices)
         /// Nothing may leave now.
         case idle
@@ -74,13 +75,13 @@ struct Outlet: ~Copyable {
 
 // MARK: - The current turn
 extension Outlet {
-    /// Bytes that the client has yet to take of what is never dropped.
+    /// Bytes of replies and outcomes that the client has not read.
     var undrainedByteCount: Int { controlByteCount + pending.controlByteCount }
 
-    /// Whether the last mark was before `sequence`.
+    /// Whether the last mark is before `sequence`.
     func isMarked(before sequence: UInt64) -> Bool { markedSequence < sequence }
 
-    /// Records that `turn` has something for the connection; answers whether that is new.
+    /// Records that `turn` has output for the connection; returns whether that is new.
     mutating func list(in turn: UInt64) -> Bool {
         guard listedTurn != turn else { return false }
         listedTurn = turn
@@ -93,7 +94,7 @@ extension Outlet {
     /// Whether `turn` has something for the connection.
     func isListed(in turn: UInt64) -> Bool { listedTurn == turn }
 
-    /// Records that `turn` has more for the connection than updates, which leaves without delay.
+    /// Records that `turn` has more than updates for the connection, which leaves without delay.
     mutating func makeUrgent(in turn: UInt64) { urgentTurn = turn }
 
     /// Adds a range of the turn's deltas.
@@ -110,15 +111,15 @@ extension Outlet {
         pending.controlByteCount += range.count
     }
 
-    /// Adds a range of the turn's outcomes. Frames that a client can cause without limit are counted
-    /// in ``undrainedByteCount`` at once.
+    /// Adds a range of the turn's outcomes. Frames that a client can cause without limit count in
+    /// ``undrainedByteCount`` at once.
     mutating func addOutcome(_ range: Range<Int>, isCounted: Bool) {
         pending.outcomes.append(range)
         if isCounted { pending.controlByteCount += range.count }
     }
 
-    /// Adds actions that were applied one after the other; answers the run before them, whose frame is
-    /// to be written first, if they do not continue it.
+    /// Adds consecutive actions that were applied. If they do not continue the run before them,
+    /// returns that run, whose frame the caller writes first.
     mutating func addRun(_ run: AppliedRun) -> AppliedRun? {
         if pending.run.isContinued(by: run) {
             pending.run.count &+= run.count
@@ -129,20 +130,20 @@ extension Outlet {
         return earlier
     }
 
-    /// Takes the run whose frame is to be written.
+    /// Takes the run whose frame is not written.
     mutating func takeRun() -> AppliedRun? {
         guard pending.run.count > 0 else { return nil }
         defer { pending.run.count = 0 }
         return pending.run
     }
 
-    /// Requires the turn's mark, though nothing may have changed: an announced answer is as of it.
+    /// Requires the turn's mark, even without a change: an announced answer is as of that mark.
     mutating func announceMark() { pending.isMarkAnnounced = true }
 
-    /// Requires a mark in the turn in which the connection subscribes.
+    /// Requires a mark, in the turn in which the connection subscribes.
     mutating func forgetMark() { markedSequence = 0 }
 
-    /// Counts actions that the current turn carries out.
+    /// Counts actions that run in the current turn.
     mutating func beginActions(_ count: Int, byteCount: Int) {
         let actions = ActionCount(count: count, byteCount: byteCount)
         turnActions += actions
@@ -164,7 +165,7 @@ extension Outlet {
         invariants()
     }
 
-    /// Records that the client wants no snapshot any more.
+    /// Records that the client does not want snapshots any more.
     mutating func detach() {
         state = hasDroppedUpdates ? .detached : .current
         invariants()
@@ -173,7 +174,7 @@ extension Outlet {
     /// Whether a subscription waits for its snapshot.
     var owesSnapshots: Bool { state == .behind || state == .lagging }
 
-    /// Whether updates were dropped for which no snapshots have been queued.
+    /// Whether updates were dropped and no snapshots have replaced them.
     private var hasDroppedUpdates: Bool { state == .lagging || state == .detached }
 
     /// Whether the connection waits for snapshots and has room for one.
@@ -185,8 +186,8 @@ extension Outlet {
         }
     }
 
-    /// Bytes of snapshots that the queue has room for. The slices of a client that lags move together
-    /// again only once all of them have their snapshots: it gets them at once.
+    /// Bytes of snapshots that the queue has room for. A client that lags gets all its snapshots at
+    /// once: its slices move together again only when it has all of them.
     func snapshotRoom(queueBytesMax: Int) -> Int {
         state == .lagging ? .max : queueBytesMax - updateByteCount
     }
@@ -194,29 +195,30 @@ extension Outlet {
 
 // MARK: - The end of a turn
 extension Outlet {
-    /// Whether the turn's updates exceed what the queue may hold. Updates of any size fit an empty
-    /// queue: one turn may be larger than the limit.
+    /// Whether the turn's updates exceed the queue's limit. An empty queue takes updates of any
+    /// size: one turn may be larger than the limit.
     func overflows(queueBytesMax: Int) -> Bool {
         guard updateByteCount > 0, pending.hasUpdates else { return false }
         let byteCount = pending.droppableByteCount
         return byteCount > 0 && updateByteCount + byteCount > queueBytesMax
     }
 
-    /// Whether the first segment of the queue is of a released turn.
+    /// Whether the turn of the first segment is released.
     func hasReleased(upTo releasedTurn: UInt64) -> Bool {
         queue.first.map { $0.turn <= releasedTurn } ?? false
     }
 
-    /// Queues what the turn has for the connection; answers whether updates were dropped, and
-    /// snapshots are owed in their place.
+    /// Queues the turn's output for the connection. Returns true if updates were dropped, so that
+    /// snapshots have to replace them.
     mutating func enqueue(_ turn: TurnOutput, at place: EnqueuePlace) -> Bool {
-        // A small range of a large buffer is copied for a connection that has to wait, which would
-        // keep the whole buffer alive.
+        // For a connection that has to wait, a small range of a large buffer is copied: the range
+        // would keep the whole buffer alive.
         let isWaiting = isWriting || isListed || place.isUpdateQueueFull
         for index in 0..<pending.replies.count {
             append(turn.replies, pending.replies[index], .control, turn.number, isWaiting)
         }
-        // A closing connection gets one more turn, whose mark is its last: nothing is dropped.
+        // A closing connection gets the updates and the mark of one more turn. Nothing is dropped
+        // then.
         let isCut = !place.isClosing && overflows(queueBytesMax: place.queueBytesMax)
         if isCut {
             conflate(releasedTurn: place.releasedTurn)
@@ -249,7 +251,7 @@ extension Outlet {
         return isCut
     }
 
-    /// Drops everything: the socket is gone, or about to be.
+    /// Drops everything: the socket is closed, or is about to be.
     mutating func clear() {
         pending = PendingOutput()
         queue.removeAll()
@@ -260,19 +262,19 @@ extension Outlet {
         invariants()
     }
 
-    /// Whether the client is sent the turn's mark.
+    /// Whether the client gets the turn's mark.
     private func isMarkDue(_ turn: TurnOutput, _ place: EnqueuePlace) -> Bool {
         if hasDroppedUpdates { return false }
         if pending.hasUpdates { return true }
         guard place.hasSubscriptions else { return false }
         if pending.isMarkAnnounced { return true }
-        // Marks alone must not fill the queue of a client that never reads. An outcome always comes
-        // behind the mark of its turn.
+        // Marks alone must not fill the queue of a client that never reads. An outcome always
+        // follows the mark of its turn.
         return markedSequence < turn.sequence
             && (updateByteCount <= place.queueBytesMax || !pending.outcomes.isEmpty)
     }
 
-    /// Lets the turn's actions count as in flight until the last of their outcomes leaves.
+    /// Keeps the turn's actions in flight until the last of their outcomes leaves.
     private mutating func settleActions(hasOutcomes: Bool) {
         guard turnActions.count > 0 else { return }
         if hasOutcomes {
@@ -287,8 +289,8 @@ extension Outlet {
     private mutating func conflate(releasedTurn: UInt64) {
         queue.removeAll { $0.kind == .update }
         updateByteCount = queue.reduce(0) { $0 + ($1.kind == .snapshot ? $1.cost : 0) }
-        // Outcomes stay in the queue, and the updates in front of them do not: the client learns that
-        // before it reads them.
+        // The outcomes stay in the queue without the updates before them. The lag frame tells the
+        // client before it reads the outcomes.
         let lag = Segment(
             bytes: Self.lagFrame, range: 0..<Self.lagFrame.count, turn: releasedTurn, kind: .control
         )
@@ -327,16 +329,16 @@ extension Outlet {
 
 // MARK: - To the socket
 extension Outlet {
-    /// Whether what `turn` has for the connection waits for no other: more than updates, or so many
-    /// of them that they would cost memory.
+    /// Whether the output of `turn` leaves before that of waiting connections: it has more than
+    /// updates, or so many updates that their memory matters.
     func isUrgent(in turn: UInt64) -> Bool {
         urgentTurn >= turn || updateByteCount > Self.patientBytesMax
     }
 
-    /// Whether everything that was queued has left.
+    /// Whether no segment waits.
     var isEmpty: Bool { queue.isEmpty }
 
-    /// Records that the connection is in an ``UpdateQueue``; answers whether it was in none.
+    /// Records that the connection is in an ``UpdateQueue``; returns whether it was in none.
     mutating func enterUpdateQueue() -> Bool {
         defer { isListed = true }
         return !isListed
@@ -345,8 +347,8 @@ extension Outlet {
     /// Records that the connection has left its ``UpdateQueue``.
     mutating func leaveUpdateQueue() { isListed = false }
 
-    /// Takes what may leave: segments of released turns, about `writeBytesMax` bytes, then parts of
-    /// large answers. An answer that is complete is moved to `ended`.
+    /// Takes output that may leave: segments of released turns, about `writeBytesMax` bytes, then
+    /// parts of large answers. Moves a complete answer to `ended`.
     mutating func flush(
         upTo releasedTurn: UInt64, writeBytesMax: Int, at now: UInt64, ended: inout [AnswerStream]
     ) -> Flush {
@@ -363,7 +365,7 @@ extension Outlet {
             slices.append(ByteSlice(segment.bytes, range: segment.range))
         }
         if !streams.isEmpty {
-            // A connection with many updates gets a part of its answers all the same.
+            // Large answers make progress even if the connection has many updates.
             let room = max(writeBytesMax - byteCount, WireWriter.partBytesMax)
             let parts = takeParts(upTo: releasedTurn, byteCountMax: room, at: now, ended: &ended)
             if !parts.isEmpty { slices.append(ByteSlice(parts)) }
@@ -380,7 +382,7 @@ extension Outlet {
 
 // MARK: - Large answers
 extension Outlet {
-    /// Whether a large answer is under way.
+    /// Whether a large answer is in progress.
     var hasStreams: Bool { !streams.isEmpty }
 
     /// When the socket last took a part of the first large answer, in nanoseconds.
@@ -392,7 +394,7 @@ extension Outlet {
         urgentTurn = stream.turn
     }
 
-    /// Takes the first large answer out, whose rest is not sent.
+    /// Removes the first large answer, whose rest is not sent.
     mutating func cutStream() -> AnswerStream? { streams.isEmpty ? nil : streams.removeFirst() }
 
     private mutating func takeParts(
@@ -412,9 +414,9 @@ extension Outlet {
     /// Bytes of the buffers that the queue keeps alive. *Cost*: O(segments).
     var keptByteCount: Int { queue.reduce(0) { $0 + $1.bytes.count } }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     ///
-    /// The sums are checked for a short queue alone, so that a debug build stays linear.
+    /// It checks the sums only of a short queue, so that a debug build stays linear.
     @inline(__always)
     func invariants() {
         assert(updateByteCount >= 0 && controlByteCount >= 0, "negative bytes are queued")

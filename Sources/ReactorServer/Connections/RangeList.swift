@@ -1,6 +1,6 @@
 /// Ranges of a buffer, in the order in which they leave; adjacent ranges are joined.
 ///
-/// *Shape*: the first is stored apart from the others: most lists have only one.
+/// *Shape*: the first range is stored apart from the others, as most lists have only one.
 struct RangeList {
     private var first: Range<Int> = 0..<0
     private var others: [Range<Int>] = []
@@ -12,7 +12,7 @@ struct RangeList {
     /// Bytes in all.
     var byteCount: Int { others.reduce(first.count) { $0 + $1.count } }
 
-    /// Appends a range, or extends the last one that it continues.
+    /// Appends a range, or extends the last range if that ends where the new one starts.
     mutating func append(_ range: Range<Int>) {
         if range.isEmpty { return }
         if first.isEmpty {

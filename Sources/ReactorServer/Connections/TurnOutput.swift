@@ -1,4 +1,4 @@
-/// What a turn has for all connections: buffers that each connection gets ranges of.
+/// The output of a turn for all connections: buffers of which each connection gets ranges.
 struct TurnOutput {
     /// Number of the turn.
     let number: UInt64
@@ -14,23 +14,23 @@ struct TurnOutput {
     let outcomes: [UInt8]
 }
 
-/// What the server knows of a connection at the end of a turn.
+/// Facts about a connection at the end of a turn.
 struct EnqueuePlace {
     /// Whether the connection closes once its queue is empty.
     var isClosing = false
     /// Whether the client sends nothing more.
     var isInputEnded = false
-    /// Whether the connection has any subscription.
+    /// Whether the connection has a subscription.
     var hasSubscriptions = false
-    /// Whether a connection that gets updates alone has to wait for others.
+    /// Whether a connection with only updates has to wait for others.
     var isUpdateQueueFull = false
     /// The last turn whose outputs may leave.
     var releasedTurn: UInt64
-    /// Most bytes of updates that the queue holds.
+    /// Maximum bytes of updates in the queue.
     var queueBytesMax: Int
 }
 
-/// What a turn has for one connection, as ranges of the buffers in ``TurnOutput``.
+/// The output of a turn for one connection, as ranges of the buffers in ``TurnOutput``.
 struct PendingOutput {
     /// Ranges of the turn's deltas.
     var deltas = RangeList()
@@ -40,11 +40,11 @@ struct PendingOutput {
     var replies = RangeList()
     /// Ranges of the turn's outcomes.
     var outcomes = RangeList()
-    /// Bytes of ``replies`` and ``outcomes`` that count against the client at once.
+    /// Bytes of ``replies`` and ``outcomes`` that count as unread at once.
     var controlByteCount = 0
-    /// Actions that were applied one after the other, whose frame is not written yet.
+    /// Consecutive actions that were applied, whose frame is not written yet.
     var run = AppliedRun(ordinal: 0, sequence: 0, count: 0)
-    /// Whether an answer was announced that is as of the turn's mark.
+    /// Whether an announced answer requires the turn's mark.
     var isMarkAnnounced = false
 
     /// Empties it for the next turn.
@@ -61,7 +61,7 @@ struct PendingOutput {
 
     var hasUpdates: Bool { !deltas.isEmpty || !chunks.isEmpty }
 
-    /// What the updates that may be dropped will cost in a queue.
+    /// Cost in a queue of the updates that may be dropped.
     var droppableByteCount: Int {
         chunks.reduce(deltas.byteCount + Segment.overheadByteCount * deltas.count) {
             $0 + ($1.isSnapshot ? 0 : $1.bytes.count + Segment.overheadByteCount)
@@ -73,25 +73,25 @@ struct PendingOutput {
 struct Segment {
     var bytes: [UInt8]
     var range: Range<Int>
-    /// The turn that it is an output of: it leaves once that turn's batch is appended.
+    /// The turn that produced it: it leaves when that turn's batch is appended.
     var turn: UInt64
     var kind: Kind
-    /// Actions whose outcomes end with this segment.
+    /// Actions whose last outcome is in this segment.
     var actions = ActionCount()
 
     /// What a segment costs besides its bytes.
     static let overheadByteCount = 64
 
-    /// What it counts against a limit.
+    /// Cost of the segment in a queue, in bytes.
     var cost: Int { range.count + Self.overheadByteCount }
 
-    /// What becomes of a segment in the queue of a slow reader.
+    /// Whether the segment may be dropped for a slow reader.
     enum Kind {
         /// Outcomes, replies, marks of a lag: never dropped.
         case control
-        /// Deltas, values and marks: dropped, and replaced by snapshots.
+        /// Deltas, values and marks: may be dropped, and snapshots replace them.
         case update
-        /// A snapshot: not dropped, since a slow reader would never see the end of one.
+        /// A snapshot: never dropped, as a slow reader would otherwise never get a whole one.
         case snapshot
     }
 }

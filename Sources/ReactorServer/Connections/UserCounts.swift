@@ -1,19 +1,19 @@
-/// How many connections, or subscriptions, each user has.
+/// The number of connections, or subscriptions, of each user.
 ///
-/// *Place*: a limit for each user keeps room for the others. ``invariants()`` states what holds between
-/// two verbs.
+/// *Place*: limits per user, which keep room for other users. ``invariants()`` states the
+/// invariants.
 struct UserCounts {
     private var counts: [UInt32: Int] = [:]
-    /// What all users together have.
+    /// The sum of all users.
     private(set) var total = 0
 
-    /// Users that have any.
+    /// Number of users with any.
     var userCount: Int { counts.count }
 
-    /// What `uid` has.
+    /// The number of `uid`.
     subscript(uid: UInt32) -> Int { counts[uid] ?? 0 }
 
-    /// Records that `uid` has so many more, or fewer.
+    /// Adds `difference` to the number of `uid`.
     mutating func count(_ difference: Int, of uid: UInt32) {
         let count = self[uid] + difference
         precondition(count >= 0, "uid \(uid) gave back more than it had")
@@ -22,7 +22,7 @@ struct UserCounts {
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

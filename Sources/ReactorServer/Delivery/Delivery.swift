@@ -3,8 +3,8 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// What leaves the server: the replies and outcomes of the current turn, the connections that it has
-/// something for, and the way of every turn from its end to the sockets.
+/// The server's output: the replies and outcomes of the current turn, the connections with output,
+/// and each turn from its end until its output has left.
 ///
 ///     delivery.reply(to: connection) { … }        // while the turn's frames are handled
 ///     let output = delivery.makeOutput(sequence, deltas, mark)
@@ -12,32 +12,32 @@ import ReactorWire
 ///     delivery.seal(effects, batchByteCount)      // the turn has ended
 ///     delivery.release(start)                     // the journal has it
 ///
-/// No verb handles frames. A connection that has taken enough for the server to read from it again
-/// waits in a queue: the server takes it with ``nextReadable()`` and reads on once the verb has
-/// returned. Large answers that have left, or will not, wait for ``takeEndedAnswers()``.
+/// No verb handles frames. A connection that has read enough of its output waits in a queue: the
+/// server takes it with ``nextReadable()``, and reads from it after the verb has returned. Large
+/// answers that have left, or will not, wait for ``takeEndedAnswers()``.
 ///
-/// *Place*: every part of the server that answers a client writes to it. ``ReleaseLedger``,
-/// ``UpdateQueue`` and the connections' ``Outlet``s state their own invariants; ``invariants()`` states
-/// what holds besides.
+/// *Place*: every part of the server that sends to clients writes to it. ``ReleaseLedger``,
+/// ``UpdateQueue`` and each ``Outlet`` state their own invariants; ``invariants()`` states the
+/// others.
 final class Delivery {
     private let limits: ServerLimits
     private let orders: ShellOrders
     private let ledger: Place<ReleaseLedger>
     private let updates = Place(UpdateQueue())
-    /// Answers to requests, of the current turn.
+    /// Answers to requests in the current turn.
     private let replies = Place(WireWriter(capacity: 4_096))
-    /// Outcomes of actions, of the current turn.
+    /// Outcomes of actions in the current turn.
     private let outcomes = Place(WireWriter(capacity: 4_096))
-    /// Connections from which the server may read on.
+    /// Connections that the server may read from again.
     private let readable = Place(Deque<Connection>())
-    /// Large answers that a connection is not sent any more.
+    /// Large answers that a connection does not get any more of.
     private let endedAnswers = Place<[Answer]>([])
 
-    /// Maximum capacity that a turn's buffer keeps for the next turn, in bytes. A single large answer
-    /// must not hold its memory for the rest of the run.
+    /// Maximum capacity of a turn's buffer that is kept for the next turn, in bytes: a single large
+    /// answer must not keep its memory for the rest of the run.
     private static let turnBytesKeptMax = 1 << 20
 
-    /// Begins with turn 1.
+    /// Starts with turn 1.
     init(_ limits: ServerLimits, _ orders: ShellOrders) {
         self.limits = limits
         self.orders = orders
@@ -49,10 +49,10 @@ final class Delivery {
     /// Number of the current turn.
     var turn: UInt64 { ledger.value.turn }
 
-    /// The last turn whose batch was handed to the journal.
+    /// The last turn whose batch the journal was given.
     var lastKeptTurn: UInt64 { ledger.value.lastKeptTurn }
 
-    /// Connections that the current turn has something for.
+    /// Connections with output in the current turn.
     var listed: [Connection] {
         @inline(__always) _read { yield ledger.value.listed }
     }
@@ -77,7 +77,7 @@ final class Delivery {
     /// Whether a turn waits for the journal.
     var hasUnreleased: Bool { !ledger.value.isEmpty }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
@@ -91,7 +91,7 @@ final class Delivery {
 
 // MARK: - Writing for one connection
 extension Delivery {
-    /// Appends frames to the turn's replies, for one connection.
+    /// Appends frames for one connection to the turn's replies.
     func reply(to connection: Connection, _ write: (inout WireWriter) -> Void) {
         let start = replies.value.count
         write(&replies.value)
@@ -110,7 +110,7 @@ extension Delivery {
         }
     }
 
-    /// Appends a frame about an action to what a connection gets, behind the outcomes before it.
+    /// Appends a frame about an action to a connection's output, after the earlier outcomes.
     func send(
         _ kind: FrameKind, of ordinal: UInt64, to connection: Connection,
         _ write: (inout WireWriter) -> Void
@@ -123,7 +123,7 @@ extension Delivery {
         limitUndrained(connection)
     }
 
-    /// Adds a run of plain outcomes, and writes the run before it unless that is continued.
+    /// Adds a run of plain outcomes. Writes the run before it, unless the new one continues that.
     func add(_ run: AppliedRun, to connection: Connection) {
         if let earlier = connection.outlet.value.addRun(run) { write(earlier, to: connection) }
         list(connection)
@@ -142,7 +142,7 @@ extension Delivery {
         connection.outlet.value.addOutcome(frame..<outcomes.value.count, isCounted: false)
     }
 
-    /// Writes the closing frame that a connection has yet to be sent, if there is one.
+    /// Writes the closing frame of a connection, unless it was written.
     func writeFarewell(to connection: Connection) {
         guard let closing = connection.takeFarewell() else { return }
         writeRun(of: connection)
@@ -152,8 +152,8 @@ extension Delivery {
         connection.outlet.value.addOutcome(frame..<outcomes.value.count, isCounted: false)
     }
 
-    /// Begins to send a large answer, as an output of the current turn; nothing more is read from the
-    /// connection until it has taken the answer.
+    /// Begins to send a large answer, as output of the current turn. The server reads nothing more
+    /// from the connection until its client has read the answer.
     func send(
         _ answer: Answer, behind prefix: [UInt8], of number: UInt64, to connection: Connection
     ) {
@@ -172,8 +172,8 @@ extension Delivery {
         orders.append(.pauseReading(connection.id))
     }
 
-    /// Lists a connection that got a reply or an outcome, and stops reading from it if it has too
-    /// many of them to take.
+    /// Lists a connection with a reply or an outcome. Stops reading from it if its client has too
+    /// many of them to read.
     private func limitUndrained(_ connection: Connection) {
         if connection.outlet.value.undrainedByteCount > limits.undrainedBytesMax {
             pauseReading(connection)
@@ -181,8 +181,8 @@ extension Delivery {
         list(connection)
     }
 
-    /// Counts actions in flight. Stops reading from a client that has too many of them, and from every
-    /// client that sends more while the server is congested.
+    /// Counts actions in flight. Stops reading from a client that has too many of them and, while
+    /// the server is congested, from every client that sends more.
     func countActions(_ count: Int, byteCount: Int, of connection: Connection) {
         connection.outlet.value.beginActions(count, byteCount: byteCount)
         let inFlight = connection.outlet.value.inFlight
@@ -190,31 +190,32 @@ extension Delivery {
         guard inFlight.byteCount > limits.inFlightBytesMax || ledger.value.isCongested else {
             return
         }
-        // Reading goes on behind a turn that has something for the connection, be it nothing.
+        // Reading continues after a turn that lists the connection, even if the turn has no output
+        // for it.
         list(connection)
         pauseReading(connection)
     }
 
-    /// Actions that a connection may send before it waits for outcomes.
+    /// Number of actions that the connection may send before the server waits for outcomes.
     @inline(__always)
     func window(of connection: Connection) -> Int {
         max(0, limits.inFlightMax - connection.outlet.value.inFlight.count)
     }
 
-    /// Has the server read from no client that sends actions until this is called with false; answers
-    /// whether that has ended.
+    /// Makes the server read from no client that sends actions, until this is called with false.
+    /// Returns true if the call ends that.
     func holdBack(_ isHeldBack: Bool) -> Bool { ledger.value.holdBack(isHeldBack) && !isHeldBack }
 
-    /// Ends the congestion once the journal has caught up; answers whether the server may read from
-    /// all clients again.
+    /// Ends the congestion once the journal has caught up. Returns whether it did: the server may
+    /// read from all clients again.
     func endCongestion() -> Bool { ledger.value.endCongestion() }
 
-    /// Takes the next connection that has taken something, and which the server may read on from.
+    /// Takes the next connection that the server may read from again.
     @inline(__always)
     func nextReadable() -> Connection? { readable.value.popFirst() }
 
-    /// Goes on reading from a connection that is paused, if it has taken enough; answers whether what
-    /// was held back is to be handled. Never called while a turn is shared out.
+    /// Resumes a paused connection if its client has read enough. Returns whether held-back input
+    /// is to be handled. Never called while the output of a turn is being distributed.
     func resumeReading(_ connection: Connection) -> Bool {
         guard connection.inlet.value.state == .paused, !connection.isLeaving,
             connection.outlet.value.isDrained(limits),
@@ -233,8 +234,8 @@ extension Delivery {
 
 // MARK: - The end of a turn
 extension Delivery {
-    /// Takes what the turn has for all connections: its deltas, whose range `mark` is the turn's mark,
-    /// its replies and its outcomes.
+    /// Takes the output of the turn: its deltas, in which the range `mark` is the turn's mark, its
+    /// replies and its outcomes.
     func makeOutput(_ sequence: UInt64, _ deltas: [UInt8], _ mark: Range<Int>) -> TurnOutput {
         for connection in listed { writeRun(of: connection) }
         let output = TurnOutput(
@@ -245,8 +246,8 @@ extension Delivery {
         return output
     }
 
-    /// Queues what the turn has for a connection; answers whether the connection follows its slices
-    /// for the last time: it is leaving and is owed no snapshot.
+    /// Queues the turn's output for a connection. Returns whether its subscriptions end with this
+    /// turn: it is closing and needs no snapshot.
     func enqueue(_ connection: Connection, _ turn: TurnOutput) -> Bool {
         guard !connection.isClosed else {
             connection.outlet.value.clear()
@@ -270,8 +271,8 @@ extension Delivery {
         return isLast
     }
 
-    /// Flushes a connection whose updates exceed the limit only because it waits in the update queue.
-    /// Where none of them is released, there would be nothing to write.
+    /// Writes the updates of a connection that exceed the limit only because it waits in the update
+    /// queue. If none of them is released, there is nothing to write.
     private func makeRoom(in connection: Connection) {
         guard !connection.isLeaving, connection.outlet.value.isListed,
             connection.outlet.value.overflows(queueBytesMax: limits.queueBytesMax),
@@ -280,12 +281,13 @@ extension Delivery {
         flush(connection)
     }
 
-    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a batch.
+    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a
+    /// batch.
     func seal(_ effects: [PendingEffect], batchByteCount: Int?) {
         ledger.value.seal(effects, batchByteCount: batchByteCount)
     }
 
-    /// Lets a turn serve connections that get updates alone.
+    /// Allows a turn its share of connections with only updates.
     func beginUpdates() {
         updates.value.beginTurn()
         invariants()
@@ -294,10 +296,10 @@ extension Delivery {
 
 // MARK: - To the sockets
 extension Delivery {
-    /// Records that the journal holds the batch of turn `number`, and all before it.
+    /// Records that the journal has the batches of all turns up to `number`.
     func markAppended(upTo number: UInt64) { ledger.value.markAppended(upTo: number) }
 
-    /// Hands the sockets what may leave, and `start` the effects of the turns that are released.
+    /// Sends released output to the sockets, and passes the effects of released turns to `start`.
     func release(_ start: ([PendingEffect]) -> Void) {
         while let released = ledger.value.popReleased() {
             for connection in released.connections {
@@ -324,7 +326,7 @@ extension Delivery {
         offerReading(connection)
     }
 
-    /// Hands the socket what may leave, as one write at a time.
+    /// Sends released output to the socket, one write at a time.
     private func flush(_ connection: Connection) {
         guard !connection.isClosed else { return }
         var ended: [AnswerStream] = []
@@ -339,20 +341,20 @@ extension Delivery {
         }
     }
 
-    /// Whether a closing connection has taken everything, and the current turn has nothing for it.
+    /// Whether a closing connection has no output left, in the queue or in the current turn.
     private func isDone(_ connection: Connection) -> Bool {
         connection.isLeaving && connection.outlet.value.isEmpty
             && !connection.outlet.value.owesSnapshots && connection.requests.questionCount == 0
             && !ledger.value.isListed(connection)
     }
 
-    /// Orders the socket of a connection to be closed.
+    /// Orders the shell to close a connection's socket.
     private func shut(_ connection: Connection) {
         connection.close()
         orders.append(.close(connection.id))
     }
 
-    /// Orders the socket of a connection to be closed at once, whatever waits to be written.
+    /// Orders the shell to close a connection's socket at once, without its waiting output.
     func cut(_ connection: Connection) {
         connection.outlet.value.clear()
         connection.close()
@@ -362,16 +364,16 @@ extension Delivery {
 
 // MARK: - Large answers
 extension Delivery {
-    /// Ends a large answer that was sent, or is not sent any more.
+    /// Ends a large answer that was sent, or of which nothing more is sent.
     private func finish(_ stream: AnswerStream, of connection: Connection) {
         endedAnswers.value.append(stream.answer)
         connection.requests.endQuestion(stream.number)
-        // A half-closed connection may have been kept for this answer alone.
+        // A half-closed connection may be open only for this answer.
         if connection.inlet.value.isEnded { list(connection) }
         invariants()
     }
 
-    /// Stops sending a connection its large answers; answers the requests that they were for.
+    /// Stops sending a connection its large answers. Returns the numbers of their requests.
     func cutAnswers(of connection: Connection) -> [UInt64] {
         var numbers: [UInt64] = []
         while let stream = connection.outlet.value.cutStream() {
@@ -381,7 +383,7 @@ extension Delivery {
         return numbers
     }
 
-    /// Drops the questions and large answers of a connection that is about to end, or has.
+    /// Drops the requests and large answers of a connection that ends.
     func dropAnswers(of connection: Connection) {
         while let stream = connection.outlet.value.cutStream() {
             endedAnswers.value.append(stream.answer)
@@ -389,7 +391,8 @@ extension Delivery {
         connection.requests.dropQuestions()
     }
 
-    /// Takes the large answers that a connection is not sent any more, once for each connection.
+    /// Takes the large answers that a connection does not get any more of, once for each
+    /// connection.
     func takeEndedAnswers() -> [Answer] {
         if endedAnswers.value.isEmpty { return [] }
         defer { endedAnswers.value = [] }
@@ -398,7 +401,7 @@ extension Delivery {
 }
 
 extension Outlet {
-    /// Whether the client has taken enough for the server to read from it again.
+    /// Whether the client has read enough of its output for the server to read from it again.
     func isDrained(_ limits: ServerLimits) -> Bool {
         undrainedByteCount <= limits.undrainedBytesMax / 2 && !hasStreams
             && inFlight.count <= limits.inFlightMax / 2
@@ -407,7 +410,7 @@ extension Outlet {
 }
 
 extension String {
-    /// The text up to a whole character within its first `bytesMax` bytes.
+    /// The longest prefix of whole characters that fits into `bytesMax` bytes.
     func cut(to bytesMax: Int) -> String {
         guard utf8.count > bytesMax else { return self }
         var end = utf8.index(startIndex, offsetBy: bytesMax)

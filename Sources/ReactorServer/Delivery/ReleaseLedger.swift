@@ -9,62 +9,62 @@ import ReactorCore
 ///     ledger.markAppended(upTo: 1)
 ///     while let turn = ledger.popReleased() { … }
 ///
-/// The outputs of a turn leave once the journal holds its batch and all before it. Where too many bytes
-/// wait for the journal, the server is congested: it reads from no client that sends actions until the
-/// journal has caught up with half of them.
+/// The output of a turn leaves once the journal has its batch and all earlier ones. If too many
+/// bytes wait for the journal, the server is congested: it reads from no client that sends actions
+/// until the journal has caught up with half of them.
 ///
 /// *Place*: the server's end of turn fills it, and empties it. *Shape*: turns are numbered from 1
-/// without a gap. ``invariants()`` states what holds between two verbs.
+/// without a gap. ``invariants()`` states the invariants.
 struct ReleaseLedger: ~Copyable {
     /// Number of the current turn.
     private(set) var turn: UInt64 = 1
-    /// The last turn whose batch was handed to the journal.
+    /// The last turn whose batch the journal was given.
     private(set) var lastKeptTurn: UInt64 = 0
-    /// The last turn whose outputs may leave.
+    /// The last turn whose output may leave.
     private(set) var releasedTurn: UInt64 = 0
-    /// Bytes of batches that the journal has been handed and has not appended.
+    /// Bytes of batches that the journal was given and has not appended.
     private(set) var byteCount = 0
-    /// Most of them before the server is congested.
+    /// Limit of ``byteCount``, above which the server is congested.
     let byteCountMax: Int
     /// Whether the server reads from no client that sends actions.
     private(set) var isCongested = false
-    /// Whether the shell asked for that, whatever waits.
+    /// Whether the shell holds clients back, whatever the number of waiting bytes.
     private var isHeldBack = false
     /// Turns whose outputs have not left, oldest first.
     private var sealed = UniqueDeque<SealedTurn>()
     /// Connections that the current turn has something for.
     private(set) var listed: [Connection] = []
-    /// An empty list that has memory for the next turn.
+    /// An empty list whose memory the next turn uses.
     private var spare: [Connection] = []
 
-    /// A turn that has ended and whose outputs have not left.
+    /// A turn that has ended and whose output has not left.
     struct SealedTurn {
         let number: UInt64
-        /// Connections that the turn has something for.
+        /// Connections with output in the turn.
         fileprivate(set) var connections: [Connection]
-        /// Effects that begin when its outputs leave.
+        /// Effects that begin when its output leaves.
         let effects: [PendingEffect]
         /// Bytes of its batch; 0 if it has none.
         fileprivate let byteCount: Int
         fileprivate var isAppended: Bool
     }
 
-    /// Begins with turn 1.
+    /// Starts with turn 1.
     init(byteCountMax: Int) { self.byteCountMax = byteCountMax }
 
     /// Whether no turn waits for the journal.
     var isEmpty: Bool { sealed.isEmpty }
 
-    /// Lists a connection that the current turn has something for, once.
+    /// Lists a connection with output in the current turn, once.
     mutating func list(_ connection: Connection) {
         if connection.outlet.value.list(in: turn) { listed.append(connection) }
     }
 
-    /// Whether the current turn has something for a connection.
+    /// Whether the current turn has output for a connection.
     func isListed(_ connection: Connection) -> Bool { connection.outlet.value.isListed(in: turn) }
 
-    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a batch,
-    /// which waits only for those before it.
+    /// Ends the current turn and begins the next. `batchByteCount` is nil for a turn without a
+    /// batch, which waits only for earlier turns.
     mutating func seal(_ effects: [PendingEffect], batchByteCount: Int?) {
         sealed.append(
             SealedTurn(
@@ -81,8 +81,8 @@ struct ReleaseLedger: ~Copyable {
         invariants()
     }
 
-    /// Records that the journal holds the batch of turn `number`, and all before it. A number of a turn
-    /// that was released before, or has not been sealed, is ignored.
+    /// Records that the journal has the batches of all turns up to `number`. Ignores a turn that
+    /// was released before, or has not ended.
     mutating func markAppended(upTo number: UInt64) {
         guard !sealed.isEmpty, number >= sealed[0].number else { return }
         let index = Int(clamping: number - sealed[0].number)
@@ -90,7 +90,7 @@ struct ReleaseLedger: ~Copyable {
         for earlier in 0...index { sealed[earlier].isAppended = true }
     }
 
-    /// Takes the oldest turn whose outputs may leave.
+    /// Takes the oldest turn whose output may leave.
     mutating func popReleased() -> SealedTurn? {
         guard !sealed.isEmpty, sealed[0].isAppended else { return nil }
         let first = sealed.removeFirst()
@@ -109,8 +109,8 @@ struct ReleaseLedger: ~Copyable {
 
     // MARK: Congestion
 
-    /// Has the server read from no client that sends actions until this is called with false; answers
-    /// whether that is new.
+    /// Makes the server read from no client that sends actions, until this is called with false.
+    /// Returns whether that is new.
     mutating func holdBack(_ isHeldBack: Bool) -> Bool {
         guard isHeldBack != self.isHeldBack else { return false }
         self.isHeldBack = isHeldBack
@@ -119,15 +119,15 @@ struct ReleaseLedger: ~Copyable {
         return true
     }
 
-    /// Ends the congestion once the journal has caught up; answers whether the server may read from
-    /// all clients again.
+    /// Ends the congestion once the journal has caught up. Returns whether it did: the server may
+    /// read from all clients again.
     mutating func endCongestion() -> Bool {
         guard isCongested, !isHeldBack, byteCount <= byteCountMax / 2 else { return false }
         isCongested = false
         return true
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

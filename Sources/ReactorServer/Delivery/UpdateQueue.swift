@@ -1,29 +1,30 @@
 import DequeModule
 import ReactorBytes
 
-/// Connections that get updates alone, in the order in which they are served.
+/// Connections whose output is only updates, in the order in which they are served.
 ///
-/// A turn serves ``flushesPerTurnMax`` of them, so that a client that dispatches goes on at once
-/// however many watch. The updates of the next turns join those that wait, and leave with them in one
+/// A turn serves ``flushesPerTurnMax`` of them, so that a client that dispatches does not wait for
+/// all watchers. The updates of later turns join the waiting ones, and leave with them in one
 /// write.
 ///
-/// *Place*: the server adds the connections of a released turn that have nothing urgent. *Shape*: a
-/// connection is in the queue exactly while its ``Outlet/isListed`` is true.
+/// *Place*: the server adds the connections of a released turn that have no urgent output. *Shape*:
+/// a connection is in the queue exactly while its ``Outlet/isListed`` is true.
 struct UpdateQueue: ~Copyable {
     private var waiting = Deque<Connection>()
-    /// Connections that the current turn may still serve.
+    /// Number of connections that the current turn may still serve.
     private var flushesLeft = 0
 
-    /// Connections that get their updates in one turn, beside those with something urgent.
+    /// Number of connections with only updates that one turn serves, besides those with urgent
+    /// output.
     static let flushesPerTurnMax = 8
 
     /// Whether no connection waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether one more connection would wait for a later turn.
+    /// Whether a further connection would wait for a later turn.
     var isFull: Bool { waiting.count >= Self.flushesPerTurnMax }
 
-    /// Lets another turn serve connections.
+    /// Allows the turn its share of connections.
     mutating func beginTurn() { flushesLeft = Self.flushesPerTurnMax }
 
     /// Lists a connection, unless it is listed.
@@ -41,7 +42,7 @@ struct UpdateQueue: ~Copyable {
         return connection
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(flushesLeft >= 0 && flushesLeft <= Self.flushesPerTurnMax, "\(flushesLeft) are left")

@@ -1,24 +1,23 @@
 import ReactorBytes
 
-/// Marks the action that is being carried out where the next run of the daemon finds it: an action
-/// that ended the daemon twice is not carried out a third time.
+/// Marks the action in progress where the next run of the daemon finds it. An action during which
+/// the daemon ended twice does not run a third time.
 ///
 ///     | word   | meaning                                                      |
 ///     | ------ | ------------------------------------------------------------ |
 ///     | 0      | the format, ``format``                                       |
-///     | 1, 2   | the secret of the session whose actions are carried out      |
+///     | 1, 2   | the secret of the session whose actions are in progress      |
 ///     | 3      | the ordinal of the marked action; 0 between actions          |
 ///     | 4 …    | suspects, four words each: secret, ordinal, deaths           |
 ///
-/// *Place*: only where history is kept, since only there a client sends an action again after the
-/// daemon died of it. *Cost*: one store for each action. *Shape*: no more than ``suspectsMax`` actions
-/// are suspected.
+/// *Place*: only in a daemon with a journal: only there a client sends an action again after a
+/// crash. *Cost*: one store per action. *Shape*: at most ``suspectsMax`` actions are suspected.
 package struct ActionWatch {
-    /// An action that was being carried out when the daemon died.
+    /// An action that was in progress when the daemon died.
     package struct Death: Equatable, Sendable {
         /// Its ordinal, in its session.
         package var ordinal: UInt64
-        /// How many runs of the daemon died of it.
+        /// Number of runs of the daemon that died of it.
         package var count: UInt64
     }
 
@@ -33,9 +32,9 @@ package struct ActionWatch {
     private static let suspectWords = 4
     fileprivate static let ordinalWord = 3
 
-    /// The shared words; nil if nothing is watched.
+    /// The shared words; nil if no action is marked.
     private let words: SharedWords?
-    /// The action during which the last run died, if it did.
+    /// The action that was in progress when the last run died, if it did.
     let death: Death?
     /// Actions of which the daemon died, oldest first.
     private var suspects: [(session: SessionWords, death: Death)] = []
@@ -43,13 +42,13 @@ package struct ActionWatch {
     /// Whether any action is suspected.
     var hasSuspects: Bool { !suspects.isEmpty }
 
-    /// Watches nothing.
+    /// Marks nothing.
     init() {
         words = nil
         death = nil
     }
 
-    /// Reads what the last run left, and watches actions from here on.
+    /// Reads the marks of the last run, and marks actions from here on.
     init(_ words: SharedWords) {
         precondition(words.count >= Self.wordCount, "an action watch needs more words")
         self.words = words
@@ -79,12 +78,14 @@ package struct ActionWatch {
         death = found
         suspects.append((session, found))
         if suspects.count > Self.suspectsMax { suspects.removeFirst() }
-        // In this order, a daemon that is killed in between forgets a death and never counts one twice.
+        // With this order, a daemon that is killed in between loses a death, but never counts one
+        // twice.
         words[Self.ordinalWord] = 0
         write()
     }
 
-    /// Begins actions of a session; answers the page that marks each of them, if actions are watched.
+    /// Begins actions of a session. Returns the page that marks each of them; nil if actions are
+    /// not marked.
     func begin(_ session: Session) -> WatchPage? {
         guard let words else { return nil }
         let secret = SessionWords(session.secret)
@@ -93,10 +94,10 @@ package struct ActionWatch {
         return WatchPage(words: words)
     }
 
-    /// Clears the mark: no action is being carried out.
+    /// Clears the mark: no action is in progress.
     func end() { words?[Self.ordinalWord] = 0 }
 
-    /// Whether an action is marked as being carried out.
+    /// Whether an action is marked as in progress.
     var isMarked: Bool { words.map { $0[Self.ordinalWord] != 0 } ?? false }
 
     /// Whether an action of the session is suspected.
@@ -106,7 +107,7 @@ package struct ActionWatch {
         return suspects.contains { $0.session == secret }
     }
 
-    /// Whether an action must not be carried out again.
+    /// Whether an action must not run again.
     func isPoisoned(_ ordinal: UInt64, of session: Session) -> Bool {
         guard hasSuspects else { return false }
         let secret = SessionWords(session.secret)
@@ -116,14 +117,14 @@ package struct ActionWatch {
         }
     }
 
-    /// Clears the suspicion of an action that was carried out and did no harm.
+    /// Clears the suspicion of an action that ran without harm.
     mutating func acquit(_ ordinal: UInt64, of session: Session) {
         guard hasSuspects, Self.remove(SessionWords(session.secret), ordinal, from: &suspects) > 0
         else { return }
         write()
     }
 
-    /// Removes a suspect; answers how many runs of the daemon died of it.
+    /// Removes a suspect; returns the number of runs that died of it.
     private static func remove(
         _ session: SessionWords, _ ordinal: UInt64,
         from suspects: inout [(session: SessionWords, death: Death)]
@@ -149,11 +150,11 @@ package struct ActionWatch {
     }
 }
 
-/// Marks the actions of one session; looked up once for a run of actions.
+/// Marks the actions of one session; a run of actions looks it up once.
 struct WatchPage {
     fileprivate let words: SharedWords
 
-    /// Marks the action that is carried out next.
+    /// Marks the next action.
     @inline(__always)
     func mark(_ ordinal: UInt64) { words[ActionWatch.ordinalWord] = ordinal }
 }

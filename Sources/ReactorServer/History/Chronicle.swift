@@ -2,32 +2,32 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Records what the journal gets of a turn besides its deltas: facts about sessions, actions and their
+/// Records a turn's facts for the journal, besides the deltas: sessions, actions and their
 /// outcomes, probes of states, the epoch, and snapshots.
 ///
 ///     chronicle.record(run: run, nodes, frames, session, caller)
 ///     chronicle.record(outcome, of: ordinal, session)
 ///     let batch = chronicle.seal(turn: 7, deltas)      // at the end of the turn
 ///
-/// A server without a journal records nothing. While the disk is full, ``admission`` is `none`: what
-/// ends a session is kept here until it can be written. While it is `shrinking`, what was refused for
-/// lack of space is written once there is room again.
+/// A server without a journal records nothing. While the disk is full, ``admission`` is `none`:
+/// facts that end sessions are kept here until they can be written. While it is `shrinking`,
+/// refusals for lack of space are written once there is room again.
 ///
-/// *Place*: the parts of the server record in it; ``Server/endTurn(at:)`` takes the batch.
-/// ``invariants()`` states what holds between two verbs.
+/// *Place*: the parts of the server record facts here; ``Server/endTurn(at:)`` takes the batch.
+/// ``invariants()`` states the invariants.
 final class Chronicle {
     /// Whether there is a journal that keeps history.
     let keepsHistory: Bool
     private let tree: Tree
     private let sessions: SessionTable
     private let orders: ShellOrders
-    /// Bytes up to which a refused action is written as it came.
+    /// Maximum bytes of a refused action that is recorded whole.
     private let refusedBytesMax: Int
-    /// Which actions are carried out.
+    /// Which actions may run.
     private(set) var admission = Admission.all
     /// The turn's ``TurnFact``s.
     private let facts = Place(WireWriter())
-    /// Facts that ended sessions while nothing could be written.
+    /// Facts that ended sessions while the journal could not write.
     private var unwritten: [TurnFact] = []
     /// Whether an action of the turn requires that its batch survives a power cut.
     private var isDurable = false
@@ -35,25 +35,24 @@ final class Chronicle {
     private(set) var turnStart: UInt64
     private var probes = ProbeSchedule()
     private var epoch: EpochState
-    /// The highest number that a connection had; those of later connections are higher.
+    /// The highest number of any connection; later connections get higher ones.
     private(set) var highestConnection: UInt64
-    /// Whether a snapshot is to begin when the turn ends.
+    /// Whether a snapshot begins when the turn ends.
     private var isSnapshotWanted = false
     /// The snapshot that is being gathered.
     private(set) var snapshot: ServerSnapshot?
 
-    /// What is known of the epoch that the tree is in.
+    /// Whether clients of earlier runs may contradict the tree's epoch.
     private enum EpochState {
         /// It began in this run of the daemon, so every client learned its revisions from this run.
         case own
         /// Clients of earlier runs may know its revisions.
         case inherited
-        /// A client knows more of it than the history holds: another epoch begins once the turn has
-        /// ended.
+        /// A client has a revision that the history lacks: another epoch begins after the turn.
         case contradicted
     }
 
-    /// Most bytes of memory for facts that are kept for the next turn.
+    /// Maximum bytes of memory for facts that are kept for the next turn.
     private static let factBytesKeptMax = 1 << 20
 
     /// Continues from `recovery`.
@@ -79,7 +78,7 @@ final class Chronicle {
         highestConnection = max(highestConnection, id.rawValue)
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(keepsHistory || facts.value.count == 0, "facts are recorded that no journal keeps")
@@ -91,7 +90,7 @@ final class Chronicle {
 
 // MARK: - A full disk
 extension Chronicle {
-    /// Carries out no action, from the first turn on.
+    /// Refuses every action, from the first turn on.
     func beginReadOnly() { admission = .none }
 
     /// Admits actions again after ``beginReadOnly()``, and begins the journal of this run with the
@@ -104,15 +103,15 @@ extension Chronicle {
         recordWhatWasUnwritten()
     }
 
-    /// Carries out every action again.
+    /// Admits every action again.
     func admitAll() {
         precondition(!isReadOnly, "a read-only server cannot admit every action")
         admission = .all
         recordWhatWasUnwritten()
     }
 
-    /// Writes which sessions ended while nothing could be written and, once there is room for
-    /// everything, what was refused for lack of space.
+    /// Records the sessions that ended while the journal could not write and, once there is room
+    /// for everything, the refusals for lack of space.
     private func recordWhatWasUnwritten() {
         let facts = unwritten
         unwritten = []
@@ -123,8 +122,8 @@ extension Chronicle {
         invariants()
     }
 
-    /// Writes what was refused of a session for lack of space. A client may learn the outcome of an
-    /// action behind these before it asks for theirs, so they come before it.
+    /// Records a session's refusals for lack of space. A client may learn the outcome of a later
+    /// action before it asks for theirs, so they come first.
     private func recordRefusals(of session: Session) {
         guard let first = session.takeUnkept() else { return }
         for (ordinal, outcome) in session.allExceptions
@@ -134,8 +133,8 @@ extension Chronicle {
         }
     }
 
-    /// Whether an action is refused for lack of space, and not kept for that reason: a client that
-    /// tries again and again would fill the reserve with what changes nothing.
+    /// Whether an action is refused for lack of space, and therefore not recorded: a client that
+    /// repeats it would fill the reserve with actions that change nothing.
     private func isUnkept(_ result: DispatchResult) -> Bool {
         guard admission == .shrinking, case .failed(.rejected(let rejection)) = result else {
             return false
@@ -146,16 +145,16 @@ extension Chronicle {
 
 // MARK: - Facts of the turn
 extension Chronicle {
-    /// Writes a fact of the turn, if there is a journal that keeps it.
+    /// Records a fact of the turn, if there is a journal.
     func record(_ fact: @autoclosure () -> TurnFact) {
         guard keepsHistory else { return }
         if isReadOnly { return keep(fact()) }
         fact().encode(into: &facts.value)
     }
 
-    /// Keeps a fact that ended a session while nothing can be written: a snapshot without a session
-    /// that the journal has would be another past. The journal knows of no more sessions than before,
-    /// so their number is bounded.
+    /// Keeps a fact that ended a session while the journal cannot write. A snapshot that lacks a
+    /// session of the journal would contradict the history. The journal gets no new sessions in
+    /// this time, so the number of facts is bounded.
     private func keep(_ fact: TurnFact) {
         switch fact {
         case .goodbye, .evicted: unwritten.append(fact)
@@ -163,14 +162,14 @@ extension Chronicle {
         }
     }
 
-    /// Writes that a session has its first action, unless that was written.
+    /// Records that a session has its first action, unless that was recorded.
     private func recordFirstAction(of session: Session) {
         guard keepsHistory, !isReadOnly, !session.isStored else { return }
         session.markStored()
         record(.session(client: session.client, secret: session.secret, uid: session.uid))
     }
 
-    /// Writes a run of plain actions; `frames` holds them as they came.
+    /// Records a run of plain actions; `frames` are their frames as they arrived.
     func record(
         run: AppliedRun, _ nodes: [NodeAlias], _ frames: Span<UInt8>, _ session: Session,
         _ caller: Caller
@@ -185,7 +184,7 @@ extension Chronicle {
                 count: run.count, nodes: nodes, frames: bytes))
     }
 
-    /// Writes that an action came, before its outcome.
+    /// Records that an action arrived, before its outcome.
     func record(
         arrival header: FrameHeader, _ body: Span<UInt8>, _ nodes: [NodeAlias],
         _ result: DispatchResult, _ session: Session, _ caller: Caller
@@ -197,7 +196,7 @@ extension Chronicle {
         record(arrivalOf: header.number, nodes[...], writer.bytes, result, session, caller)
     }
 
-    /// Writes that an action came, in a separate frame.
+    /// Records that an action arrived, in a separate frame.
     func record(
         arrivalOf ordinal: UInt64, _ nodes: ArraySlice<NodeAlias>, _ frame: Span<UInt8>,
         _ result: DispatchResult, _ session: Session, _ caller: Caller
@@ -226,7 +225,7 @@ extension Chronicle {
         }
     }
 
-    /// Writes the outcome of an action.
+    /// Records the outcome of an action.
     func record(_ outcome: Outcome, of ordinal: UInt64, _ session: Session) {
         if keepsHistory, admission != .all, outcome.isForLackOfSpace {
             session.markUnkept(ordinal)
@@ -236,7 +235,7 @@ extension Chronicle {
         record(.outcome(client: session.client, ordinal: ordinal, is: outcome))
     }
 
-    /// Writes that sessions made room.
+    /// Records that sessions were evicted.
     func record(evicted: [Session]) {
         for session in evicted { record(.evicted(client: session.client)) }
     }
@@ -250,7 +249,7 @@ extension Chronicle {
 
 // MARK: - The end of a turn
 extension Chronicle {
-    /// Writes what the turn's transactions did besides their deltas, and what states are probed.
+    /// Records the turn's facts besides its deltas, and begins a probe of states if one is due.
     func recordTurn() {
         guard keepsHistory else { return }
         for fact in tree.turn.facts {
@@ -264,13 +263,13 @@ extension Chronicle {
         invariants()
     }
 
-    /// Whether a fact of the turn is written.
+    /// Whether the turn has a fact.
     var hasFacts: Bool { facts.value.count > 0 }
 
-    /// Whether something was carried out that is in no batch.
+    /// Whether the turn has changes or facts that are in no batch.
     var isUnsealed: Bool { hasChanges || hasFacts }
 
-    /// Takes the turn's batch; `deltas` are those that the journal keeps.
+    /// Takes the turn's batch; `deltas` are the deltas for the journal.
     func makeBatch(of turn: UInt64, _ deltas: ByteSlice) -> Batch {
         Batch(
             turn: turn, epoch: tree.turn.epoch, after: turnStart, sequence: tree.turn.sequence,
@@ -284,14 +283,14 @@ extension Chronicle {
         return bytes
     }
 
-    /// Begins the next turn behind the tree's last transaction.
+    /// Begins the next turn, after the tree's last transaction.
     func beginTurn() {
         turnStart = tree.turn.sequence
         isDurable = false
         invariants()
     }
 
-    /// Probes some of what the turn changed, if enough was written since the last probe.
+    /// Probes some of the turn's changed states, if enough was written since the last probe.
     private func recordProbe() {
         // Sums alone are no reason for a row.
         guard hasChanges, !isReadOnly else { return }
@@ -304,18 +303,18 @@ extension Chronicle {
         orders.append(.sum(probe))
     }
 
-    /// Records the checksums of the states that were last probed; `byteCount` bytes were looked at.
+    /// Records the checksums of the last probe, which read `byteCount` bytes.
     func summed(_ sums: [UInt64], byteCount: Int) { probes.finish(sums, byteCount: byteCount) }
 }
 
 // MARK: - A history that has lost its end
 extension Chronicle {
-    /// Records that a client knows more of the epoch than the history holds, so that another epoch
-    /// begins once the turn has ended.
+    /// Records that a client has a later revision of the epoch than the history, so that another
+    /// epoch begins after the turn.
     ///
-    /// A client learns a revision once it is committed. A client with a later revision than this
-    /// run of the daemon has committed learned it from an earlier run, so only an epoch that was
-    /// inherited can be contradicted: a client that lies costs one epoch in a run of the daemon.
+    /// A client learns a revision only after its commit. If it has a later revision than this run
+    /// has committed, it learned that from an earlier run. So only an inherited epoch can be
+    /// contradicted, and a client that lies costs at most one new epoch per run of the daemon.
     private func contradict(_ peer: Peer, _ claim: @autoclosure () -> String) {
         guard epoch != .own else { return }
         orders.stats.historyContradicted &+= 1
@@ -324,22 +323,23 @@ extension Chronicle {
         orders.append(.log(.contradicted(peer, claim())))
     }
 
-    /// Contradicts the history if a subscriber comes back from a later revision.
+    /// Compares a subscriber's revision with the history: a later one contradicts it.
     func compare(_ from: Revision?, of peer: Peer) {
         guard let from, isAhead(from) else { return }
         contradict(
             peer, "a subscriber comes back from \(from), the history ends at \(tree.revision)")
     }
 
-    /// Whether a revision is of this epoch and later than the present.
+    /// Whether a revision is of this epoch and later than the tree's.
     func isAhead(_ revision: Revision) -> Bool {
         revision.epoch == tree.turn.epoch && revision.sequence > tree.turn.sequence
     }
 
-    /// Contradicts the history if a client knows an action to be applied that its session has not
-    /// seen, or the session is of a later revision, or has neither been seen nor has it ended.
+    /// Compares a client's hello with the history. It contradicts the history if the client has the
+    /// outcome of an action that its session has not received, if its session is of a later
+    /// revision, or if its session is neither known nor ended.
     ///
-    /// Other outcomes prove nothing: an action that is refused on a full disk is not kept.
+    /// Other outcomes prove nothing: an action that is refused on a full disk is not recorded.
     func compare(_ hello: Hello, of peer: Peer) {
         guard let secret = hello.session, hello.epoch ?? tree.turn.epoch == tree.turn.epoch else {
             return
@@ -364,11 +364,12 @@ extension Chronicle {
         }
     }
 
-    /// Begins another epoch if this one was contradicted, and cuts every connection; answers whether
-    /// it did.
+    /// Begins another epoch if this one was contradicted, and closes every connection. Returns
+    /// whether it did.
     ///
-    /// The shell ends another turn, whose batch carries the epoch to the journal, and no client is
-    /// welcomed to the epoch before that batch is kept. A snapshot is of one epoch, so it ends first.
+    /// The shell then ends another turn, whose batch stores the epoch in the journal. No client
+    /// gets a welcome of the epoch before that. A snapshot is of one epoch, so one in progress is
+    /// completed first.
     func beginEpochIfContradicted(_ random: () -> UInt64) -> Bool {
         guard epoch == .contradicted, !isReadOnly, snapshot?.isEnded ?? true else { return false }
         epoch = .own
@@ -378,8 +379,8 @@ extension Chronicle {
         return true
     }
 
-    /// Takes over what a former server of the same process knew of the epoch: an epoch that it began
-    /// itself is known to no client of an earlier run.
+    /// Takes over the epoch's state from a former server of the same process: no client of an
+    /// earlier run knows an epoch that this process began.
     func succeed(_ former: Chronicle) {
         if former.epoch == .own { epoch = .own }
     }
@@ -387,7 +388,7 @@ extension Chronicle {
 
 // MARK: - Snapshots
 extension Chronicle {
-    /// Asks for a snapshot; it begins with the end of the turn, as an order behind its batch.
+    /// Requests a snapshot; it begins at the end of the turn, as an order after its batch.
     func wantSnapshot() { isSnapshotWanted = true }
 
     /// Whether the end of the turn begins a snapshot.
@@ -396,8 +397,8 @@ extension Chronicle {
         isSnapshotWanted && snapshot?.isEnded ?? true
     }
 
-    /// Records that a turn was sealed, and nothing of the next one was carried out; the batch of turn
-    /// `lastKeptTurn` was the last.
+    /// Records that a turn has ended and no action of the next one has run; `lastKeptTurn` is the
+    /// last turn with a batch.
     func advanceSnapshot(_ lastKeptTurn: UInt64) {
         if let snapshot {
             snapshot.seal(lastKeptTurn)
@@ -409,8 +410,7 @@ extension Chronicle {
         orders.append(.beginSnapshot)
     }
 
-    /// The snapshot of all there is, for a server that will carry out nothing more; nil if actions
-    /// were carried out that no batch has.
+    /// A snapshot for a server that runs no further action; nil if changes are in no batch.
     func lastSnapshot() -> ServerSnapshot? {
         isUnsealed ? nil : makeSnapshot(isLive: false)
     }
@@ -422,7 +422,7 @@ extension Chronicle {
     }
 }
 
-/// Which actions a server admits.
+/// Which actions may run.
 package enum Admission: Sendable {
     /// All actions.
     case all
@@ -433,7 +433,7 @@ package enum Admission: Sendable {
 }
 
 extension Outcome {
-    /// Whether it says that the disk was full.
+    /// Whether it is the rejection for a full disk.
     fileprivate var isForLackOfSpace: Bool {
         guard case .rejected(FaultCode.diskFull.rawValue, _) = self else { return false }
         return true

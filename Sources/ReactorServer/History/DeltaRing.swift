@@ -2,7 +2,7 @@ import DequeModule
 import ReactorBytes
 import ReactorWire
 
-/// The delta frames of the last turns, for clients that come back.
+/// The delta frames of the last turns, for clients that reconnect.
 ///
 /// The frames of many turns share a block of memory, so that a turn costs a copy of its frames and no
 /// allocation. A block is released with the last of its turns.
@@ -28,7 +28,7 @@ final class DeltaRing {
     /// A released block that the next one takes the memory of.
     private var spare: ByteBuffer?
     private(set) var byteCount = 0
-    /// Maximum number of bytes; beyond it the oldest turns are forgotten.
+    /// Maximum number of bytes; above it the oldest turns are dropped.
     let bytesMax: Int
     /// Maximum number of bytes that one search reads.
     let searchBytesMax: Int
@@ -116,8 +116,8 @@ final class DeltaRing {
     /// The ring holds every delta behind this sequence; nil if it is empty.
     var start: UInt64? { entries.isEmpty ? nil : entries[0].after }
 
-    /// The frames of node `number` after `sequence`, in order; nil if the ring does not hold them all,
-    /// or the search would read more than ``searchBytesMax``.
+    /// The frames of node `number` after `sequence`, in order; nil if the ring does not have them
+    /// all, or the search would read more than ``searchBytesMax``.
     func frames(of number: UInt32, after sequence: UInt64, upTo last: UInt64) -> [UInt8]? {
         if sequence >= last { return [] }
         guard let start, start <= sequence else { return nil }
@@ -168,8 +168,8 @@ final class DeltaRing {
 }
 
 extension HistoryQuestion {
-    /// Appends the frames of `deltas`, which a row holds, that answer the question; answers whether
-    /// they still fit an answer.
+    /// Appends the frames of a row's `deltas` that answer the question. Returns whether they still
+    /// fit an answer.
     package func collect(from deltas: [UInt8], into frames: inout [UInt8]) -> Bool {
         DeltaRing.copy(from: deltas.span, of: node, after: after, upTo: upTo, into: &frames)
         return frames.count <= byteCountMax

@@ -1,12 +1,12 @@
-/// A turn of the past, as a journal kept it.
+/// A turn of the past, read from a journal.
 package struct HistoryRow: Sendable {
-    /// The history that the sequences are of.
+    /// The epoch of the sequences.
     package var epoch: UInt64
     /// Sequence before the turn's first transaction.
     package var after: UInt64
-    /// Sequence of its last.
+    /// Sequence of the turn's last transaction.
     package var sequence: UInt64
-    /// Its delta frames, as subscribers got them.
+    /// Its delta frames, as subscribers received them.
     package var deltas: [UInt8]
     /// Its ``TurnFact``s.
     package var facts: [UInt8]

@@ -1,7 +1,8 @@
 package import ReactorCore
 package import ReactorWire
 
-/// Decodes the rows of a journal into log entries: which client changed what, and when.
+/// Decodes the rows of a journal into log entries: the actions and changes of each client, with
+/// their time.
 ///
 ///     var decoder = LogDecoder()
 ///     while let part = try snapshot.next() { try decoder.learn(part: part) }
@@ -9,10 +10,11 @@ package import ReactorWire
 ///         entries += try decoder.entries(of: row, at: time, below: path)
 ///     }
 ///
-/// *Place*: between a journal's reader and `reactorctl log`; a sans-I/O value. It needs all rows, in
-/// order: a row names the paths of nodes that later rows know by number. The paths are its only state.
+/// *Place*: between a journal's reader and `reactorctl log`; a sans-I/O value. It needs all rows,
+/// in order: later rows name a node by its number, and an earlier row has its path. The paths are
+/// its only state.
 package struct LogDecoder: Sendable {
-    /// The paths of the nodes that rows know by number.
+    /// Paths of nodes by their numbers in rows.
     private var paths = NodePaths()
 
     /// Knows only the root.
@@ -23,10 +25,10 @@ package struct LogDecoder: Sendable {
     /// *Throws*: if the part is malformed.
     package mutating func learn(part: [UInt8]) throws(WireError) { try paths.learn(part: part) }
 
-    /// The entries of a row about the node at `path` and the nodes below it; `time` is the row's, in
-    /// milliseconds since 1970.
+    /// Returns a row's entries about the node at `path` and the nodes below it; `time` is the
+    /// row's, in milliseconds since 1970.
     ///
-    /// *Throws*: if no daemon writes such a row.
+    /// *Throws*: if the row is not one that a daemon writes.
     package mutating func entries(
         of row: HistoryRow, at time: Int64, below path: SlicePath
     ) throws(RecoveryError) -> [LogEntry] {
@@ -133,7 +135,7 @@ private struct LogRow {
         _ nodes: [NodeAlias], _ frames: Span<UInt8>, _ paths: NodePaths
     ) throws {
         var offset = 0
-        // The last ordinal may be the largest number.
+        // The last ordinal may be the largest number, so the loop counts from 0.
         for index in 0..<count {
             let (actions, end) = try Self.actions(frames, at: offset, nodes, paths)
             add(by, ordinal &+ index, actions, sequence &+ index)
@@ -185,13 +187,13 @@ private struct LogRow {
         guard let offset = actionOffset(in: body, header) else {
             return ([LogAction(path: path, bytes: body)], end)
         }
-        // Options with `cancel` may have no action behind them.
+        // Options with `cancel` may be the whole body, without an action.
         if offset == body.count, offset > 0 { return ([], end) }
         let action = body.extracting(offset..<body.count)
         return ([LogAction(path: path, bytes: action)], end)
     }
 
-    /// The offset of a body's action; nil if its options cannot be read.
+    /// The offset of a body's action; nil if its options cannot be decoded.
     private static func actionOffset(in body: Span<UInt8>, _ header: FrameHeader) -> Int? {
         guard header.flags.contains(.options) else { return 0 }
         var cursor = WireCursor()
@@ -209,7 +211,7 @@ private struct LogRow {
             }
             return try batchItems(body, from: offset, nodes, paths)
         } catch {
-            // A client may send anything. What cannot be read was refused.
+            // A client may send any bytes. The daemon refused an action that cannot be decoded.
             return [LogAction(path: SlicePath.root.description, bytes: body)]
         }
     }
@@ -240,12 +242,12 @@ private struct LogRow {
         return text(paths.path(of: node), node)
     }
 
-    // Of a node that was removed before the kept history begins only the number is known.
+    // For a node that was removed before the kept history begins, only the number is known.
     private static func text(_ path: SlicePath?, _ number: UInt32) -> String {
         path?.description ?? "?\(number)"
     }
 
-    /// The entries in order: transactions, and behind each the refused actions that followed it.
+    /// The entries in order: each transaction, then the refused actions that followed it.
     mutating func entries() -> [LogEntry] {
         for (sequence, change) in changes.sorted(by: { $0.key < $1.key }) {
             guard let index = indexes[change.origin], records[index].entry.outcome == nil,
@@ -278,7 +280,7 @@ private struct LogRow {
 }
 
 extension Outcome {
-    /// The sequence of the transaction, if there was one.
+    /// The sequence of the transaction; nil for a refused action.
     fileprivate var sequence: UInt64? {
         switch self {
         case .applied(let sequence, _, _), .accepted(let sequence): sequence

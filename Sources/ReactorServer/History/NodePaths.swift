@@ -2,11 +2,11 @@ import DequeModule
 package import ReactorCore
 import ReactorWire
 
-/// The paths of a history's nodes, by the numbers that its rows have for them.
+/// The paths of a history's nodes, by their numbers in its rows.
 ///
-/// *Place*: beside a reader of the past that has no tree. It learns from snapshots and from rows, in
-/// any order: a number is never used twice. *Cost*: memory for every node of the last row or a snapshot,
-/// and for the last ``leavingMax`` removed ones. ``invariants()`` states what holds between two verbs.
+/// *Place*: beside a reader of the history that has no tree. It learns from snapshots and rows, in
+/// any order: a number is never reused. *Cost*: memory for every node of the last row or of a
+/// snapshot, and for the last ``leavingMax`` removed ones. ``invariants()`` states the invariants.
 package struct NodePaths: Sendable {
     private enum Place {
         case at(SlicePath)
@@ -18,21 +18,21 @@ package struct NodePaths: Sendable {
     private var children: [UInt32: [WireKey: UInt32]] = [:]
     /// The static nodes that were created with a node, at any depth below it.
     private var parts: [UInt32: [UInt32]] = [:]
-    /// Removed nodes that are still known, in the order of their removal.
+    /// Removed nodes whose paths are still known, in the order of their removal.
     private var leaving: Deque<UInt32> = []
 
-    // Clients that have not learned of a removal send actions to the node for a while.
-    /// Maximum number of removed nodes that are known.
+    // Clients that have not learned of a removal still send actions to the node.
+    /// Maximum number of removed nodes whose paths are known.
     static let leavingMax = 4_096
 
     /// Knows the root.
     package init() {}
 
-    /// The path of the node with `number`; nil if it is not known.
+    /// The path of the node with `number`; nil if it is unknown.
     package func path(of number: UInt32) -> SlicePath? {
         var names: [WireKey] = []
         var number = number
-        // Damaged bytes may lead in a circle.
+        // Damaged bytes may describe a cycle.
         while names.count <= WireLimits.pathComponentsMax {
             switch places[number] {
             case nil: return nil
@@ -77,7 +77,7 @@ package struct NodePaths: Sendable {
         for place in layout { places[place.number] = .at(place.path) }
     }
 
-    /// Learns a change of the tree below the node numbered `collection`.
+    /// Learns a change of the children of the node numbered `collection`.
     mutating func learn(_ change: StructuralChange, of collection: UInt32) {
         switch change {
         case .create(let key, let number, let parts):
@@ -93,11 +93,11 @@ package struct NodePaths: Sendable {
         }
     }
 
-    /// Forgets removed nodes, except for the last ones; called behind each row, which may name them.
+    /// Forgets the oldest removed nodes; called after each row, since the row may name them.
     mutating func settle() {
         defer { invariants() }
         while leaving.count > Self.leavingMax, let number = leaving.popFirst() {
-            // A snapshot may have named the node before the row that creates it again.
+            // A snapshot may have named the node before the row that creates it.
             if case .below(let parent, let name)? = places[number],
                 children[parent]?[name] == number
             {
@@ -107,7 +107,7 @@ package struct NodePaths: Sendable {
         }
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(path(of: 0) == .root, "the root has another path")

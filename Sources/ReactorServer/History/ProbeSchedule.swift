@@ -1,27 +1,27 @@
-/// Decides when a server that keeps history probes its states.
+/// Decides when a server with a journal probes its states.
 ///
-/// *Cost*: the bytes that are summed are at most a sixty-fourth of the bytes that are written, except
-/// for the first probe. ``invariants()`` states what holds between two verbs.
+/// *Cost*: a probe reads at most one byte for each 64 bytes that the journal gets, except for the
+/// first probe. ``invariants()`` states the invariants.
 struct ProbeSchedule {
-    /// Bytes that were handed to the journal since the last probe.
+    /// Bytes that the journal got since the last probe.
     private var byteCount = 0
-    /// Turns since then.
+    /// Number of turns since then.
     private var turnCount = 0
-    /// Bytes that the last probe looked at.
+    /// Bytes that the last probe read.
     private var probedByteCount = 0
-    /// Whether the sums of the last probe have not arrived.
+    /// Whether the last probe's sums have not arrived.
     private var isWaiting = false
     /// Sums that arrived and are not recorded.
     private var sums: [UInt64]?
 
-    /// Turns with a change after which a probe is due.
+    /// Number of turns with a change after which a probe is due.
     static let turnsMax = 256
-    /// Bytes of journal after which a probe is due.
+    /// Bytes in the journal after which a probe is due.
     static let bytesMax = 1 << 20
-    /// Bytes of journal for each byte that is summed.
+    /// Bytes in the journal for each byte that a probe reads.
     private static let bytesPerProbedByte = 64
 
-    /// Counts a turn with a change; answers whether a probe is due.
+    /// Counts a turn with a change; returns whether a probe is due.
     mutating func isDue(behind byteCount: Int) -> Bool {
         self.byteCount += byteCount
         turnCount += 1
@@ -38,7 +38,7 @@ struct ProbeSchedule {
         invariants()
     }
 
-    /// Records the sums of the last probe; sums that no probe waits for are ignored.
+    /// Records the sums of the last probe. Ignores sums without a probe.
     mutating func finish(_ sums: [UInt64], byteCount: Int) {
         guard isWaiting else { return }
         isWaiting = false
@@ -47,13 +47,13 @@ struct ProbeSchedule {
         invariants()
     }
 
-    /// Takes the sums that are to be recorded.
+    /// Takes the sums that the journal does not have.
     mutating func takeSums() -> [UInt64]? {
         defer { sums = nil }
         return sums
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

@@ -2,19 +2,19 @@ import ReactorBytes
 public import ReactorCore
 import ReactorWire
 
-/// Restores a tree, its sessions and its recent deltas from what a journal holds.
+/// Restores a tree, its sessions and its recent deltas from a journal.
 ///
 ///     let recovery = Recovery(of: tree, limits: limits)
 ///     while let part = try snapshot.next() { try recovery.restore(part) }
 ///     while let row = try journal.next() { try recovery.replay(row) }
 ///     let server = Server(try recovery.finish(epoch: epoch, sequence: sequence), …)
 ///
-/// *Place*: before a ``Server`` is made; no client is served, no reactor decides, no effect begins.
+/// *Place*: before a ``Server`` exists. No client is served, no reactor decides, no effect begins.
 /// *Owner*: one thread.
 public final class Recovery {
     /// The limits on sessions and recent deltas.
     package let limits: ServerLimits
-    /// The highest number of a connection.
+    /// The highest number of any connection.
     package private(set) var lastConnection: UInt64 = 0
     /// Number of replayed transactions.
     package private(set) var replayedCount: UInt64 = 0
@@ -28,7 +28,7 @@ public final class Recovery {
     /// Whether the tree continues in the epoch of the history.
     private(set) var goesOnInEpoch = false
 
-    /// Recovers `tree`, which was just made. Reactors at or below a path of `dropped` may be missing
+    /// Recovers `tree`, which must be new. Reactors at or below a path in `dropped` may be missing
     /// from it.
     public init(of tree: Tree, limits: ServerLimits, dropped: [SlicePath] = []) {
         self.limits = limits
@@ -44,21 +44,21 @@ public final class Recovery {
     /// The tree that is recovered.
     package var tree: Tree { nodes.tree }
 
-    /// Only shows what is recovered: nothing continues from it, so tasks that cannot be restored do no
-    /// harm.
+    /// Recovers only for reading. The tree does not run on from there, so tasks that cannot be
+    /// restored are ignored.
     package func showOnly() { isOnlyShown = true }
 
-    /// Paths of reactors that the history does not have; known once the recovery is finished.
+    /// Paths of reactors that the history does not have; valid once the recovery is finished.
     package var newPaths: [SlicePath] { nodes.newcomers.map(\.path) }
 
     /// Paths of reactors that were dropped.
     package var lostPaths: [SlicePath] { nodes.lostPaths }
 
-    /// Accepts states as replaying makes them, though the journal has other checksums.
+    /// Accepts replayed states whose checksums differ from those in the journal.
     package func acceptDivergence() { acceptsDivergence = true }
 
-    /// Restores what a part of a snapshot holds; parts come in the order in which they were
-    /// gathered, before any row is replayed.
+    /// Restores a part of a snapshot. Parts come in the order in which they were gathered, before
+    /// any row.
     package func restore(_ part: [UInt8]) throws(RecoveryError) {
         let found: SnapshotPart
         do throws(WireError) {
@@ -85,7 +85,7 @@ public final class Recovery {
     /// Replays a turn.
     package func replay(_ row: HistoryRow) throws(RecoveryError) {
         if row.epoch != epoch {
-            // Deltas of another epoch do not apply.
+            // Deltas of another epoch are useless to clients of this one.
             ring.removeAll()
             nodes.numberTasksAnew(epoch: row.epoch)
             epoch = row.epoch
@@ -94,9 +94,9 @@ public final class Recovery {
         do throws(WireError) {
             facts = try TurnFact.list(row.facts.span)
         } catch {
-            throw .damaged("what is beside sequence \(row.sequence) in the journal: \(error)")
+            throw .damaged("the facts of sequence \(row.sequence) in the journal: \(error)")
         }
-        // Deltas name nodes by the numbers of the daemon's start.
+        // Deltas name nodes by numbers that the row of the daemon's start assigns.
         for fact in facts {
             switch fact {
             case .layout(let places):
@@ -123,8 +123,8 @@ public final class Recovery {
         replayedCount += row.sequence - row.after
     }
 
-    /// Replays a turn up to a sequence of its own, without outcomes: for queries about the past, which
-    /// do not continue from there.
+    /// Replays the first part of a turn, up to `sequence`, without outcomes: for queries about the
+    /// past, after which no server continues.
     package func replay(_ row: HistoryRow, upTo sequence: UInt64) throws(RecoveryError) {
         var row = row
         var end = 0
@@ -169,9 +169,9 @@ public final class Recovery {
         }
     }
 
-    /// Makes the recovered state the present.
+    /// Completes the recovery.
     ///
-    /// `epoch` differs from the history's if the history may have lost its end.
+    /// `epoch` differs from the history's epoch if the history may have lost its end.
     public func finish(epoch: UInt64, sequence: UInt64) throws(RecoveryError) -> Recovery {
         goesOnInEpoch = epoch == self.epoch
         if !goesOnInEpoch {

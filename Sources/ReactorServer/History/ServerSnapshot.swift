@@ -2,7 +2,7 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// The state that a later server continues from, gathered in parts while this one continues.
+/// A snapshot of the server's state, gathered in parts while the server continues.
 ///
 ///     server.wantSnapshot()                       // then, as a ServerOutput:
 ///     case .beginSnapshot: snapshot = server.snapshot
@@ -10,46 +10,47 @@ import ReactorWire
 ///         for part in snapshot.gather() { writer.append(part) }   // after each next turn
 ///     }
 ///
-/// It begins, and is completed, right after a turn is sealed, before an action of the next turn:
-/// otherwise it would hold state that no batch before it has.
+/// It begins and ends directly after a turn has ended, before an action of the next turn: otherwise
+/// it would contain changes that no earlier batch has.
 ///
-/// *Place*: a shell hands the parts to a journal, which encodes them on a separate thread. The
-/// snapshot may be used once the journal holds every batch up to ``lastTurn``. *Owner*: the
-/// server's thread.
+/// *Place*: a shell passes the parts to a journal, which encodes them on a separate thread. The
+/// snapshot is valid once the journal has every batch up to ``lastTurn``. *Owner*: the server's
+/// thread.
 public final class ServerSnapshot {
-    /// A piece, to be encoded on any thread.
+    /// A part, which any thread may encode.
     public typealias Part = @Sendable () -> [UInt8]
 
-    /// The sequence that the nodes are as of.
+    /// The sequence of the nodes' states.
     package var sequence: UInt64 { nodes.sequence }
-    /// Whether nothing is left to gather.
+    /// Whether every part has been gathered.
     public private(set) var isComplete = false
-    /// The last turn that the snapshot includes; known once it is complete, and nil for a server that
+    /// The last turn that the snapshot includes. Known once it is complete; nil for a server that
     /// has ended.
     package private(set) var lastTurn: UInt64?
-    /// Whether the server continues, and calls ``seal(_:)`` when the snapshot may end.
+    /// Whether the server continues, and calls ``seal(_:)`` after each turn.
     private let isLive: Bool
-    /// The last parts, gathered when a turn was sealed.
+    /// The last parts, gathered when a turn ended.
     private var end: [Part]?
     private let tree: Tree
-    // Sessions may be of a later time than the nodes.
+    // The sessions' states may be later than the nodes'.
     private let table: SessionTable
     private let connection: () -> UInt64
     private let nodes: TreeSnapshot
-    // As of the beginning: an owner that releases something and claims it again comes behind later
-    // claims, so replayed facts would lead elsewhere from a later state.
-    /// The ownerships when the snapshot began.
+    // If it were later, replaying could lead to another state: an owner that releases a claim and
+    // claims again comes after later claims.
+    /// The ownerships at the beginning of the snapshot.
     private let ownership: @Sendable () -> [OwnershipFact]
-    /// Sessions that have yet to be gathered; nil until the nodes are.
+    /// Sessions that are not gathered yet; nil until all nodes are.
     private var sessions: ArraySlice<Session>?
 
-    // A turn must not wait long: a copy costs some hundred nanoseconds.
-    /// Nodes, or sessions, that are gathered between two turns.
+    // Gathering must not delay a turn: a copy costs some hundred nanoseconds.
+    /// Number of nodes, or sessions, that are gathered between two turns.
     public static let countPerTurn = 512
-    /// Maximum number of outcomes that are copied between two turns; a single session may have more.
+    /// Maximum number of outcomes that are copied between two turns, unless a single session has
+    /// more.
     static let outcomesPerTurn = 8_192
 
-    /// Begins a snapshot; `connection` returns the highest number of a connection.
+    /// Begins a snapshot; `connection` returns the highest number of any connection.
     init(
         of tree: Tree, _ table: SessionTable, isLive: Bool, connection: @escaping () -> UInt64
     ) {
@@ -61,7 +62,7 @@ public final class ServerSnapshot {
         ownership = tree.copyOwnership()
     }
 
-    /// Gathers at most `count` more nodes, or sessions.
+    /// Gathers up to `count` more nodes, or sessions.
     public func gather(_ count: Int = countPerTurn) -> [Part] {
         if isComplete { return [] }
         if !nodes.isComplete {
@@ -83,8 +84,8 @@ public final class ServerSnapshot {
         return [{ SnapshotPart.sessions(saved).wireBytes() }]
     }
 
-    /// Records that a turn was sealed and that the batch of turn `number` was the last: gathers what must
-    /// not be of a later time.
+    /// Records that a turn has ended, `number` being the last with a batch. Gathers the parts that
+    /// must not be later than the nodes.
     func seal(_ number: UInt64) {
         guard nodes.isComplete, let sessions, sessions.isEmpty, end == nil else { return }
         end = rest()
@@ -92,10 +93,10 @@ public final class ServerSnapshot {
         invariants()
     }
 
-    /// Whether the server has nothing more to add.
+    /// Whether the server adds nothing more.
     var isEnded: Bool { isComplete || end != nil }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(end == nil || nodes.isComplete, "a snapshot has its end before its nodes")
@@ -103,13 +104,13 @@ public final class ServerSnapshot {
         assert(!isComplete || sessions?.isEmpty ?? true, "a complete snapshot lacks sessions")
     }
 
-    /// Ends it before it is complete.
+    /// Cancels an incomplete snapshot.
     package func cancel() {
         nodes.cancel()
         isComplete = true
     }
 
-    /// How many of these sessions are copied between two turns.
+    /// Number of these sessions that are copied between two turns.
     private static func countAtOnce(_ sessions: ArraySlice<Session>) -> Int {
         var outcomeCount = 0
         var count = 0
@@ -153,8 +154,8 @@ public final class ServerSnapshot {
 }
 
 extension Recovery {
-    /// Begins a snapshot of the recovered state, after ``finish(epoch:sequence:)`` and before a server
-    /// continues from it.
+    /// Begins a snapshot of the recovered state, after ``finish(epoch:sequence:)`` and before a
+    /// server continues from it.
     package func beginSnapshot() -> ServerSnapshot {
         ServerSnapshot(of: tree, sessions, isLive: false) { self.lastConnection }
     }

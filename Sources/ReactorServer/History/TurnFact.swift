@@ -1,15 +1,15 @@
 package import ReactorCore
 package import ReactorWire
 
-/// A decision of a turn besides its deltas, as it rests beside them in the journal.
+/// A fact of a turn that the journal stores beside the turn's deltas.
 ///
-/// *Shape*: the facts of a turn are CBOR items, one behind the other, in the order in which they
-/// came about. *Place*: ``Recovery`` restores sessions from them, and the log shows which client sent
+/// *Shape*: the facts of a turn are CBOR items, one after the other, in the order of their
+/// creation. *Place*: ``Recovery`` restores sessions from them, and the log shows which client sent
 /// which action.
 @WireCodable
 package enum TurnFact: Equatable, Sendable {
-    /// Actions with consecutive ordinals from `ordinal` on were applied at consecutive sequences from
-    /// `sequence` on, without replies; `frames` are their frames as they came.
+    /// Actions with consecutive ordinals from `ordinal` on were applied at consecutive sequences
+    /// from `sequence` on, without replies. `frames` are their frames as they arrived.
     case run(
         by: ActionSource, ordinal: UInt64, sequence: UInt64, count: UInt64, nodes: [NodeAlias],
         frames: [UInt8])
@@ -23,27 +23,27 @@ package enum TurnFact: Equatable, Sendable {
         checksum: UInt64)
     /// The outcome of an action.
     case outcome(client: UInt64, ordinal: UInt64, is: Outcome)
-    /// A session has its first action from here on.
+    /// A session has its first action in this turn.
     case session(client: UInt64, secret: [UInt8], uid: UInt32)
     /// A session's client has said goodbye.
     case goodbye(client: UInt64)
-    /// A session was evicted to make room. Its client may come back and learns that.
+    /// A session was evicted to make room. If its client reconnects, it learns that.
     case evicted(client: UInt64)
     /// An ownership changed.
     case ownership(OwnershipFact)
     /// A durable task or a lease changed.
     case task(TaskFact)
-    /// The numbers and reactors of the static nodes, where a daemon starts, with the states that the
-    /// rows before do not lead to: of new nodes, and of those whose types have changed.
+    /// Written where a daemon starts: the numbers and reactors of the static nodes, with the states
+    /// that earlier rows do not lead to: of new nodes, and of nodes whose types have changed.
     case layout([KeptPlace])
-    /// What a child that the turn's deltas create begins with, and what is below it.
+    /// The initial states of children that the turn's deltas create, and of the nodes below them.
     case made([KeptPlace])
-    /// These nodes were probed as of the turn's end; their sums follow in a later turn.
+    /// These nodes were probed at the end of the turn; their sums follow in a later turn.
     case probe([ProbedNode])
-    /// The checksums of the states that were probed last.
+    /// The checksums of the last probe.
     case sums([UInt64])
-    /// An import replaced states, without an action: `nodes` are
-    /// `SavedNode`s, one behind the other. The row begins an epoch.
+    /// An import replaced states without an action. `nodes` are `SavedNode`s, one after the other.
+    /// The row begins an epoch.
     case replaced([UInt8])
 }
 
@@ -70,12 +70,12 @@ package struct ActionSource: Equatable, Sendable {
     }
 }
 
-/// The node that a connection's frames name by a number.
+/// A node, and the number by which a connection's frames name it.
 @WireCodable
 package struct NodeAlias: Equatable, Sendable {
     /// The number in the frames.
     package var id: UInt32
-    /// The node's own.
+    /// The node's number in the tree.
     package var node: UInt32
 }
 

@@ -2,12 +2,12 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Gives clients their sessions: a new one, the one they had, or one whose actions were lost before
-/// they were committed.
+/// Gives clients their sessions: a new one, the former one, or a new one under the former secret if
+/// its actions were lost before their commit.
 ///
-/// *Place*: ``Intake`` hands it hello and goodbye, and the server calls it for connections that have
-/// ended. *Shape*: one connection at a time speaks for a session. It has no state of its own: the
-/// sessions state their invariants.
+/// *Place*: ``Intake`` passes it hello and goodbye frames, and the server calls it when a
+/// connection ends. *Shape*: a session has at most one connection at a time. Handshake has no other
+/// state; the sessions state their invariants.
 final class Handshake {
     private let tree: Tree
     /// All sessions.
@@ -16,22 +16,22 @@ final class Handshake {
     private let outcomes: OutcomeWriter
     private let delivery: Delivery
     private let limits: ServerLimits
-    /// Name and version, for the welcome.
+    /// Name and version in the welcome.
     private let daemonName: String
-    /// Yields random 64-bit numbers.
+    /// Returns random 64-bit numbers.
     let random: () -> UInt64
 
     /// The result of a hello.
     enum Greeting {
         /// The client has a session and its welcome.
         case welcomed
-        /// The connection is closed for a fault of its client.
+        /// The client broke the protocol, and the connection is closed.
         case failed(FaultCode, String)
-        /// The client speaks no version that the daemon speaks.
+        /// Client and daemon have no protocol version in common.
         case otherVersion(String)
     }
 
-    /// For how long a session without actions waits for its client to come back.
+    /// Nanoseconds for which a session without actions waits for its client.
     static let blankSessionNanoseconds: UInt64 = 60_000_000_000
 
     init(
@@ -51,7 +51,7 @@ final class Handshake {
 
     // MARK: Hello
 
-    /// Gives a client the session that its hello asks for.
+    /// Gives a client the session that its hello requests.
     func greet(_ body: Span<UInt8>, of connection: Connection) -> Greeting {
         guard connection.isGreeting else { return .failed(.state, "a second hello") }
         let hello: Hello
@@ -88,7 +88,7 @@ final class Handshake {
             known.confirm(hello.confirmed)
             welcome(known, on: connection, isResumed: true)
         } else if canAdopt(secret, hello) {
-            // Its actions were lost before they were committed; the client sends them again.
+            // Its actions were lost before their commit; the client sends them again.
             welcome(newSession(uid, secret: secret), on: connection, isResumed: true)
         } else {
             welcome(newSession(uid, secret: newSecret()), on: connection, isResumed: false)
@@ -96,8 +96,8 @@ final class Handshake {
         return .welcomed
     }
 
-    /// Whether an unknown session is of this history and had no committed action: its client may send
-    /// again what was lost.
+    /// Whether an unknown session is of this history and had no committed action: its client may
+    /// send the lost actions again.
     private func canAdopt(_ secret: [UInt8], _ hello: Hello) -> Bool {
         hello.confirmed == 0 && hello.epoch == tree.turn.epoch && !sessions.isKnown(secret)
             && !sessions.ended.mayHold(secret, since: hello.since)
@@ -142,7 +142,7 @@ final class Handshake {
 
     // MARK: Goodbye
 
-    /// Ends the session of a client that leaves for good.
+    /// Ends the session of a client that does not return.
     func sayGoodbye(_ connection: Connection) {
         if let session = connection.takeSession() {
             if session.isStored { chronicle.record(.goodbye(client: session.client)) }
@@ -151,11 +151,11 @@ final class Handshake {
         connection.outlet.value.detach()
     }
 
-    /// Keeps the session of a connection that has ended for the client's next connection.
+    /// Keeps the session of an ended connection for its client's next one.
     func leave(_ connection: Connection, at now: UInt64) {
         guard let session = connection.takeSession() else { return }
         sessions.leave(session, at: now)
-        // An answer that the turn has given is not replaced by "owner ended".
+        // An answer of this turn takes precedence over the rejection "owner ended".
         outcomes.resolve()
         session.endConnection(limits.outcomes)
         chronicle.record(
@@ -163,7 +163,7 @@ final class Handshake {
                 session, bytesMax: limits.outcomeBytesMax, at: tree.turn.sequence))
     }
 
-    /// Forgets sessions without actions whose clients did not come back in time.
+    /// Drops sessions without actions whose clients did not reconnect in time.
     func forgetBlank(at now: UInt64) {
         guard now > Self.blankSessionNanoseconds else { return }
         sessions.forgetBlank(before: now - Self.blankSessionNanoseconds)

@@ -2,17 +2,18 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// What arrives: finds the frames in the bytes of connections, hands each to the part of the server
-/// that it is for, and closes connections that break the rules.
+/// Handles the input: finds the frames in a connection's bytes, passes each to the part of the
+/// server for its kind, and closes connections that break the protocol.
 ///
 ///     intake.receive(connection, bytes)
-///     intake.readOn()                     // what was held back of clients that have taken something
+///     intake.readOn()                     // held-back input of clients that have read enough
 ///
-/// Nothing that handles a frame reads on from a connection: what may be read on is in the queue of
-/// ``Delivery``, and ``readOn()`` empties that when no frame is being handled.
+/// No handler of a frame reads further input. Connections that may be read again wait in the queue
+/// of ``Delivery``; ``readOn()`` empties it while no frame is being handled.
 ///
-/// *Place*: between the shell's bytes and the parts of the server. *Shape*: a connection that has had
-/// its share of a turn is in the ``RestQueue``, which is the only state here and states its invariants.
+/// *Place*: between the shell's bytes and the parts of the server. *Shape*: a connection that has
+/// sent its share of a turn is in the ``RestQueue``, which is the only state and states its
+/// invariants.
 final class Intake {
     private let limits: ServerLimits
     private let orders: ShellOrders
@@ -23,7 +24,7 @@ final class Intake {
     private let subscriptions: Subscriptions
     private let answers: AnswerService
     private let handshake: Handshake
-    /// Connections that have had their share of a turn.
+    /// Connections that have sent their share of a turn.
     private let rests = Place(RestQueue())
 
     init(
@@ -42,16 +43,16 @@ final class Intake {
         self.handshake = handshake
     }
 
-    /// Turns that were ended, those without outputs included.
+    /// Number of ended turns, including those without output.
     var endedTurns: UInt64 { rests.value.endedTurns }
 
-    /// Whether a connection had its share since the last turn ended.
+    /// Whether a connection has sent its share since the last turn ended.
     var hasSpent: Bool { rests.value.hasSpent }
 
-    /// Whether the end of the current turn reads on from a connection that has had its share.
+    /// Whether resting connections are read at the end of the current turn.
     var hasRested: Bool { rests.value.hasRested }
 
-    /// Ends a turn: goes on with the input of connections that had their share in a turn before.
+    /// Ends a turn: handles the input of connections that have rested for a turn.
     func endTurn() {
         for connection in rests.value.endTurn() { readOn(connection) }
         rests.value.beginTurn()
@@ -60,9 +61,9 @@ final class Intake {
 
 // MARK: - From bytes to frames
 extension Intake {
-    /// Handles the whole frames in what arrived, and keeps the rest.
+    /// Handles the complete frames in the bytes, and keeps the rest.
     ///
-    /// *Owner*: `bytes` is lent for the call; what is part of an unfinished frame is copied.
+    /// *Owner*: `bytes` is valid during the call; the bytes of an incomplete frame are copied.
     func receive(_ connection: Connection, _ bytes: Span<UInt8>) {
         let now = orders.now
         guard connection.isRead else { return connection.inlet.value.hold(bytes, at: now) }
@@ -78,12 +79,12 @@ extension Intake {
         if !connection.isLeaving { connection.inlet.value.keep(bytes, after: progress, at: now) }
     }
 
-    /// Handles what was held back of the connections that have taken something.
+    /// Handles the held-back input of connections whose clients have read enough.
     func readOn() {
         while let connection = delivery.nextReadable() { readOn(connection) }
     }
 
-    /// Handles what was held back of a connection, if it has taken enough.
+    /// Handles the held-back input of a connection whose client has read enough.
     func readOn(_ connection: Connection) {
         guard delivery.resumeReading(connection) else { return }
         read(connection.inlet.value.takeHeldBack(at: orders.now), of: connection)
@@ -103,7 +104,7 @@ extension Intake {
         consume(held.bytes.span, from: held.start, of: connection)
     }
 
-    /// Handles the whole frames that start at `first`.
+    /// Handles the complete frames from `first` on.
     private func consume(
         _ bytes: Span<UInt8>, from first: Int, of connection: Connection
     ) -> FrameProgress {
@@ -111,7 +112,7 @@ extension Intake {
         do throws(FrameError) {
             while connection.isRead {
                 offset = dispatcher.dispatchRun(bytes, from: offset, of: connection)
-                // A run may end in answers that the client has to take before it goes on.
+                // After a run, the client may have to read its outcomes first.
                 guard connection.isRead else { return FrameProgress(end: offset) }
                 guard
                     let header = try FrameHeader.decode(
@@ -141,8 +142,8 @@ extension Intake {
         return FrameProgress(end: offset)
     }
 
-    /// Number of header bytes that a check of the header needs. The fifth or the sixth byte shows that
-    /// the peer is no client; such a peer may never send a whole header.
+    /// Number of header bytes that a check of the header needs. The fifth and sixth byte show
+    /// whether the peer is a client; a peer that is none may never send a whole header.
     private func headerBytesNeeded(
         _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
     ) -> Int {
@@ -151,7 +152,7 @@ extension Intake {
         return have < 5 ? 5 : have == 5 ? 6 : FrameHeader.byteCount
     }
 
-    /// Closes a connection at the first bytes of another protocol, before they are a whole header.
+    /// Closes a connection at the first bytes of another protocol, before a whole header.
     private func refuseStranger(
         _ bytes: Span<UInt8>, at offset: Int, of connection: Connection
     ) throws(FrameError) {
@@ -159,8 +160,8 @@ extension Intake {
         throw FrameError(.unknownKind(bytes[offset &+ 4]), at: offset)
     }
 
-    /// Whether the first bytes of a connection are not a client's: of a kind that no client sends, or
-    /// with flags on a kind that is skipped.
+    /// Whether the first bytes of a connection do not come from a client: a kind that no client
+    /// sends, or flags on an unknown kind.
     private func isStranger(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
         guard bytes.count &- offset >= 5 else { return false }
         let kind = bytes[offset &+ 4]
@@ -240,8 +241,9 @@ extension Intake {
         }
     }
 
-    /// Counts frames that are no new actions; a connection that has had its share of the turn rests.
-    /// Such a frame costs the peer next to nothing, and may have no answer that would slow it down.
+    /// Counts frames that are no new actions; a connection that has sent its share of the turn
+    /// rests. Such a frame costs the peer almost nothing, and may have no answer that slows the
+    /// peer down.
     private func countFrames(_ count: Int, of connection: Connection) {
         for _ in 0..<count {
             guard
@@ -255,7 +257,7 @@ extension Intake {
 }
 
 extension FrameKind {
-    /// Whether a client sends frames of this raw kind.
+    /// Whether clients send frames of this raw kind.
     fileprivate static func isOfClient(_ kind: UInt8) -> Bool {
         kind >= FrameKind.hello.rawValue && kind <= FrameKind.ping.rawValue
     }
@@ -270,7 +272,8 @@ extension FrameKind {
 
 // MARK: - Closing
 extension Intake {
-    /// Sends a client the reason why its connection ends, and closes it once that is written.
+    /// Sends a client the reason why its connection ends, and closes the connection once that is
+    /// written.
     func fail(_ connection: Connection, _ code: FaultCode, _ message: String) {
         let message = message.cut(to: limits.messageBytesMax)
         fail(
@@ -289,8 +292,8 @@ extension Intake {
         close(connection, closing)
     }
 
-    /// Sends a closing frame behind everything else, and closes the socket after it. The snapshots in
-    /// place of dropped updates are in front of it: a client that reads on gets the last mark.
+    /// Sends a closing frame after everything else, and closes the socket after it. Snapshots that
+    /// replace dropped updates come before it: a client that keeps reading gets the last mark.
     func close(_ connection: Connection, _ closing: Closing) {
         guard !connection.isLeaving else { return }
         delivery.dropAnswers(of: connection)
@@ -299,7 +302,7 @@ extension Intake {
         if !connection.outlet.value.owesSnapshots { delivery.writeFarewell(to: connection) }
     }
 
-    /// Reads nothing more from a connection, and lets it go once it has taken what it is owed.
+    /// Stops reading from a connection, and closes it after its remaining output.
     private func beginClosing(_ connection: Connection, _ farewell: Closing? = nil) {
         connection.leave(farewell, at: orders.now)
         connection.inlet.value.clear()

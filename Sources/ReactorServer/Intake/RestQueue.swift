@@ -1,31 +1,32 @@
 import ReactorBytes
 
-/// Connections that have had their share of a turn; they are read on when another turn has ended.
+/// Connections that have sent their share of a turn. Their input is handled again at the end of the
+/// next turn.
 ///
-/// *Place*: the server adds a connection that sent ``ServerLimits/framesPerTurnMax`` frames in a turn.
-/// *Shape*: a connection is in the queue exactly while its ``Inlet/state`` is `resting`, unless it has
-/// been closed since.
+/// *Place*: the server adds a connection that sent ``ServerLimits/framesPerTurnMax`` frames in a
+/// turn. *Shape*: a connection is in the queue exactly while its ``Inlet/state`` is `resting`,
+/// unless it was closed.
 struct RestQueue: ~Copyable {
-    /// Turns that were ended, those without outputs included.
+    /// Number of ended turns, including those without output.
     private(set) var endedTurns: UInt64 = 0
-    /// Connections that had their share since the last turn ended.
+    /// Connections that sent their share since the last turn ended.
     private var spent: [Connection] = []
-    /// Connections that had it before, and are read on when the current turn ends.
+    /// Connections that sent it earlier; their input is handled when the current turn ends.
     private var rested: [Connection] = []
 
-    /// Whether a connection had its share since the last turn ended.
+    /// Whether a connection has sent its share since the last turn ended.
     var hasSpent: Bool { !spent.isEmpty }
 
-    /// Whether the end of the current turn reads on from a connection.
+    /// Whether connections are read at the end of the current turn.
     var hasRested: Bool { !rested.isEmpty }
 
-    /// Lists a connection that has had its share; answers whether its frames were handled until now.
+    /// Adds a connection that has sent its share; returns whether its frames were handled before.
     mutating func list(_ connection: Connection) -> Bool {
         spent.append(connection)
         return connection.inlet.value.rest()
     }
 
-    /// Ends a turn; answers the connections that are read on, each of which is awake.
+    /// Ends a turn. Returns the open connections whose rest has ended, which are awake.
     mutating func endTurn() -> [Connection] {
         endedTurns &+= 1
         if rested.isEmpty { return [] }
@@ -35,7 +36,7 @@ struct RestQueue: ~Copyable {
         return due
     }
 
-    /// Begins a turn, behind the reading of ``endTurn()``.
+    /// Begins a turn, after the input of the connections from ``endTurn()`` was handled.
     mutating func beginTurn() {
         if spent.isEmpty, rested.isEmpty { return }
         rested = spent
@@ -43,7 +44,7 @@ struct RestQueue: ~Copyable {
         invariants()
     }
 
-    /// What holds when a turn begins; checked in debug builds.
+    /// Checks the invariants at the beginning of a turn, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

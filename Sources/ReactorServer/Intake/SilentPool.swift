@@ -1,10 +1,10 @@
-/// The connections that have not said hello.
+/// The connections without a hello.
 ///
-/// They have a limit of their own, so that silent clients take no room from others. Beyond it the
-/// oldest silent connection of the user with the most of them is closed: a user that opens connections
-/// and says nothing closes its own, and no client waits for the handshake deadline. A connection is
-/// closed only after its socket was read, since its hello may have arrived. ``invariants()`` states what
-/// holds between two verbs.
+/// They have a separate limit, so that silent clients take no room from others. Above it, the
+/// server closes the oldest silent connection of the user with the most of them: a user that opens
+/// connections and stays silent loses its own, and no client waits for the handshake deadline. A
+/// connection is closed only after its socket was read, as its hello may have arrived.
+/// ``invariants()`` states the invariants.
 struct SilentPool {
     private var members: [UInt32: ArrivalOrder<ConnectionID>] = [:]
     /// Silent connections of all users.
@@ -24,7 +24,7 @@ struct SilentPool {
         invariants()
     }
 
-    /// Removes a connection that said hello or is closed, if it is in the pool.
+    /// Removes a connection that sent its hello or is closed, if it is in the pool.
     mutating func leave(_ id: ConnectionID, of uid: UInt32) {
         guard members[uid]?.remove(id) ?? false else { return }
         count -= 1
@@ -32,11 +32,11 @@ struct SilentPool {
         invariants()
     }
 
-    /// Removes the connection that is to be closed, if there are too many; `wasRead` answers whether its
-    /// socket was read since it connected.
+    /// Removes the connection to close, if there are too many; `wasRead` returns whether a
+    /// connection's socket was read since it was accepted.
     ///
-    /// It is the oldest of the user with the most; among equals, the oldest. No connection is removed
-    /// before that one was read, also none of another user.
+    /// That is the oldest of the user with the most; if users have equally many, the oldest of
+    /// theirs. If that one was not read yet, no connection is removed, not even another user's.
     ///
     /// *Cost*: O(users with silent connections), at most the size of the pool.
     mutating func takeExcess(_ wasRead: (ConnectionID) -> Bool) -> ConnectionID? {
@@ -53,7 +53,7 @@ struct SilentPool {
         return found.id
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

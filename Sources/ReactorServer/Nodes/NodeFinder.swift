@@ -1,14 +1,14 @@
 import ReactorCore
 import ReactorWire
 
-/// Finds the node and the field that a client's path leads to, or the reason why there is none.
+/// Finds the node and the field of a client's path, or the reason why there is none.
 struct NodeFinder {
     let tree: Tree
 
     /// A node, and a path inside its state.
     typealias Found = (node: AnyNode, field: ArraySlice<WireKey>)
 
-    /// The path that a client wrote.
+    /// Parses a client's path.
     func path(_ text: String) throws(Refusal) -> SlicePath {
         do throws(SlicePathError) {
             return try SlicePath(text)
@@ -17,20 +17,20 @@ struct NodeFinder {
         }
     }
 
-    /// The node and the field that a path leads to.
+    /// The node and the field at a path.
     func find(_ text: String) throws(Refusal) -> Found { try find(try path(text)) }
 
-    /// The node and the field that a path leads to.
+    /// The node and the field at a path.
     func find(_ path: SlicePath) throws(Refusal) -> Found {
         let (node, field) = tree.resolve(path)
         guard node.allows(field) else { throw missing(path.description, node, field) }
         return (node, field)
     }
 
-    /// "No such path", with the nearest one beside it.
+    /// The refusal "no such path", with the most similar path that exists.
     func missing(_ text: String, _ node: AnyNode, _ field: ArraySlice<WireKey>) -> Refusal {
-        // A tree may be large and a peer may ask often: only names beside the missing one are
-        // compared, and not more than a person would read.
+        // A tree may be large and a peer may ask often, so only siblings of the missing name are
+        // compared, and no more than a person would read.
         let siblings = node.children.count <= 256 ? node.children.keys.map(\.text) : []
         let name = field.first.flatMap { NearestName.of($0.text, among: siblings) }
         return Refusal(

@@ -1,16 +1,17 @@
 import ReactorCore
 
-/// Which connections have which children of collections open.
+/// The children of collections that connections have open, with the connections.
 ///
-/// *Place*: ``OpenNodes`` drops removed nodes by it. Without it, a removed child would stay in memory
-/// as long as any connection that opened it.
+/// *Place*: ``OpenNodes`` releases removed nodes with it. Without it, a removed child would stay in
+/// memory until every connection that opened it has ended.
 ///
-/// *Shape*: nodes that no transaction can remove are left out. A node in the table is open somewhere.
+/// *Shape*: it excludes nodes that no transaction can remove. Each node in the table is open on a
+/// connection.
 struct NodeOpenings {
     /// The positions of each node, by the node's number.
     private var positions: [UInt32: [Position]] = [:]
 
-    /// Where a connection has a node: at this index of its own numbers.
+    /// A connection, and the index of the node among its open nodes.
     struct Position: Equatable {
         let connection: Connection
         let index: Int
@@ -23,13 +24,13 @@ struct NodeOpenings {
     /// Number of open nodes.
     var count: Int { positions.count }
 
-    /// Records that a connection has put a node at `position`, in the place of the one before.
+    /// Records that `new` replaces `old` at `position`.
     mutating func move(_ position: Position, from old: AnyNode?, to new: AnyNode) {
         if let old { remove(position, of: old) }
         if Self.isRemovable(new) { positions[new.number, default: []].append(position) }
     }
 
-    /// Forgets the nodes of a connection that has ended.
+    /// Removes the nodes of an ended connection.
     mutating func leave(_ connection: Connection) {
         guard !positions.isEmpty else { return }
         for (index, node) in connection.nodes.enumerated() {
@@ -37,7 +38,7 @@ struct NodeOpenings {
         }
     }
 
-    /// Forgets a removed node, and answers the positions where it is open.
+    /// Removes a node; returns the positions where it is open.
     mutating func remove(_ node: AnyNode) -> [Position] {
         positions.isEmpty ? [] : positions.removeValue(forKey: node.number) ?? []
     }

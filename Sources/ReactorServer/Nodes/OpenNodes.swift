@@ -2,28 +2,28 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Makes nodes addressable by numbers that clients choose, and lets go of nodes that are removed.
+/// Opens nodes under numbers that clients choose, and releases removed nodes.
 ///
-/// *Place*: ``Intake`` hands it the frames that open a node; the end of a turn closes the nodes that
-/// the turn removed. ``invariants()`` states what holds between two verbs.
+/// *Place*: ``Intake`` passes it the frames that open a node; at the end of a turn, the server
+/// closes the nodes that the turn removed. ``invariants()`` states the invariants.
 final class OpenNodes {
     private let finder: NodeFinder
     private let delivery: Delivery
-    /// Most nodes that one connection has open.
+    /// Maximum number of open nodes of one connection.
     private let countMax: Int
     private var openings = NodeOpenings()
 
-    /// Lets a connection have `countMax` nodes open.
+    /// Allows each connection `countMax` open nodes.
     init(_ tree: Tree, _ delivery: Delivery, countMax: Int) {
         finder = NodeFinder(tree: tree)
         self.delivery = delivery
         self.countMax = countMax
     }
 
-    /// How many nodes are open anywhere that a transaction can remove.
+    /// Number of open nodes that a transaction can remove, counted once each.
     var count: Int { openings.count }
 
-    /// Opens the node that a client asks for.
+    /// Opens the node that a client requests.
     func open(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
         let request: Open
         do throws(WireError) {
@@ -55,7 +55,7 @@ final class OpenNodes {
         return node
     }
 
-    /// Puts a node at a number of a connection, in the place of the one before.
+    /// Assigns a node to a number of a connection, in place of the former one.
     func put(_ node: AnyNode, at index: Int, of connection: Connection) {
         while connection.nodes.count <= index { connection.nodes.append(nil) }
         openings.move(
@@ -65,7 +65,7 @@ final class OpenNodes {
         invariants()
     }
 
-    /// Closes a removed node wherever it is open.
+    /// Closes a removed node on every connection.
     func close(_ node: AnyNode) {
         for position in openings.remove(node) {
             position.connection.nodes[position.index] = nil
@@ -73,14 +73,14 @@ final class OpenNodes {
         invariants()
     }
 
-    /// Closes all nodes of a connection that has ended.
+    /// Closes all nodes of an ended connection.
     func leave(_ connection: Connection) {
         openings.leave(connection)
         connection.nodes.removeAll()
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds, for few nodes alone.
+    /// Checks the invariants of a small table, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

@@ -1,34 +1,35 @@
 /// The actions of a session whose client waits for the end of their effects.
 ///
-/// *Place*: in a ``Session``, which outlives the connection; the client's next connection asks again.
-/// *Shape*: an action is in at most one of the two lists. ``invariants()`` checks that.
+/// *Place*: in a ``Session``, which outlives the connection; after a reconnect, the client asks
+/// again. *Shape*: an action is in at most one of the two lists. ``invariants()`` checks that.
 struct AwaitedEffects {
-    /// Actions whose effects run, and whether the present connection has asked for their end.
+    /// Actions whose effects run; true if the current connection waits for their end.
     private var running: [UInt64: Bool] = [:]
-    /// Actions whose effects ended before their owed answer, which goes first.
+    /// Actions whose effects ended before their deferred answer, which is sent first.
     private var endedEarly: Set<UInt64> = []
 
     /// Actions whose effects run.
     var count: Int { running.count }
 
-    /// Whether the present connection waits for the end of effects.
+    /// Whether the current connection waits for the end of effects.
     var isAsked: Bool { running.values.contains(true) || !endedEarly.isEmpty }
 
-    /// Records that the effects of an action may run from here on.
+    /// Records that the effects of an action may run now.
     mutating func start(_ ordinal: UInt64) {
         running[ordinal] = true
         invariants()
     }
 
-    /// Records that another connection asks for an action of the one before; answers whether its
-    /// effects run.
+    /// Records that a new connection waits for an action of the former one; returns whether the
+    /// action's effects run.
     mutating func askAgain(for ordinal: UInt64) -> Bool {
         guard running[ordinal] != nil else { return false }
         running[ordinal] = true
         return true
     }
 
-    /// Records that the effects of an action have ended; answers whether its client is sent that now.
+    /// Records that the effects of an action have ended; returns whether the client gets the report
+    /// now.
     mutating func stop(_ ordinal: UInt64, isAnswerOwed: Bool) -> Bool {
         guard running.removeValue(forKey: ordinal) ?? false else { return false }
         if isAnswerOwed { endedEarly.insert(ordinal) }
@@ -36,18 +37,19 @@ struct AwaitedEffects {
         return !isAnswerOwed
     }
 
-    /// Records that the answer of an action was sent; answers whether the end of its effects follows.
+    /// Records that the answer of an action was sent; returns whether the report of its ended
+    /// effects follows.
     mutating func takeEarlyEnd(of ordinal: UInt64) -> Bool { endedEarly.remove(ordinal) != nil }
 
-    /// Records that the connection ended: no client waits until the next connection asks again. The
-    /// outcome is sent first then.
+    /// Records that the connection ended: nothing is reported until the next connection asks again,
+    /// and that gets the outcome first.
     mutating func endConnection() {
         for ordinal in running.keys { running[ordinal] = false }
         endedEarly = []
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(

@@ -1,12 +1,12 @@
 import ReactorWire
 
-/// Sessions that ended and whose clients may still come back: they must not be mistaken for sessions
-/// that never had an action here.
+/// Sessions that ended and whose clients may reconnect: they must not be mistaken for sessions that
+/// never had an action here.
 ///
-/// The number of sessions is bounded. Of the forgotten ones only the last end is known: a session that
-/// began before it may be among them. ``invariants()`` states what holds between two verbs.
+/// The number of sessions is bounded. For the forgotten ones, only the sequence of the last end is
+/// known: a session that began before it may be among them. ``invariants()`` states the invariants.
 struct EndedSessions: Sendable {
-    /// Most sessions that are remembered one by one.
+    /// Maximum number of sessions that are remembered individually.
     static let countMax = 16_384
 
     private var order = ArrivalOrder<[UInt8]>()
@@ -30,12 +30,12 @@ struct EndedSessions: Sendable {
         forget(upTo: sequences.removeValue(forKey: first) ?? sequence)
     }
 
-    /// Records that sessions which ended at this sequence or before are forgotten.
+    /// Records that sessions which ended at or before this sequence are forgotten.
     mutating func forget(upTo sequence: UInt64) {
         forgottenUpTo = max(forgottenUpTo ?? 0, sequence)
     }
 
-    /// Whether a session may have ended; `since` is a sequence at which it existed, if its client
+    /// Whether a session may have ended. `since` is a sequence at which it existed, if its client
     /// knows one.
     func mayHold(_ secret: [UInt8], since: UInt64?) -> Bool {
         if sequences[secret] != nil { return true }
@@ -44,7 +44,7 @@ struct EndedSessions: Sendable {
         return since <= forgottenUpTo
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(order.count == sequences.count, "a session has no place, or no sequence")
@@ -52,10 +52,10 @@ struct EndedSessions: Sendable {
     }
 }
 
-/// A session that ended, as it rests in a snapshot.
+/// A session that ended, as it is stored in a snapshot.
 @WireCodable
 struct EndedSession: Equatable, Sendable {
     var secret: [UInt8]
-    /// The last transaction when it ended.
+    /// The sequence of the last transaction before its end.
     var sequence: UInt64
 }

@@ -1,16 +1,16 @@
 import ReactorWire
 
-/// A session as it rests in a snapshot.
+/// A session as a snapshot stores it.
 @WireCodable
 struct SavedSession: Equatable, Sendable {
     var client: UInt64
     var secret: [UInt8]
     var uid: UInt32
-    /// Highest ordinal seen.
+    /// Highest ordinal that arrived.
     var ordinal: UInt64
     var runs: [Run]
     var exceptions: [Exception]
-    /// Actions whose answer is owed.
+    /// Actions whose answer is deferred.
     var deferred: [UInt64]
 
     /// Consecutive actions that were applied.

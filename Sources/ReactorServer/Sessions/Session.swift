@@ -3,26 +3,26 @@ import ReactorWire
 
 /// A client's identity across its connections, and the outcomes of its actions.
 ///
-/// *Place*: in the ``SessionTable``. An action is new if its ordinal is higher than ``ordinal``. The
-/// outcome of an action that is ``deferred`` follows in a later transaction. ``invariants()`` states
-/// what holds between two verbs.
+/// *Place*: in the ``SessionTable``. An action is new if its ordinal is higher than ``ordinal``.
+/// The outcome of an action in ``deferred`` follows in a later transaction. ``invariants()`` states
+/// the invariants.
 final class Session {
-    /// Bytes of a secret.
+    /// Size of a secret in bytes.
     static let secretBytes = 16
-    /// 16 random bytes, known to the daemon and the client alone.
+    /// 16 random bytes that only the daemon and the client know.
     let secret: [UInt8]
     /// The user: another uid cannot resume the session.
     let uid: UInt32
-    /// The number by which other clients see the origin of its changes.
+    /// The number that other clients see as the origin of its changes.
     let client: UInt64
-    /// The connection that speaks for it; nil while its client is away.
+    /// The current connection; nil while the client is disconnected.
     private(set) var connection: ConnectionID?
     /// Highest ordinal that arrived.
     private(set) var ordinal: UInt64 = 0
     /// Whether the journal has the session.
     private(set) var isStored = false
-    /// The first action that was refused for lack of space and that the journal does not have; nil if
-    /// it has all.
+    /// The first action that was refused for lack of space and that the journal does not have; nil
+    /// if the journal has all actions.
     private(set) var unkeptOrdinal: UInt64?
     /// When it lost its connection, in nanoseconds; for eviction.
     private(set) var disconnectedAt: UInt64 = 0
@@ -39,7 +39,7 @@ final class Session {
     private var startOrdinal: UInt64 = 0
     /// The outcomes of its actions.
     private let outcomes = Place(SessionOutcomes())
-    /// Bytes that it counts among the outcomes of disconnected sessions.
+    /// Bytes that count among the outcomes of disconnected sessions.
     private(set) var weighedBytes = 0
 
     init(secret: [UInt8], uid: UInt32, client: UInt64) {
@@ -48,22 +48,22 @@ final class Session {
         self.client = client
     }
 
-    /// Whether nothing is lost with the session.
+    /// Whether the session has had no action, so that its loss costs nothing.
     var isBlank: Bool { ordinal == 0 }
 
-    /// Whether its client waits for more than was sent.
+    /// Whether its client waits for an answer or for the end of effects.
     var isOwed: Bool { !deferred.isEmpty || awaited.isAsked }
 
     /// Actions whose client waits for the end of their effects.
     var awaitedCount: Int { awaited.count }
 
-    /// About how many bytes the remembered outcomes take.
+    /// Estimated bytes of the remembered outcomes.
     var outcomeBytes: Int { outcomes.value.byteCount }
 
-    /// Runs and exceptions that are remembered.
+    /// Number of runs and exceptions that are remembered.
     var outcomeCount: Int { outcomes.value.count }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
@@ -80,20 +80,20 @@ final class Session {
 
 // MARK: - The connection
 extension Session {
-    /// Lets a connection speak for the session.
+    /// Assigns a connection to the session.
     func connect(_ id: ConnectionID) {
         precondition(connection == nil, "client \(client) has two connections")
         connection = id
     }
 
-    /// Records that no connection speaks for the session since `now`, in nanoseconds.
+    /// Records that the session has no connection since `now`, in nanoseconds.
     func disconnect(at now: UInt64 = 0) {
         connection = nil
         disconnectedAt = now
     }
 
-    /// Counts the outcomes among those of disconnected sessions; answers by how many bytes the count
-    /// grew.
+    /// Counts the outcomes among those of disconnected sessions. Returns by how many bytes the
+    /// count grew.
     func weigh() -> Int {
         let difference = outcomeBytes - weighedBytes
         weighedBytes = outcomeBytes
@@ -101,7 +101,8 @@ extension Session {
         return difference
     }
 
-    /// Counts no outcome among those of disconnected sessions; answers how many bytes were counted.
+    /// Stops counting the outcomes among those of disconnected sessions. Returns how many bytes
+    /// were counted.
     func unweigh() -> Int {
         defer { weighedBytes = 0 }
         return weighedBytes
@@ -130,13 +131,14 @@ extension Session {
     /// Records that the journal does not have an action that was refused for lack of space.
     func markUnkept(_ ordinal: UInt64) { unkeptOrdinal = unkeptOrdinal ?? ordinal }
 
-    /// Takes the first action that the journal does not have, which has all from here on.
+    /// Takes the first action that the journal does not have; the caller records it and all later
+    /// ones.
     func takeUnkept() -> UInt64? {
         defer { unkeptOrdinal = nil }
         return unkeptOrdinal
     }
 
-    /// Records that the daemon starts with what has arrived until now.
+    /// Records that the daemon starts: actions up to now arrived in earlier runs.
     func markStart() { startOrdinal = ordinal }
 }
 
@@ -149,10 +151,10 @@ extension Session {
         self.ordinal = ordinal
     }
 
-    /// Whether the answer of an action is owed.
+    /// Whether the answer of an action is deferred.
     func isDeferred(_ ordinal: UInt64) -> Bool { deferred.contains(ordinal) }
 
-    /// Records that the answer of an action follows in a later transaction.
+    /// Defers the answer of an action to a later transaction.
     func deferAnswer(of ordinal: UInt64) {
         deferredOrdinals.value.insert(ordinal)
         invariants()
@@ -170,9 +172,10 @@ extension Session {
         invariants()
     }
 
-    /// The outcome of an action, if it is remembered.
+    /// The outcome of an action; nil if it is not remembered.
     ///
-    /// An outcome of a connection that has ended says so: what the connection owned is gone.
+    /// An outcome on an earlier connection states that this connection has ended, and with it what
+    /// it owned.
     func outcome(of ordinal: UInt64) -> Outcome? {
         guard let outcome = outcomes.value.outcome(of: ordinal) else { return nil }
         guard ordinal <= endedOrdinal, case .applied(let sequence, let reply, _) = outcome else {
@@ -190,7 +193,7 @@ extension Session {
         }
     }
 
-    /// Forgets outcomes up to `ordinal`: the client has them.
+    /// Drops outcomes up to `ordinal`: the client has them.
     func confirm(_ ordinal: UInt64) { outcomes.value.forget(upTo: ordinal) }
 }
 
@@ -199,24 +202,26 @@ extension Session {
     /// Records that the client waits for the end of an action's effects.
     func awaitEffects(of ordinal: UInt64) { awaited.start(ordinal) }
 
-    /// Records that another connection waits for the effects of an action; answers whether they run.
+    /// Records that a new connection waits for the effects of an action; returns whether they run.
     func awaitEffectsAgain(of ordinal: UInt64) -> Bool { awaited.askAgain(for: ordinal) }
 
-    /// Records that the effects of an action have ended; answers whether its client is sent that now.
+    /// Records that the effects of an action have ended; returns whether the client gets the report
+    /// now.
     func endEffects(of ordinal: UInt64) -> Bool {
         awaited.stop(ordinal, isAnswerOwed: isDeferred(ordinal))
     }
 
-    /// Records that the answer of an action was sent; answers whether the end of its effects follows.
+    /// Records that the answer of an action was sent; returns whether the report of its ended
+    /// effects follows.
     func takeEarlyEnd(of ordinal: UInt64) -> Bool { awaited.takeEarlyEnd(of: ordinal) }
 }
 
 // MARK: - Recovery
 extension Session {
-    /// The runs that are remembered, in ascending order of ordinals.
+    /// The remembered runs, in ascending order of ordinals.
     var allRuns: [AppliedRun] { outcomes.value.allRuns }
 
-    /// The other outcomes that are remembered, likewise.
+    /// The other remembered outcomes, in ascending order of ordinals.
     var allExceptions: [(ordinal: UInt64, outcome: Outcome)] { outcomes.value.allExceptions }
 
     /// Replays that actions were applied; what is known is passed over.
@@ -246,7 +251,7 @@ extension Session {
         remember(outcome, of: ordinal, limits)
     }
 
-    /// The session as it rests in a snapshot.
+    /// The session as a snapshot stores it.
     var saved: SavedSession {
         SavedSession(
             client: client, secret: secret, uid: uid, ordinal: ordinal,

@@ -1,14 +1,15 @@
 import DequeModule
 import ReactorWire
 
-/// The outcomes of a session's actions: runs of plain "applied" outcomes, and all others one by one.
+/// The outcomes of a session's actions: runs of plain "applied" outcomes, and the others
+/// individually.
 ///
-/// *Place*: in a ``Session``. *Shape*: runs and exceptions are each in ascending order of ordinals; no
-/// run is empty but the last. Outcomes that the client has are forgotten; beyond the limits, so are the
-/// oldest. ``invariants()`` states what holds between two verbs.
+/// *Place*: in a ``Session``. *Shape*: runs and exceptions are each in ascending order of ordinals;
+/// only the last run may be empty. Outcomes that the client has confirmed are dropped; beyond the
+/// limits, so are the oldest. ``invariants()`` states the invariants.
 struct SessionOutcomes {
-    // Nearly every action only makes this run longer, so it stands outside the deque.
-    /// The run of the last plainly applied action; none if its count is 0.
+    // Maximum number of actions only extend this run, so it is stored outside the deque.
+    /// The run of the last action with a plain outcome; none if its count is 0.
     private var lastRun = AppliedRun(ordinal: 0, sequence: 0, count: 0)
     /// The runs before ``lastRun``.
     private var runs = Deque<AppliedRun>()
@@ -22,16 +23,16 @@ struct SessionOutcomes {
         var outcome: Outcome
     }
 
-    /// About how many bytes the outcomes take.
+    /// Estimated bytes of the outcomes.
     var byteCount: Int { exceptionBytes + runs.count * MemoryLayout<AppliedRun>.stride }
 
-    /// Runs and exceptions.
+    /// Number of runs and exceptions.
     var count: Int { exceptions.count + runs.count + (lastRun.count > 0 ? 1 : 0) }
 
     /// The runs, in ascending order of ordinals.
     var allRuns: [AppliedRun] { Array(runs) + (lastRun.count > 0 ? [lastRun] : []) }
 
-    /// The other outcomes, likewise.
+    /// The other outcomes, in ascending order of ordinals.
     var allExceptions: [(ordinal: UInt64, outcome: Outcome)] {
         exceptions.map { ($0.ordinal, $0.outcome) }
     }
@@ -60,7 +61,7 @@ struct SessionOutcomes {
         invariants()
     }
 
-    /// The outcome of an action, if it is remembered.
+    /// The outcome of an action; nil if it is not remembered.
     func outcome(of ordinal: UInt64) -> Outcome? {
         let index = exceptionIndex(of: ordinal)
         if index < exceptions.count, exceptions[index].ordinal == ordinal {
@@ -71,7 +72,7 @@ struct SessionOutcomes {
         return .applied(sequence: sequence, reply: nil, ownerEnded: false)
     }
 
-    /// Forgets outcomes up to `ordinal`.
+    /// Drops outcomes up to `ordinal`.
     mutating func forget(upTo ordinal: UInt64) {
         if lastRun.count > 0, lastRun.last <= ordinal { lastRun.count = 0 }
         while let run = runs.first, run.last <= ordinal { runs.removeFirst() }
@@ -110,7 +111,8 @@ struct SessionOutcomes {
             } else if exceptions.count > 1 || count > limits.countMax {
                 forgetException()
             } else {
-                // The newest may be larger than all that is kept, and its client has yet to read it.
+                // The newest outcome may exceed the limit alone, and its client has not read it
+                // yet.
                 return
             }
         }
@@ -120,7 +122,7 @@ struct SessionOutcomes {
         exceptionBytes -= exceptions.removeFirst().outcome.keptBytes
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(exceptionBytes >= 0 && (exceptionBytes == 0) == exceptions.isEmpty)
@@ -154,7 +156,7 @@ struct AppliedRun: Equatable {
     var count: UInt64
 
     /// Ordinal of the last, for a run that is not empty.
-    // A peer chooses its ordinals, up to the largest number.
+    // A client chooses its ordinals, up to the largest number.
     var last: UInt64 { ordinal &+ (count &- 1) }
 
     func holds(_ ordinal: UInt64) -> Bool {
@@ -167,7 +169,7 @@ struct AppliedRun: Equatable {
 }
 
 extension Outcome {
-    /// About how many bytes a remembered outcome takes.
+    /// Estimated bytes of a remembered outcome.
     var keptBytes: Int {
         switch self {
         case .accepted: 64

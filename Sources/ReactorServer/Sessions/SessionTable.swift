@@ -1,25 +1,25 @@
-/// All sessions, of connected clients and of clients that may come back.
+/// All sessions, of connected clients and of clients that may reconnect.
 ///
-/// *Shape*: a session is listed as left exactly while no connection speaks for it, though a session
-/// that was just made is in neither state until ``join(_:_:)``. ``invariants()`` states what holds
-/// between two verbs. *Cost*: every operation is O(1), on average over many.
+/// *Shape*: a session is in ``LeftSessions`` exactly while it has no connection; a new session is
+/// in neither state until ``join(_:_:)``. ``invariants()`` states the invariants. *Cost*: amortized
+/// O(1) for every operation, unless noted.
 final class SessionTable {
     private var sessions: [[UInt8]: Session] = [:]
     private var byClient: [UInt64: Session] = [:]
     private var lastClient: UInt64 = 0
-    /// Clients whose session no connection speaks for.
+    /// Clients whose session has no connection.
     private var left = LeftSessions()
     /// The same clients by uid.
     private var leftOf: [UInt32: LeftSessions] = [:]
-    /// How many sessions each uid has.
+    /// Number of sessions of each uid.
     private var counts: [UInt32: Int] = [:]
-    /// Bytes of outcomes of sessions that no connection speaks for.
+    /// Bytes of outcomes of sessions without a connection.
     private(set) var leftBytes = 0
-    /// Sessions that had actions and have ended.
+    /// Sessions with actions that have ended.
     private(set) var ended = EndedSessions()
-    /// Maximum number of sessions; beyond it a disconnected one is evicted.
+    /// Maximum number of sessions; above it a disconnected one is evicted.
     let sessionsMax: Int
-    /// Maximum number of sessions of one uid, likewise.
+    /// Maximum number of sessions of one uid; above it one of them is evicted.
     let perUIDMax: Int
 
     init(sessionsMax: Int, perUIDMax: Int = .max) {
@@ -28,26 +28,27 @@ final class SessionTable {
     }
 
     var count: Int { sessions.count }
-    /// The most outcomes that one session remembers. *Cost*: O(sessions).
+    /// The maximum number of outcomes that one session remembers. *Cost*: O(sessions).
     var outcomesOfOne: Int { sessions.values.map(\.outcomeCount).max() ?? 0 }
-    /// The most actions of one session whose effects are waited for. *Cost*: O(sessions).
+    /// The maximum number of one session's actions whose effects a client awaits. *Cost*:
+    /// O(sessions).
     var awaitedOfOne: Int { sessions.values.map(\.awaitedCount).max() ?? 0 }
 
-    /// The session with a secret, if it is of this uid; another uid learns nothing.
+    /// The session with a secret, if its user is `uid`; other users must not learn that it exists.
     func find(_ secret: [UInt8], uid: UInt32) -> Session? {
         guard let session = sessions[secret], session.uid == uid else { return nil }
         return session
     }
 
-    /// Whether a session has this secret, of whatever uid.
+    /// Whether a session of any user has this secret.
     func isKnown(_ secret: [UInt8]) -> Bool { sessions[secret] != nil }
 
     func find(client: UInt64) -> Session? { byClient[client] }
 
-    /// Makes a session. If there are too many of the uid, or of all, evicts those that have been
+    /// Creates a session. If there are too many of the uid, or in all, evicts those that have been
     /// disconnected longest. `sequence` is that of the last transaction.
     ///
-    /// *Answers*: the session, and the evicted sessions that the journal has.
+    /// Returns the session, and the evicted sessions that the journal has.
     func make(
         uid: UInt32, secret: [UInt8], at sequence: UInt64
     ) -> (Session, evicted: [Session]) {
@@ -72,7 +73,7 @@ final class SessionTable {
     private func insert(_ session: Session) {
         counts[session.uid, default: 0] += 1
         byClient[session.client] = session
-        // A snapshot may hold a later session with this secret.
+        // A snapshot may contain a later session with this secret.
         if let other = sessions[session.secret], other.client > session.client { return }
         sessions[session.secret] = session
     }
@@ -87,12 +88,13 @@ final class SessionTable {
         list(session)
     }
 
-    /// Records that a session of an earlier run had another action: it was left later than others.
+    /// Records that a session of an earlier run had another action: it disconnected later than
+    /// others.
     func touch(_ session: Session) { list(session) }
 
-    /// Lists a session that no connection speaks for.
+    /// Lists a session without a connection.
     private func list(_ session: Session) {
-        // It may have had its first action since it was listed last.
+        // It may have had its first action since it was last listed.
         left.remove(session.client)
         leftOf[session.uid]?.remove(session.client)
         left.list(session.client, isBlank: session.isBlank && !session.isStored)
@@ -108,13 +110,13 @@ final class SessionTable {
         leftBytes -= session.unweigh()
     }
 
-    /// Restores a session that a snapshot has.
+    /// Restores a session from a snapshot.
     func restore(_ saved: SavedSession, _ limits: ServerLimits) {
         restore(client: saved.client, secret: saved.secret, uid: saved.uid)
         byClient[saved.client]?.restore(saved, limits.outcomes)
     }
 
-    /// Restores which sessions had ended.
+    /// Restores the ended sessions.
     func restore(_ sessions: [EndedSession], forgottenUpTo sequence: UInt64?) {
         for session in sessions { ended.remember(session.secret, at: session.sequence) }
         if let sequence { ended.forget(upTo: sequence) }
@@ -128,7 +130,7 @@ final class SessionTable {
         if session.isStored || !session.isBlank { ended.remember(session.secret, at: sequence) }
     }
 
-    /// The sessions that the journal has, in the order in which they were left.
+    /// The sessions that the journal has, in the order of their disconnects.
     var stored: [Session] {
         left.all.compactMap { byClient[$0] }.filter(\.isStored)
             + byClient.values.filter { $0.isStored && $0.connection != nil }
@@ -141,10 +143,10 @@ final class SessionTable {
     /// The highest number of a client.
     var lastNumber: UInt64 { lastClient }
 
-    /// Gives no client a number up to this one.
+    /// Reserves client numbers up to this one.
     func skip(to client: UInt64) { lastClient = max(lastClient, client) }
 
-    /// Ends the connections that the sessions of an earlier run had.
+    /// Ends the connections of sessions of an earlier run.
     func endFormerConnections(_ limits: ServerLimits) {
         for session in byClient.values {
             session.endConnection(limits.outcomes)
@@ -160,8 +162,8 @@ final class SessionTable {
         list(session)
     }
 
-    /// Counts the outcomes of a session that was left. If the sum exceeds `bytesMax`, evicts the
-    /// sessions with the most. *Answers* the evicted sessions that the journal has.
+    /// Counts the outcomes of a disconnected session. If the sum exceeds `bytesMax`, evicts the
+    /// sessions with the most. Returns the evicted sessions that the journal has.
     func weigh(
         _ session: Session, bytesMax: Int, at sequence: UInt64
     ) -> [Session] {
@@ -179,7 +181,7 @@ final class SessionTable {
         return evicted
     }
 
-    /// Lets a connection speak for a session.
+    /// Assigns a connection to a session.
     func join(_ session: Session, _ connection: ConnectionID) {
         unlist(session)
         session.connect(connection)
@@ -201,8 +203,8 @@ final class SessionTable {
         if session.isStored { evicted.append(session) }
     }
 
-    /// Forgets sessions without actions whose connection ended before `time`. Their clients may have
-    /// sent actions that never arrived, and have until then to send them again.
+    /// Drops sessions without actions whose connection ended before `time`. Until then, their
+    /// clients may send lost actions again.
     func forgetBlank(before time: UInt64) {
         while let client = left.firstBlank, let session = byClient[client],
             session.disconnectedAt < time
@@ -212,7 +214,7 @@ final class SessionTable {
         invariants()
     }
 
-    /// What holds between two verbs; checked in debug builds, the sums for a small table alone.
+    /// Checks the invariants, in debug builds; the sums only of a small table.
     @inline(__always)
     private func invariants() {
         assert(sessions.count <= byClient.count, "a session has no client")
@@ -228,13 +230,13 @@ final class SessionTable {
     }
 }
 
-/// Sessions that no connection speaks for, in the order in which they were left.
+/// Sessions without a connection, in the order of their disconnects.
 struct LeftSessions {
     private var used = ArrivalOrder<UInt64>()
     private var blank = ArrivalOrder<UInt64>()
 
     var isEmpty: Bool { used.isEmpty && blank.isEmpty }
-    /// The client whose session makes room first: one without actions, with which nothing is lost.
+    /// The client whose session is evicted first: one without actions, as its loss costs nothing.
     var first: UInt64? { blank.first ?? used.first }
     /// The first client without actions.
     var firstBlank: UInt64? { blank.first }

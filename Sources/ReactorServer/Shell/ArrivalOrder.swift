@@ -1,13 +1,13 @@
 import DequeModule
 
-/// Keys in the order of their arrival, any of which may leave early.
+/// Keys in the order of their arrival. Any key may leave early.
 ///
-/// *Place*: the connection that has been silent longest, the session that was left first, the event that
-/// was logged first. *Cost*: every operation is O(1), on average over many. ``invariants()`` states what
-/// holds between two verbs.
+/// *Place*: finds the connection that has been silent longest, the session that disconnected first,
+/// the event that was logged first. *Cost*: amortized O(1) for every operation. ``invariants()``
+/// states the invariants.
 struct ArrivalOrder<Key: Hashable & Sendable>: Sendable {
-    // Removing an element from the middle would move half of the others. A key that leaves only loses
-    // its number; empty places are removed once they are the majority.
+    // Removing an element from the middle would move half of the others. A key that leaves only
+    // loses its number; its place is removed once empty places are the majority.
     private var line = Deque<(key: Key, number: UInt64)>()
     private var numbers: [Key: UInt64] = [:]
     private var lastNumber: UInt64 = 0
@@ -32,7 +32,7 @@ struct ArrivalOrder<Key: Hashable & Sendable>: Sendable {
         dropEmptyPlaces()
     }
 
-    /// Removes a key; answers whether it was there.
+    /// Removes a key; returns whether it was present.
     @discardableResult
     mutating func remove(_ key: Key) -> Bool {
         guard numbers.removeValue(forKey: key) != nil else { return false }
@@ -47,7 +47,7 @@ struct ArrivalOrder<Key: Hashable & Sendable>: Sendable {
         return first
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(numbers.count <= line.count, "a key has no place")

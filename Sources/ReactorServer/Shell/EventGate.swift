@@ -1,12 +1,12 @@
 import ReactorWire
 
-/// Keeps a peer from filling the log: the first event of a kind is logged, and the events that follow it
-/// within the interval are only counted.
+/// Keeps a peer from filling the log: it admits the first event of a kind, and only counts those
+/// that follow within the interval.
 ///
-/// *Place*: ``ShellOrders`` asks it before it logs an event. Each line carries the number of events that
-/// were left out since the last line. ``invariants()`` states what holds between two verbs.
+/// *Place*: ``ShellOrders`` asks it before it logs an event. Each line carries the number of events
+/// that were omitted since the last line. ``invariants()`` states the invariants.
 struct EventGate {
-    /// What counts as the same event: one peer's fault of one kind.
+    /// Identifies equal events: one peer's fault of one kind.
     struct Key: Hashable {
         var uid: UInt32
         var pid: Int32
@@ -19,18 +19,18 @@ struct EventGate {
         }
     }
 
-    /// Nanoseconds for which an event is not logged again.
+    /// Nanoseconds during which an equal event is omitted.
     let interval: UInt64
-    /// Maximum number of remembered events; beyond it new ones are left out.
+    /// Maximum number of remembered events; above it new ones are omitted.
     let eventsMax: Int
     private var loggedAt: [Key: UInt64] = [:]
     private var order = ArrivalOrder<Key>()
     private var complaintsSince: UInt64 = 0
     private var complaintCount = 0
-    /// Events left out since the last line.
+    /// Number of events omitted since the last line.
     private(set) var leftOut: UInt64 = 0
 
-    /// Maximum number of lines in an interval about faults that no peer caused.
+    /// Maximum number of lines in an interval about faults without a peer.
     static let complaintsMax = 16
 
     init(interval: UInt64, eventsMax: Int) {
@@ -38,10 +38,10 @@ struct EventGate {
         self.eventsMax = eventsMax
     }
 
-    /// Events remembered.
+    /// Number of remembered events.
     var count: Int { loggedAt.count }
 
-    /// Answers how many events were left out before this one, or nil if it is left out itself.
+    /// Returns the number of events omitted before this one, or nil if this one is omitted.
     mutating func admit(_ peer: Peer, _ code: FaultCode, at now: UInt64) -> UInt64? {
         while let first = order.first, let time = loggedAt[first], now &- time >= interval {
             order.remove(first)
@@ -54,7 +54,7 @@ struct EventGate {
         return admitLine()
     }
 
-    /// The same for a fault that no peer caused.
+    /// The same for a fault without a peer.
     mutating func admitComplaint(at now: UInt64) -> UInt64? {
         if now &- complaintsSince >= interval {
             complaintsSince = now
@@ -73,7 +73,7 @@ struct EventGate {
         return leftOut
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(loggedAt.count == order.count, "an event has no place, or no time")

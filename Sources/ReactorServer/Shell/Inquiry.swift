@@ -1,11 +1,11 @@
 import ReactorBytes
 package import ReactorWire
 
-/// A client's question about the past, which only the journal can answer.
+/// A client's query about the past, which the archive answers from the journal.
 public struct Inquiry: Sendable {
     /// The connection that asked.
     package let connection: ConnectionID
-    /// Its client, as the kernel reports it.
+    /// The peer's identity, as the kernel reports it.
     package let peer: Peer
     /// The number of the request.
     package let number: UInt64
@@ -14,6 +14,6 @@ public struct Inquiry: Sendable {
 }
 
 extension Inquiry {
-    /// Maximum number of questions about the past that one connection waits for.
+    /// Maximum number of queries about the past that wait on one connection.
     package static let perConnectionMax = 8
 }

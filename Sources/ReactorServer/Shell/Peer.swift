@@ -1,4 +1,4 @@
-/// A socket, as the server names it; never used twice while the daemon runs.
+/// The number of a socket; never reused while the daemon runs.
 public struct ConnectionID: Hashable, Sendable {
     package let rawValue: UInt64
 

@@ -1,101 +1,105 @@
 import ReactorCore
 import ReactorWire
 
-/// What one daemon allows its clients. Every queue, count and size that a client can drive is limited
-/// here.
+/// The limits of a daemon. Every queue, count and size that a client can cause has a limit here.
 public struct ServerLimits: Equatable, Sendable {
-    /// Longest body of a client's frame in bytes; a longer one is refused from its header.
+    /// Maximum body of a client's frame in bytes. A header with a larger length closes the
+    /// connection.
     public var frameBytesMax = WireLimits.frameBytesMax
-    /// Most connections at a time; the next gets BUSY and is closed.
+    /// Maximum number of simultaneous connections. A further one gets BUSY and is closed.
     public var connectionsMax = 1_024
-    /// Most connections of one uid at a time.
+    /// Maximum number of simultaneous connections of one uid.
     public var connectionsPerUIDMax = 256
-    /// Connections that are reserved for the daemon's own user, so that its operator can always
+    /// Number of connections reserved for the daemon's own user, so that its operator can always
     /// connect; at most half of ``connectionsMax``.
     public var ownerConnectionsReserved = 4
-    /// Most connections that have not said hello yet; for one more, the oldest of the user with the
-    /// most of them is closed.
+    /// Maximum number of connections without a hello. For a further one, the oldest of the user
+    /// with the most of them is closed.
     public var handshakesMax = 64
-    /// Nanoseconds within which a connection says hello.
+    /// Nanoseconds that a connection has for its hello.
     public var handshakeDeadline: UInt64 = 5_000_000_000
-    /// Nanoseconds within which a frame that was begun is complete.
+    /// Nanoseconds from a frame's first byte to its last.
     public var partialFrameDeadline: UInt64 = 30_000_000_000
-    /// Nanoseconds within which a client that is being closed takes what it is still sent.
+    /// Nanoseconds that a closing client has to read its remaining output.
     public var closeDeadline: UInt64 = 5_000_000_000
-    /// Most subscriptions of one connection.
+    /// Maximum number of subscriptions of one connection.
     public var subscriptionsPerConnectionMax = 256
-    /// Most subscriptions of one uid's connections together.
+    /// Maximum number of subscriptions of one uid's connections together.
     public var subscriptionsPerUIDMax = 4_096
-    /// Most nodes that one connection holds open.
+    /// Maximum number of open nodes of one connection.
     public var nodesPerConnectionMax = 4_096
-    /// Most sessions; beyond it the session that has been disconnected longest is evicted.
-    public var sessionsMax = 4_096
-    /// Most sessions of one uid; beyond it the one of them that has been disconnected longest is
+    /// Maximum number of sessions; above it the session that has been disconnected longest is
     /// evicted.
-    public var sessionsPerUIDMax = 1_024
-    /// Bytes of outcomes that are kept for all disconnected sessions; beyond it the one with the most
+    public var sessionsMax = 4_096
+    /// Maximum number of sessions of one uid; above it the one that has been disconnected longest
     /// is evicted.
+    public var sessionsPerUIDMax = 1_024
+    /// Maximum bytes of outcomes kept for all disconnected sessions; above it the session with the
+    /// most is evicted.
     public var outcomeBytesMax = 256 << 20
-    /// Most outcomes kept per session, as runs and exceptions, until the client confirms them.
+    /// Maximum number of outcomes kept per session, as runs and exceptions, until the client
+    /// confirms them.
     public var outcomesPerSessionMax = 16_384
-    /// Bytes of outcomes with a text or a reply that are kept per session; the oldest go first.
+    /// Maximum bytes of outcomes with a text or a reply kept per session; the oldest are dropped
+    /// first.
     public var outcomeBytesPerSessionMax = 4 << 20
-    /// Longest text of a rejection, a refusal or a fault in bytes; the rest is cut.
+    /// Maximum text of a rejection, a refusal or a fault in bytes; longer texts are cut.
     public var messageBytesMax = 1_024
-    /// Bytes of a refused action up to which the journal keeps it whole; of a larger one it keeps the
-    /// size and a checksum.
+    /// Maximum bytes of a refused action that the journal stores whole; of a larger one it stores
+    /// the size and a checksum.
     public var refusedBytesMax = 4 << 10
-    /// Most actions without an outcome; from a client that sends more nothing is read until
-    /// outcomes have left.
+    /// Maximum number of actions without an outcome; above it the server reads nothing from the
+    /// client until outcomes have left.
     public var inFlightMax = 1_024
-    /// Bytes of one connection's actions without an outcome above which nothing more is read from it
-    /// until outcomes have left.
+    /// Maximum bytes of one connection's actions without an outcome; above it the server reads
+    /// nothing more from it until outcomes have left.
     public var inFlightBytesMax = 4 << 20
-    /// Bytes of turns that wait for the journal above which the server reads from no client until the
-    /// journal has caught up.
+    /// Maximum bytes of turns that wait for the journal; above it the server reads from no client
+    /// that sends actions until the journal has caught up.
     public var unreleasedBytesMax = 64 << 20
-    /// Most frames of one connection that are handled in a turn, apart from new actions, which
+    /// Maximum number of a connection's frames that one turn handles, apart from new actions, which
     /// ``inFlightMax`` limits; the rest waits until the other connections were read.
     public var framesPerTurnMax = 1_024
-    /// Most bytes of updates queued for one connection; beyond it they are dropped, and one
+    /// Maximum bytes of updates queued for one connection; above it they are dropped, and one
     /// snapshot replaces them.
     public var queueBytesMax = 1 << 20
-    /// Bytes of outcomes and answers queued for one connection above which nothing more is read
-    /// from it.
+    /// Maximum bytes of outcomes and answers queued for one connection; above it the server reads
+    /// nothing more from it.
     public var undrainedBytesMax = 64 << 10
-    /// Bytes of recent deltas kept for clients that come back.
+    /// Maximum bytes of recent deltas kept for clients that reconnect.
     public var ringBytesMax = 16 << 20
-    /// Bytes of recent deltas that are searched, and sent, for one slice of a client that comes
-    /// back; beyond them it gets a snapshot.
+    /// Maximum bytes of recent deltas that are searched, and sent, for one slice of a client that
+    /// reconnects; above it the client gets a snapshot.
     public var resumeBytesMax = 4 << 20
-    /// Most subscriptions that wait for deltas from the journal; one more gets a snapshot.
+    /// Maximum number of subscriptions that wait for deltas from the journal; a further one gets a
+    /// snapshot.
     public var parkedRequestsMax = 64
-    /// Bytes of encoded snapshots kept for further subscribers, besides the newest.
+    /// Maximum bytes of encoded snapshots kept for further subscribers, besides the newest.
     public var snapshotCacheBytesMax = 64 << 20
-    /// Bytes of large answers that are under way, each counted once for all connections that are sent
-    /// it, above which no further one is encoded: questions for large answers wait.
+    /// Maximum bytes of large answers in progress, each counted once for all its connections; above
+    /// it, requests for large answers wait.
     public var answersBytesMax = 256 << 20
-    /// Bytes of answers that are encoded on the loop in one turn; what is larger is encoded beside it,
-    /// one answer after another, and further small ones wait for the next turn.
+    /// Maximum bytes of answers that are encoded on the loop in one turn. A larger answer is
+    /// encoded on another thread, one after another; further small ones wait for the next turn.
     public var answerBytesPerTurnMax = 64 << 10
-    /// Nanoseconds after which a large answer that its reader does not take is ended with BUSY where
+    /// Nanoseconds after which a large answer that its client does not read is ended with BUSY, if
     /// others wait for the room.
     public var answerDeadline: UInt64 = 5_000_000_000
-    /// Most questions of one connection that wait for their answers; nothing more is read from it
-    /// until half of them are answered.
+    /// Maximum number of one connection's requests that wait for their answers; above it the server
+    /// reads nothing more until half of them are answered.
     public var questionsPerConnectionMax = 64
-    /// Most bytes handed to one connection's socket in one write.
+    /// Maximum bytes of one write to a connection's socket.
     public var writeBytesMax = 256 << 10
-    /// Most actions of one batch.
+    /// Maximum number of actions in a batch.
     public var batchActionsMax = 1_024
-    /// Most effects at a time, cancelled ones that have not ended included; an action that asks for
-    /// more is rejected as BUSY, and what cannot be refused waits.
+    /// Maximum number of simultaneous effects, including cancelled ones that have not ended. An
+    /// action that requests more is rejected as BUSY; an effect that cannot be refused waits.
     public var effectsMax = CoreLimits.effectsMax
-    /// Nanoseconds for which a peer's fault is not logged again; a peer is a uid and a pid, and a
-    /// fault its code.
+    /// Nanoseconds during which an equal fault of a peer is not logged again. A peer is a uid and a
+    /// pid; equal faults have the same code.
     public var logInterval: UInt64 = 10_000_000_000
-    /// Most faults that are remembered for ``logInterval``; beyond it new ones are not logged,
-    /// and counted only.
+    /// Maximum number of faults that are remembered for ``logInterval``; above it new ones are only
+    /// counted.
     public var loggedFaultsMax = 256
 
     /// The default limits.

@@ -4,48 +4,49 @@ public import ReactorWire
 
 /// An order from the server to its shell.
 public enum ServerOutput: Sendable {
-    /// Write these bytes, in one vectored write; then say ``Server/written(_:at:)``.
+    /// Write these bytes, in one vectored write; then call ``Server/written(_:at:)``.
     case write(ConnectionID, ByteSlices)
     /// Stop reading until ``resumeReading(_:)``.
     case pauseReading(ConnectionID)
     case resumeReading(ConnectionID)
-    /// Close the socket once the kernel has all that was handed to it.
+    /// Close the socket once the kernel has taken all written bytes.
     case close(ConnectionID)
-    /// Close the socket at once, whatever waits to be written: the client did not take it in time.
+    /// Close the socket at once, without its waiting output: the client did not read it in time.
     case cut(ConnectionID)
-    /// Make the batch durable; then say ``Server/appended(_:at:)``, in the order of the turns. Where
-    /// several became durable at once, the last says it for all of them.
+    /// Make the batch durable; then call ``Server/appended(_:at:)``, in the order of the turns. If
+    /// several became durable together, one call for the last is enough.
     case append(Batch)
-    /// ``Server/snapshot`` has begun, of the batch that was handed over last: gather it bit by bit.
+    /// ``Server/snapshot`` has begun, after the last batch: gather it in parts.
     case beginSnapshot
-    /// Look in the journal for what a client missed; then say ``Server/answer(_:with:at:)``.
+    /// Read what a client missed from the journal; then call ``Server/answer(_:with:at:)``.
     case readHistory(HistoryQuestion)
-    /// Sum up these states on a thread of the shell's; then say ``Server/summed(_:byteCount:)``.
+    /// Compute the checksums of these states on another thread; then call
+    /// ``Server/summed(_:byteCount:)``.
     case sum(StateProbe)
-    /// Encode this on a thread of the shell's; then say ``Server/encoded(_:at:)``. The next one comes
-    /// only after that.
+    /// Encode this on another thread; then call ``Server/encoded(_:at:)``. The next order of this
+    /// kind comes only after that.
     case encode(SliceCapture)
     /// Write to the operator's log.
     case log(ServerEvent)
     /// Close every connection at once, and end another turn: another epoch has begun, and clients
     /// reconnect to it.
     case cutConnections
-    /// Answer a question about the past; then say ``Server/answer(_:with:at:)``.
+    /// Answer a query about the past; then call ``Server/answer(_:with:at:)``.
     case inquire(Inquiry)
 }
 
 /// An event for the operator's log.
 ///
-/// A peer's fault of one kind is logged at most once in ``ServerLimits/logInterval``. `leftOut` is the
-/// number of events of all kinds that were left out since the previous one.
+/// A peer's fault of one kind is logged at most once in ``ServerLimits/logInterval``. `leftOut` is
+/// the number of events of all kinds that were omitted since the last line.
 public enum ServerEvent: Sendable, Equatable {
-    /// A peer broke the protocol or took too long; its connection was closed with the reason.
+    /// A peer broke the protocol or took too long; its connection was closed for this reason.
     case closedForFault(ConnectionID, Peer, FaultCode, String, leftOut: UInt64)
-    /// A connection was turned away.
+    /// A connection was refused.
     case turnedAway(Peer, String, leftOut: UInt64)
-    /// A client knows a revision or an outcome that the history does not hold: the end of the history
-    /// was lost, or an older copy replaced it. A new epoch begins.
+    /// A client has a revision or an outcome that the history lacks: the end of the history was
+    /// lost, or an older copy replaced it. A new epoch begins.
     case contradicted(Peer, String)
-    /// A fault in the tree that no caller can be sent.
+    /// A fault in the tree that belongs to no caller.
     case complaint(String, leftOut: UInt64)
 }

@@ -1,12 +1,12 @@
-/// What the server has counted since it started.
+/// The server's counters since its start.
 package struct ServerStats: Equatable, Sendable {
     /// Connections that were admitted.
     package var connectionsAccepted: UInt64 = 0
-    /// Connections that were turned away.
+    /// Connections that were refused.
     package var turnedAway: UInt64 = 0
     /// Connections that were closed for a fault of their client.
     package var faults: UInt64 = 0
-    /// Events that were not logged: they came too often.
+    /// Events that were not logged, as too many came.
     package var eventsLeftOut: UInt64 = 0
     /// Bytes that clients sent.
     package var bytesReceived: UInt64 = 0
@@ -18,11 +18,11 @@ package struct ServerStats: Equatable, Sendable {
     package var repeats: UInt64 = 0
     /// Ignored frames of unknown kinds.
     package var framesIgnored: UInt64 = 0
-    /// Times that a client knew a revision or an outcome that the history did not hold.
+    /// Number of times that a client had a revision or an outcome that the history lacked.
     package var historyContradicted: UInt64 = 0
     /// Turns that changed something.
     package var turns: UInt64 = 0
-    /// Times that a connection's queued updates were dropped for a snapshot.
+    /// Number of times that a connection's queued updates were dropped for a snapshot.
     package var conflations: UInt64 = 0
     /// States encoded for mirrors.
     package var snapshotsEncoded: UInt64 = 0
@@ -32,10 +32,10 @@ package struct ServerStats: Equatable, Sendable {
     package var patchesEncoded: UInt64 = 0
     /// Bytes of these values and patches.
     package var valueBytesEncoded: UInt64 = 0
-    /// Lines that the log dropped for a reader that did not take them; the shell counts them.
+    /// Lines that the log dropped, as its reader did not read them; the shell counts them.
     package var logLinesDropped: UInt64 = 0
 
-    /// Nothing counted yet.
+    /// All zero.
     package init() {}
 
     /// Every counter by its name.

@@ -2,25 +2,25 @@ import DequeModule
 import ReactorBytes
 import ReactorWire
 
-/// What the server has for its shell: orders, lines for the operator's log and counters; and the time
-/// that the shell gave with its call.
+/// The server's outputs for its shell: orders, log lines and counters; and the time of the shell's
+/// call.
 ///
 /// *Place*: every part of the server appends to it; the shell takes the orders after each call.
-/// *Shape*: orders leave in the order in which they were appended; it has no further invariant, and
+/// *Shape*: orders leave in the order in which they were appended. There is no other invariant;
 /// ``EventGate`` states its own.
 final class ShellOrders {
     private let queue = Place(UniqueDeque<ServerOutput>())
     private let counters = Place(ServerStats())
     private var gate: EventGate
-    /// When the shell called, in nanoseconds.
+    /// The time of the shell's call, in nanoseconds.
     private(set) var now: UInt64 = 0
 
-    /// Lets a peer's fault be logged once in `logInterval` nanoseconds.
+    /// Allows an equal fault of a peer to be logged once in `logInterval` nanoseconds.
     init(logInterval: UInt64, eventsMax: Int) {
         gate = EventGate(interval: logInterval, eventsMax: eventsMax)
     }
 
-    /// What was counted.
+    /// The counters.
     var stats: ServerStats {
         @inline(__always) _read { yield counters.value }
         @inline(__always) _modify { yield &counters.value }
@@ -30,7 +30,7 @@ final class ShellOrders {
     @inline(__always)
     func begin(at now: UInt64) { self.now = now }
 
-    /// Gives the shell an order.
+    /// Appends an order.
     @inline(__always)
     func append(_ output: consuming ServerOutput) { queue.value.append(output) }
 
@@ -46,7 +46,7 @@ final class ShellOrders {
         return outputs
     }
 
-    /// Logs a peer's fault, unless one of the same kind was logged a moment ago.
+    /// Logs a peer's fault, unless an equal one was logged within the interval.
     func tell(_ peer: Peer, _ code: FaultCode, _ event: (_ leftOut: UInt64) -> ServerEvent) {
         guard let leftOut = gate.admit(peer, code, at: now) else {
             stats.eventsLeftOut &+= 1
@@ -55,7 +55,7 @@ final class ShellOrders {
         append(.log(event(leftOut)))
     }
 
-    /// Logs a fault that no peer caused.
+    /// Logs a fault without a peer.
     func complain(_ text: String) {
         guard let leftOut = gate.admitComplaint(at: now) else {
             stats.eventsLeftOut &+= 1

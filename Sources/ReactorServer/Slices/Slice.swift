@@ -1,10 +1,11 @@
 import ReactorCore
 import ReactorWire
 
-/// Selected state that connections follow: one slice for all that follow the same.
+/// Selected state that connections follow. All connections that follow the same state share one
+/// slice.
 ///
-/// It keeps what all its followers share: the encoded snapshot, and the last value and patch, which the
-/// next ones are compared with. ``invariants()`` states what holds between two verbs.
+/// It keeps what its followers share: the encoded snapshot, and the last value and patch, to which
+/// later ones are compared. ``invariants()`` states the invariants.
 final class Slice {
     let id: UInt32
     let node: AnyNode
@@ -12,28 +13,29 @@ final class Slice {
     /// Path inside the node's value; empty in replica mode.
     let field: ArraySlice<WireKey>
     private(set) var followers: [Connection] = []
-    /// The turn in which the slice was made behind changes of its node whose places were not recorded;
-    /// 0 for none.
+    /// The turn in which the slice was created after changes of its node whose places were not
+    /// recorded; 0 for none.
     private(set) var gapTurn: UInt64 = 0
     /// The last value that was sent.
     private var lastValue: [UInt8]?
-    /// The last patch that was sent, if it was in the turn before: the same patch again changes nothing.
+    /// The last patch that was sent, if that was in the last turn with a change: sending it again
+    /// changes nothing.
     private var lastPatch: [UInt8]?
     /// The encoded frames of the current snapshot or value, with their sequence.
     private var cached: Snapshot?
-    /// The same, for clients that kept a state of another epoch.
+    /// The same, for clients with a state of another epoch.
     private var cachedFresh: Snapshot?
     /// Whether a follower has asked for patches.
     private var hasPatches = false
-    /// What of the value may have changed in the current turn; nil if nothing.
+    /// The parts of the value that may have changed in the current turn; nil if none.
     private(set) var change: Change?
 
     /// Maximum size of a patch that is kept for comparison, in bytes.
     static let lastPatchBytesMax = 4 << 10
 
-    /// What of a slice's value may have changed in a turn.
+    /// The parts of a slice's value that may have changed in a turn.
     enum Change {
-        /// Anything.
+        /// Any part.
         case whole
         /// The values at these paths from the slice's node.
         case places([[WireKey]])
@@ -52,7 +54,7 @@ final class Slice {
         self.field = field
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(mode == .value || field.isEmpty, "a replica of a field")
@@ -69,13 +71,13 @@ extension Slice {
     /// Adds a connection to the followers.
     func addFollower(_ connection: Connection) { followers.append(connection) }
 
-    /// Removes a connection from the followers; answers whether it was the last.
+    /// Removes a connection from the followers; returns whether it was the last.
     func removeFollower(_ connection: Connection) -> Bool {
         followers.removeAll { $0 === connection }
         return followers.isEmpty
     }
 
-    /// Records that a follower takes patches.
+    /// Records that a follower wants patches.
     func expectPatches() { hasPatches = true }
 
     /// Records that `turn` has changes of the node whose places were not recorded.
@@ -84,12 +86,12 @@ extension Slice {
 
 // MARK: - Changes
 extension Slice {
-    /// Adds a place, a path from the slice's node, to what may have changed; answers whether it is the
+    /// Adds a place, a path from the slice's node, that may have changed; returns whether it is the
     /// turn's first.
     func addChange(at place: [WireKey]) -> Bool {
         defer { invariants() }
         let isFirst = change == nil
-        // A place at or above the slice is all of it.
+        // A place at or above the slice's field affects the whole value.
         guard hasPatches, place.count > field.count else {
             change = .whole
             return isFirst
@@ -105,16 +107,16 @@ extension Slice {
         return isFirst
     }
 
-    /// Takes what may have changed in the turn, and the patch of the turn before.
+    /// Takes the places that may have changed in the turn, and the patch of the last change.
     func takeChange() -> (change: Change, lastPatch: [UInt8]?)? {
         guard let change else { return nil }
         self.change = nil
-        // Only a patch of the very next turn can repeat it.
+        // Only a patch of the next change can repeat it.
         defer { lastPatch = nil }
         return (change, lastPatch)
     }
 
-    /// Keeps a value as the last one that was sent; answers whether it differs from the one before.
+    /// Keeps a value as the last that was sent; returns whether it differs from the value before.
     func replaceValue(_ bytes: [UInt8]) -> Bool {
         if lastValue == bytes { return false }
         lastValue = bytes
@@ -122,10 +124,10 @@ extension Slice {
         return true
     }
 
-    /// Forgets the last value: it is out of date, and may be large.
+    /// Drops the last value: it is out of date, and may be large.
     func forgetValue() { lastValue = nil }
 
-    /// Keeps a patch as the last one that was sent, if it is small.
+    /// Keeps a patch as the last that was sent, if it is small.
     func keepPatch(_ body: [UInt8]) {
         if body.count <= Self.lastPatchBytesMax { lastPatch = body }
         invariants()
@@ -134,10 +136,10 @@ extension Slice {
 
 // MARK: - Snapshots
 extension Slice {
-    /// Bytes of the kept snapshots.
+    /// Bytes of the cached snapshots.
     var cachedByteCount: Int { (cached?.frames.count ?? 0) + (cachedFresh?.frames.count ?? 0) }
 
-    /// The frames of the kept snapshot, if its node has not changed since.
+    /// The frames of the cached snapshot; nil if its node has changed since.
     func currentFrames(isFresh: Bool) -> [UInt8]? {
         guard let kept = isFresh ? cachedFresh : cached, node.sequence <= kept.sequence else {
             return nil
@@ -145,7 +147,7 @@ extension Slice {
         return kept.frames
     }
 
-    /// Caches a snapshot; answers by how many bytes the kept snapshots grew.
+    /// Caches a snapshot; returns by how many bytes the cache grew.
     func cache(_ snapshot: Snapshot, isFresh: Bool) -> Int {
         let byteCount = cachedByteCount
         if isFresh { cachedFresh = snapshot } else { cached = snapshot }
@@ -153,7 +155,7 @@ extension Slice {
         return cachedByteCount - byteCount
     }
 
-    /// Drops the kept snapshots; answers how many bytes they had.
+    /// Drops the cached snapshots; returns how many bytes they had.
     func dropSnapshots() -> Int {
         defer { (cached, cachedFresh) = (nil, nil) }
         return cachedByteCount

@@ -1,10 +1,11 @@
 import ReactorWire
 
-/// The value slices of one node, found by what they show of it.
+/// The value slices of one node, indexed by their fields.
 ///
-/// Slices are told apart by the first two components of their fields: a field of the state and a
-/// key inside it, or a child and its state. A change of one key of many therefore costs only the slices
-/// of that key, and of all keys. It has no invariants besides: a slice is in exactly one place.
+/// Slices are distinguished by the first two components of their fields: a field of the state and a
+/// key inside it, or a child and its state. So a change of one key affects only the slices of that
+/// key and those of the whole map. Each slice is in exactly one place; there are no other
+/// invariants.
 struct SliceIndex {
     /// The slice of the whole node.
     private var whole: Slice?
@@ -58,8 +59,8 @@ struct SliceIndex {
         if byName[name]?.isEmpty ?? false { byName[name] = nil }
     }
 
-    /// The slices that may show something else when what stands at `place` changed: those above it,
-    /// at it, and below it.
+    /// The slices that may change when the value at `place` changes: those above it, at it, and
+    /// below it.
     func slices(showing place: [WireKey]) -> [Slice] {
         var found: [Slice] = whole.map { [$0] } ?? []
         guard let name = place.first else {

@@ -2,22 +2,22 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Gives the followers of slices what a turn changed: deltas to replicas, values and patches to the
-/// others, and snapshots to connections that are owed one.
+/// Sends the followers of slices the changes of a turn: deltas to replicas, values and patches to
+/// the others, and snapshots to connections that need one.
 ///
 ///     sharing.shareValues()               // before the turn's mark
-///     sharing.shareChanges()              // behind it
+///     sharing.shareChanges()              // after it
 ///     for connection in delivery.listed { sharing.payOwed(connection) }
 ///
-/// *Place*: ``Subscriptions`` has connections follow slices; the end of a turn shares what changed.
-/// *Shape*: a slice is in the ``SliceTable`` while it has a follower, and is encoded once for all of
-/// them. The table is the only state here and states its invariants.
+/// *Place*: ``Subscriptions`` adds followers to slices; the end of a turn sends what changed.
+/// *Shape*: a slice is in the ``SliceTable`` while it has a follower, and is encoded once for all
+/// of them. The table is the only state and states its invariants.
 final class SliceSharing {
     private let tree: Tree
     private let chronicle: Chronicle
     private let delivery: Delivery
     private let orders: ShellOrders
-    /// Most bytes of updates that wait for one connection.
+    /// Maximum bytes of updates that wait for one connection.
     private let queueBytesMax: Int
     private let table: Place<SliceTable>
 
@@ -33,15 +33,15 @@ final class SliceSharing {
         table = Place(SliceTable(cachedBytesMax: limits.snapshotCacheBytesMax))
     }
 
-    /// Slices that are followed.
+    /// Number of slices that are followed.
     var sliceCount: Int { table.value.count }
 
-    /// Bytes of encoded snapshots that are kept.
+    /// Bytes of cached snapshots.
     var cachedByteCount: Int { table.value.cachedBytes }
 
     // MARK: Followers
 
-    /// The slice of `field` at `node`, made if no connection follows it.
+    /// The slice of `field` at `node`; creates it if no connection follows it.
     func slice(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode
     ) -> Slice {
@@ -52,7 +52,7 @@ final class SliceSharing {
         return slice
     }
 
-    /// Removes a connection from the followers of a slice, and the slice with its last follower.
+    /// Removes a connection from a slice's followers, and the slice with its last follower.
     func leave(_ id: UInt32, _ connection: Connection) {
         guard let slice = table.value[id] else { return }
         table.value.leave(slice, connection)
@@ -95,7 +95,7 @@ extension SliceSharing {
 
 // MARK: - Snapshots
 extension SliceSharing {
-    /// Gives a connection that has caught up the snapshots it is owed.
+    /// Queues the snapshots that a connection needs, if it has room for them.
     func payOwed(_ connection: Connection) {
         guard canBePaid(connection) else { return }
         var room = connection.outlet.value.snapshotRoom(queueBytesMax: queueBytesMax)
@@ -113,20 +113,20 @@ extension SliceSharing {
         delivery.writeFarewell(to: connection)
     }
 
-    /// Whether a connection waits for snapshots and has room for one.
+    /// Whether a connection needs snapshots and has room for one.
     func canBePaid(_ connection: Connection) -> Bool {
         !connection.isClosed
             && connection.outlet.value.canTakeSnapshot(queueBytesMax: queueBytesMax)
     }
 
-    /// The frames of a slice as it is now; encoded once per change of its node.
+    /// The frames of a slice's current state; encoded once per change of its node.
     private func snapshot(of slice: Slice, isFresh: Bool) -> [UInt8] {
         let isFresh = isFresh && slice.mode == .replica
         if let frames = slice.currentFrames(isFresh: isFresh) { return frames }
         orders.stats.snapshotsEncoded &+= 1
         let frames: [UInt8]
         if slice.mode == .value {
-            // Every follower has been sent what changed up to now; only later changes count.
+            // Every follower has the changes up to now; only later changes count.
             if slice.field.isEmpty {
                 slice.node.settleChanges()
             } else {
@@ -166,7 +166,7 @@ extension SliceSharing {
         for slice in changed { share(slice) }
     }
 
-    /// Collects the slices that show what changed in `node`.
+    /// Collects the slices that contain changes of `node`.
     private func collect(changedBy node: AnyNode, into changed: inout [Slice]) {
         if node.isGone || node.birthSequence > chronicle.turnStart {
             if !node.isGone { node.settleChanges() }
@@ -177,7 +177,7 @@ extension SliceSharing {
         }
     }
 
-    /// Whether a node that the turn created or removed makes a difference below its parent.
+    /// Whether a node that the turn created or removed changes its parent's children.
     private func isNews(_ node: AnyNode, below parent: AnyNode) -> Bool {
         if parent.isGone { return false }
         if !node.isGone { return true }
@@ -186,7 +186,8 @@ extension SliceSharing {
         return node.birthSequence <= chronicle.turnStart && parent.children[node.name] == nil
     }
 
-    /// Collects the slices of `node`, and of all nodes above it, that show the values at `places`.
+    /// Collects the slices of `node`, and of all nodes above it, that contain the values at
+    /// `places`.
     private func collect(_ places: [[WireKey]], of node: AnyNode, into changed: inout [Slice]) {
         var places = places
         var place: AnyNode? = node
@@ -224,16 +225,16 @@ extension SliceSharing {
         for (connection, isPatched) in takers {
             let frames = isPatched ? patch : whole
             if frames.isEmpty { continue }
-            // Every slice of a connection is as of the same mark: a value waits in the queue like a
-            // delta, and is dropped like one where the budget ends.
+            // Every slice of a connection has the revision of the same mark: a value waits in the
+            // queue like a delta, and is dropped like a delta when the queue is full.
             connection.outlet.value.addChunk(frames, isSnapshot: false)
             delivery.list(connection)
         }
     }
 
-    /// The followers that get a slice's new value, and which of them get it as a patch. A follower that
-    /// is owed a snapshot gets the value of that moment: a stopped reader of a large value must not
-    /// cost its encoding every turn.
+    /// The followers that get a slice's new value, and which of them get it as a patch. A follower
+    /// that needs a snapshot gets the value later: a client that does not read a large value must
+    /// not cost its encoding in every turn.
     private func takers(
         of slice: Slice, _ change: Slice.Change
     ) -> [(connection: Connection, isPatched: Bool)] {
@@ -249,7 +250,7 @@ extension SliceSharing {
         return takers
     }
 
-    /// The slice's value; empty where nothing stands there.
+    /// The encoding of the slice's value; empty if there is no value.
     private func encodeWhole(_ slice: Slice) -> [UInt8] {
         if slice.node.isGone { return [] }
         var value = WireWriter()
@@ -267,8 +268,8 @@ extension SliceSharing {
         return writer.bytes
     }
 
-    /// The frames that bring the slice's value of the last turn up to date; none if nothing that
-    /// travels changed since the patch before.
+    /// The frames that update the slice's value of the last turn; empty if no transmitted value has
+    /// changed since the last patch.
     private func patchFrames(
         _ slice: Slice, _ places: [[WireKey]], after lastPatch: [UInt8]?
     ) -> [UInt8] {
@@ -291,7 +292,7 @@ extension SliceSharing {
 }
 
 extension AnyNode {
-    /// Paths from the node to what of its own state changed; the empty path is all of it.
+    /// Paths from the node to the changed parts of its own state; the empty path is all of it.
     fileprivate func changedPlaces() -> [[WireKey]] {
         guard case .fields(let fields) = drainChanges() else { return [[]] }
         return fields.flatMap(\.places)
@@ -299,7 +300,7 @@ extension AnyNode {
 }
 
 extension FieldChange {
-    /// Paths from what the field is in to what of it changed.
+    /// Paths from the field's owner to the changed parts of the field.
     fileprivate var places: [[WireKey]] {
         switch parts {
         case .all: [[name]]

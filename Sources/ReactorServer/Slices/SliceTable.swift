@@ -3,10 +3,9 @@ import ReactorWire
 
 /// All followed slices, by id and by node.
 ///
-/// *Shape*: a slice without followers leaves the table. ``invariants()`` states what holds between two
-/// verbs.
+/// *Shape*: a slice without followers is removed. ``invariants()`` states the invariants.
 struct SliceTable {
-    /// Value slices have ids from here on; a replica slice has its node's number.
+    /// The first id of value slices; a replica slice has its node's number.
     static let valueIDBase: UInt32 = 1 << 31
 
     private var byID: [UInt32: Slice] = [:]
@@ -14,7 +13,7 @@ struct SliceTable {
     private var lastValueID = valueIDBase
     /// Bytes of all cached snapshots.
     private(set) var cachedBytes = 0
-    /// Maximum number of bytes of kept snapshots.
+    /// Maximum number of bytes of cached snapshots.
     let cachedBytesMax: Int
 
     init(cachedBytesMax: Int) { self.cachedBytesMax = cachedBytesMax }
@@ -29,15 +28,15 @@ struct SliceTable {
     /// The value slices at or inside the node.
     func values(of node: UInt32) -> [Slice] { valuesByNode[node]?.all ?? [] }
 
-    /// The value slices of `node` that may show something else when what stands at `place`, a path
-    /// from the node, changed.
+    /// The value slices of `node` that may change when the value at `place`, a path from the node,
+    /// changes.
     ///
-    /// *Cost*: O(1) and the slices found, for a place of two components or more.
+    /// *Cost*: O(slices found) for a place of two components or more.
     func values(of node: UInt32, showing place: [WireKey]) -> [Slice] {
         valuesByNode[node]?.slices(showing: place) ?? []
     }
 
-    /// The slice of `field` at `node`, made if no connection follows it.
+    /// The slice of `field` at `node`; creates it if no connection follows it.
     mutating func slice(
         _ node: AnyNode, _ field: ArraySlice<WireKey>, _ mode: SubscriptionMode
     ) -> Slice {
@@ -74,13 +73,13 @@ struct SliceTable {
         }
     }
 
-    /// Caches a snapshot for the slice's other followers. If that exceeds the limit, drops the snapshots
-    /// of all other slices.
+    /// Caches a snapshot for the slice's other followers. Above the limit, drops the snapshots of
+    /// all other slices.
     mutating func cache(_ snapshot: Slice.Snapshot, of slice: Slice, isFresh: Bool) {
         defer { invariants() }
         cachedBytes += slice.cache(snapshot, isFresh: isFresh)
         guard cachedBytes > cachedBytesMax else { return }
-        // Followers of one slice ask in the same turn: the newest is kept, however large.
+        // Followers of one slice ask in the same turn: the newest is kept, whatever its size.
         for other in byID.values where other !== slice { forget(other) }
     }
 
@@ -91,7 +90,7 @@ struct SliceTable {
         (byID[node].map { [$0] } ?? []) + values(of: node)
     }
 
-    /// What holds between two verbs; checked in debug builds, for a small table alone.
+    /// Checks the invariants of a small table, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(cachedBytes >= 0, "\(cachedBytes) bytes of snapshots are kept")

@@ -2,14 +2,14 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Subscribes connections to slices, and brings clients that come back up to date: from the ring of
-/// recent deltas, from the journal, or with a snapshot.
+/// Subscribes connections to slices. Clients that reconnect get what they missed from the ring of
+/// recent deltas, from the journal, or as a snapshot.
 ///
-/// A subscription whose client missed more than the ring holds is parked until the journal has
+/// A subscription whose client missed more than the ring has is parked until the journal has
 /// answered. The number of parked subscriptions is limited, in all and for each user.
 ///
-/// *Place*: the server hands it the frames that subscribe; ``SliceSharing`` gives followers what
-/// changes. ``invariants()`` states what holds between two verbs.
+/// *Place*: the server passes it the frames that subscribe; ``SliceSharing`` sends followers the
+/// changes. ``invariants()`` states the invariants.
 final class Subscriptions {
     private let tree: Tree
     private let finder: NodeFinder
@@ -31,19 +31,19 @@ final class Subscriptions {
         var connection: Connection
         var header: FrameHeader
         var request: Subscribe
-        /// The ring holds what happened behind this sequence.
+        /// The ring has the deltas after this sequence.
         var upTo: UInt64
     }
 
     /// The journal's answer for a parked subscription.
     private struct OlderDeltas {
-        /// The frames, in order; nil if the journal does not have them all any more.
+        /// The frames, in order; nil if the journal does not have them all.
         var frames: [UInt8]?
-        /// They go up to this sequence.
+        /// The last sequence of the frames.
         var upTo: UInt64
     }
 
-    /// Continues with the deltas of `recovery`.
+    /// Starts with the deltas of `recovery`.
     init(
         _ recovery: Recovery, _ limits: ServerLimits, _ orders: ShellOrders,
         _ chronicle: Chronicle, _ delivery: Delivery, _ sharing: SliceSharing
@@ -58,7 +58,7 @@ final class Subscriptions {
         self.sharing = sharing
     }
 
-    /// Subscriptions of all connections.
+    /// Number of subscriptions of all connections.
     var count: Int { counts.total }
 
     /// Bytes of recent deltas.
@@ -75,7 +75,7 @@ final class Subscriptions {
     /// Continues the question numbers of a former server, whose answers may still arrive.
     func succeed(_ former: Subscriptions) { lastQuestion = former.lastQuestion }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
@@ -86,7 +86,7 @@ final class Subscriptions {
 
 // MARK: - Subscribing
 extension Subscriptions {
-    /// Subscribes a connection as it asks, or refuses it.
+    /// Subscribes a connection as requested, or refuses the request.
     func subscribe(_ header: FrameHeader, _ body: Span<UInt8>, of connection: Connection) {
         let request: Subscribe
         do throws(WireError) {
@@ -147,23 +147,23 @@ extension Subscriptions {
             let frame = writer.beginFrame(.subscribed, id: slice.id, number: header.number)
             subscribed.encode(into: &writer)
             writer.endFrame(at: frame)
-            // These come before the deltas of this turn, and after "subscribed".
+            // These precede the deltas of this turn, and follow "subscribed".
             writer.raw(kept)
         }
         connection.outlet.value.forgetMark()
     }
 
-    /// What a subscription begins with, and the deltas that its client missed.
+    /// The start of a subscription, and the deltas that its client missed.
     private func start(
         of request: Subscribe, _ slice: Slice, _ connection: Connection, _ older: OlderDeltas?
     ) -> (start: Subscribed.Start, kept: [UInt8]) {
-        // The slices of a connection that lags move again only together.
+        // The slices of a lagging connection move together, so it gets snapshots of all.
         guard let from = request.from, from.epoch == tree.turn.epoch,
             from.sequence <= tree.turn.sequence, connection.outlet.value.state != .lagging
         else { return (.snapshot, []) }
         let node = slice.node
         if node.sequence <= from.sequence { return (.unchanged, []) }
-        // Deltas of this node do not apply to a state of a node that stood here before it.
+        // The deltas of this node do not apply to the state of a former node at the same path.
         guard request.mode == .replica, slice.gapTurn != delivery.turn,
             node.birthSequence <= from.sequence,
             let frames = missedFrames(of: node, after: from.sequence, older)
@@ -171,7 +171,7 @@ extension Subscriptions {
         return (.deltas, frames)
     }
 
-    /// Which snapshot a subscription is owed that begins so.
+    /// The snapshot that a subscription with this start needs.
     private func debt(of start: Subscribed.Start, _ from: Revision?) -> Subscription.Debt {
         guard start == .snapshot else { return .none }
         let isFresh = from.map { $0.epoch != tree.turn.epoch || chronicle.isAhead($0) } ?? false
@@ -197,7 +197,7 @@ extension Subscriptions {
         invariants()
     }
 
-    /// Ends the subscriptions to a removed node, and tells their clients.
+    /// Ends the subscriptions to a removed node, and informs their clients.
     func close(_ node: AnyNode) {
         for slice in sharing.slices(of: node) {
             let followers = slice.followers
@@ -217,8 +217,8 @@ extension Subscriptions {
 
 // MARK: - Coming back from further than memory goes
 extension Subscriptions {
-    /// Parks a subscription whose client missed more than the ring holds, and orders a question to the
-    /// journal; answers whether it did.
+    /// Parks a subscription whose client missed more than the ring has, and asks the journal.
+    /// Returns whether it did.
     private func parks(
         _ request: Subscribe, of node: AnyNode, _ header: FrameHeader, _ connection: Connection
     ) -> Bool {
@@ -242,18 +242,19 @@ extension Subscriptions {
         return true
     }
 
-    /// Whether one more subscription of a user may wait: one user leaves half of the places to others.
+    /// Whether a further subscription of a user may wait: one user leaves half of the places to
+    /// others.
     ///
-    /// A connection that has gone keeps its places until the journal has answered: otherwise clients
-    /// that come and go would have it asked without a ceiling.
+    /// A connection that has ended keeps its places until the journal has answered: otherwise,
+    /// clients that connect and disconnect could cause any number of questions.
     private func hasRoomToPark(for uid: UInt32) -> Bool {
         guard parked.count < limits.parkedRequestsMax else { return false }
         let own = parked.values.count { $0.connection.peer.uid == uid }
         return own < (limits.parkedRequestsMax + 1) / 2
     }
 
-    /// Continues a parked subscription: the journal has the frames that its client missed, or nil
-    /// if it does not have them all.
+    /// Continues a parked subscription. The journal returned the frames that its client missed, or
+    /// nil if it does not have all of them.
     func answer(_ number: UInt64, with frames: [UInt8]?) {
         guard let parked = parked.removeValue(forKey: number) else { return }
         let connection = parked.connection
@@ -271,7 +272,7 @@ extension Subscriptions {
         invariants()
     }
 
-    /// The frames that a client missed of a node, from the ring and from the journal's answer.
+    /// The frames of a node that a client missed, from the ring and the journal's answer.
     private func missedFrames(
         of node: AnyNode, after sequence: UInt64, _ older: OlderDeltas?
     ) -> [UInt8]? {

@@ -34,7 +34,7 @@ struct ServerMemoryTests {
         let rest = harness.server.memory
         #expect(rest.connections == 0 && rest.slices == 0 && rest.subscriptions == 0)
         #expect(rest.keptBytes == 0 && rest.snapshotBytes == 0 && rest.silentConnections == 0)
-        // A client may come back, so its outcomes are kept.
+        // A client may reconnect, so its outcomes are kept.
         #expect(rest.sessions == 1 && rest.outcomesOfOne == 2)
     }
 

@@ -4,7 +4,7 @@ import ReactorServer
 import ReactorWire
 import Testing
 
-/// A shell without a loop: it carries out the server's orders, over sockets that are arrays.
+/// A shell without a loop: it executes the server's orders, over sockets that are arrays.
 final class ServerHarness {
     let server: Server
     /// The time in nanoseconds; the test sets it.
@@ -82,7 +82,7 @@ final class ServerHarness {
         return client
     }
 
-    /// Ends the turn, and carries out the resulting orders.
+    /// Ends the turn, and executes the resulting orders.
     func turn() {
         server.endTurn(at: now)
         carryOut()

@@ -195,7 +195,7 @@ private struct Offset {
     }
 }
 
-/// Promises a task that it can carry out, or cannot.
+/// Promises a task that it can perform, or cannot.
 @Reactor
 private struct Debtor {
     var knows = true
@@ -256,7 +256,7 @@ private struct Past {
 
 @Suite("States of changed reactors")
 struct KeptReactorTests {
-    /// Runs a daemon that continues `past`, read from `source`, and carries out `act`.
+    /// Runs a daemon that continues `past`, read from `source`, and runs `act`.
     private func run(
         _ root: some Reactor, behind past: Past? = nil, _ source: Past.Source = .rows,
         dropped: [String] = [], _ act: (TestClient) -> Void = { _ in }

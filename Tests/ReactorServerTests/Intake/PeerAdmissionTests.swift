@@ -50,7 +50,7 @@ struct PeerAdmissionTests {
         _ = connect(1, 5, admission)
         #expect(connect(2, 5, admission).isAdmitted)
         // At most half of the places are the owner's.
-        #expect(admission.reasonToTurnAway(peer(6))?.1.contains("2 that are the owner's") == true)
+        #expect(admission.reasonToTurnAway(peer(6))?.1.contains("2 reserved for the owner") == true)
         #expect(connect(3, 1, admission).isAdmitted && connect(4, 1, admission).isAdmitted)
         #expect(admission.reasonToTurnAway(peer(1))?.0 == .busy)
     }

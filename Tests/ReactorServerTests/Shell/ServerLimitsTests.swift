@@ -65,7 +65,7 @@ struct ServerLimitsTests {
         let others = (0..<8).map { harness.connect(uid: UInt32(10 + $0)) }
         harness.turn()
         #expect(others.dropLast(2).allSatisfy { !$0.socket.isClosed })
-        #expect(try refusal(others[6])?.message.contains("4 that are the owner's") == true)
+        #expect(try refusal(others[6])?.message.contains("4 reserved for the owner") == true)
         #expect(others[7].socket.isClosed)
         let owners = (0..<5).map { _ in harness.connect(uid: 1) }
         harness.turn()

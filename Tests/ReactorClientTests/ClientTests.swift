@@ -47,7 +47,7 @@ struct ClientTests {
         let folder = SocketFolder()
         do throws(ClientError) {
             _ = try await Client.connect(to: folder.socket)
-            Issue.record("somebody accepted")
+            Issue.record("the listener accepted a client")
         } catch {
             guard case .unreachable(let tried) = error else {
                 Issue.record("expected unreachable, got \(error)")

@@ -7,7 +7,7 @@ import Testing
 struct LeasesTests {
     private let applied = ActionOutcome.applied(Revision(epoch: 7, sequence: 1), reply: nil)
 
-    /// The orders as text; `ask` is carried out.
+    /// The orders as text; `ask` is executed.
     private static func steps(_ orders: [Leases.Order]?) -> [String] {
         (orders ?? []).map { order in
             switch order {

@@ -67,7 +67,7 @@ struct ReadmeTests {
     @Test("the README's daemon mounts it at the configured path, beside the ready-made kinds")
     func daemon() throws {
         guard case .configured(let catalog) = TallyDaemon.reactors else {
-            Issue.record("the daemon's reactors stand in its code")
+            Issue.record("the daemon's reactors are in its code")
             return
         }
         let config = try DaemonConfig(

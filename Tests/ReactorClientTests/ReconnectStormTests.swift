@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReactorClient
 
-/// More than a hundred real clients whose daemon ends and comes back.
+/// More than a hundred real clients whose daemon ends and starts again.
 @Suite("A storm of real clients", .timeLimit(.minutes(10)))
 struct ReconnectStormTests {
     private typealias Action = StockReactors.Counter.Action

@@ -47,7 +47,7 @@ struct WatchTests {
         var nowhere = values(client.watch("/visit"))
         do {
             _ = try await nowhere.next()
-            Issue.record("something stands at /visit")
+            Issue.record("there is a node at /visit")
         } catch .refused(let refusal) {
             #expect(refusal.code == .notFound && refusal.nearest == "/visits")
         }

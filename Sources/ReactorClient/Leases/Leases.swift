@@ -66,7 +66,7 @@ final class HeldLease {
 typealias LeaseCompletion = (Result<Void, ClientError>) -> Void
 
 /// The children that a client leases. Requests each lease, again on each connection, until its
-/// claims are released. The verbs return orders, which the caller carries out in their order.
+/// claims are released. The verbs return orders, which the caller executes in their order.
 ///
 /// *Place*: a part of ``ClientMachine``.
 struct Leases: ~Copyable {

@@ -11,7 +11,7 @@ import ReactorThreads
 /// borrows a part for one verb at a time and calls programs only between verbs.
 ///
 /// *Place*: a shell (``LoopClient``, a simulation) reports what the socket and the clock do, and
-/// after each such call carries out ``takeOutputs()`` and writes ``takeOutgoing()``. The machine
+/// after each such call executes ``takeOutputs()`` and writes ``takeOutgoing()``. The machine
 /// opens no socket, reads no clock and starts no thread.
 ///
 /// *Owner*: one thread. Completions run inside ``receive(_:)`` and the other verbs of the shell.
@@ -19,7 +19,7 @@ import ReactorThreads
 public final class ClientMachine {
     /// The options of this client.
     package let options: ClientOptions
-    /// Receives news of actions behind their outcomes: the action's ordinal, and the news.
+    /// Receives each notice that follows an action's outcome, with the action's ordinal.
     package var onNotice: ((UInt64, Notice) -> Void)?
     /// Called when the daemon has lost a part of its history: with the revision that mirrors
     /// showed, and the revision that they show now.
@@ -101,7 +101,7 @@ public final class ClientMachine {
         return taken
     }
 
-    /// True while the shell has bytes to write or orders to carry out.
+    /// True while the shell has bytes to write or orders to execute.
     package var needsShell: Bool {
         outbox.value.hasOutgoing || !outputs.isEmpty || shared.released.isUp
             || outbox.value.mustKeep

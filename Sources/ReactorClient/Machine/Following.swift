@@ -7,7 +7,7 @@ import ReactorThreads
 ///
 /// It checks updates as they arrive, reads them into their sinks once they are complete, and makes
 /// them visible. Work that may call a program is collected in ``Effects``, which the caller takes
-/// and carries out.
+/// and runs.
 ///
 /// *Place*: a part of ``ClientMachine``; ``Inbound`` says which bytes are complete.
 struct Following: ~Copyable {
@@ -21,7 +21,7 @@ struct Following: ~Copyable {
     private var effects = Effects()
     /// Longest body of a frame from the daemon, in bytes.
     private let frameBytesMax: Int
-    /// Most bytes of a value that comes in parts; a longer value is the daemon's fault.
+    /// Maximum bytes of a value that comes in parts; a longer value is the daemon's fault.
     private let partBytesMax: Int
 
     /// Work for the caller after a verb, in this order.
@@ -206,7 +206,7 @@ extension Following {
             return false
         }
         guard slices[id].map({ $0 === subscription }) ?? true else {
-            throw ClientFault("slice \(id) stands for two subscriptions")
+            throw ClientFault("slice \(id) has two subscriptions")
         }
         defer { invariants() }
         slices[id] = subscription

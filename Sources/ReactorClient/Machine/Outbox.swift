@@ -417,7 +417,7 @@ extension Outbox {
         self.journal = nil
         guard (try? write(to: journal, path)) != nil else { return lostJournal }
         if pendingCount > 0 { return .all }
-        // The daemon forgets a session that says goodbye: the next run begins a new one.
+        // The daemon drops a session after its goodbye: the next run begins a new one.
         try? journal.clear()
         return .none
     }

@@ -82,8 +82,8 @@ extension Mirror {
     /// reports it. The call survives a lost connection. If the daemon ends, its effects end, and
     /// the call returns the outcome that had arrived before.
     ///
-    /// A cancelled task gets ``DispatchOutcome/unknown``, and the effects go on: cancel them with
-    /// ``cancel(_:)``. `expected` and `isPreviewed` are as in ``dispatch(_:if:isPreviewed:)``.
+    /// A cancelled task gets ``DispatchOutcome/unknown``, and the effects continue: cancel them
+    /// with ``cancel(_:)``. `expected` and `isPreviewed` are as in ``dispatch(_:if:isPreviewed:)``.
     public func perform(
         _ action: R.Action, if expected: Revision? = nil, isPreviewed: Bool = false
     ) async -> DispatchOutcome<R.Reply> {

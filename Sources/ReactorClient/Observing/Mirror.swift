@@ -127,8 +127,8 @@ extension Mirror {
     ///
     ///     if try await !visits.verify() { log("a mirror differed, and was replaced") }
     ///
-    /// A difference shows a mistake: memory that failed, or a `reduce` that does not do here what
-    /// it does in the daemon. The mirror then restarts with a snapshot, and shows it when this
+    /// A difference shows a mistake: memory that failed, or a `reduce` whose result here differs
+    /// from that in the daemon. The mirror then restarts with a snapshot, and shows it when this
     /// returns false; ``ClientStatistics/resynchronisations`` counts it and ``news`` reports it.
     ///
     /// *Throws*: ``ClientError/notComparable(path:)`` if the mirror follows the value: it runs no

@@ -131,7 +131,7 @@ public final class LoopClient: TurnEnding {
         loop.expectInput(from: machine.pendingCount > 0 ? connection : nil)
     }
 
-    /// Writes the machine's bytes and carries out its orders.
+    /// Writes the machine's bytes and executes its orders.
     private func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let connection {

@@ -17,7 +17,7 @@ public enum ClientNotice: Sendable, Equatable {
     /// A mirror differed from the daemon when it was compared, and has restarted with a snapshot:
     /// see ``Mirror/verify()``.
     case resynchronised(path: String, at: Revision)
-    /// A run of a saga's handler, over the mirror of `path`, has failed; the handler goes on.
+    /// A run of a saga's handler, over the mirror of `path`, has failed; the handler continues.
     case sagaFailed(path: String, message: String)
     /// An action that an earlier run of the program left in ``ClientOptions/journal`` has this
     /// outcome. That run may have received it already.

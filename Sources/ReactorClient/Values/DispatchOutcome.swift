@@ -27,7 +27,7 @@ public enum UnknownReason: Sendable, Equatable {
     /// The client ended before the outcome came.
     case ended
     /// The client ended; the action is in its ``ClientOptions/journal``, and the next run with that
-    /// file sends it again; it is carried out once.
+    /// file sends it again; it is applied once.
     case kept
     /// The daemon has forgotten the client's session, as too many newer sessions followed: an
     /// action that was sent may have been applied, and is not sent again.
@@ -137,12 +137,12 @@ extension ActionOutcome {
 extension UnknownReason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .cancelled: "no task waits for it any more"
+        case .cancelled: "the task that waited for it was cancelled"
         case .ended: "the client ended before the outcome came"
         case .kept: "the client ended, and its journal keeps the action"
-        case .sessionExpired: "session expired: the daemon has forgotten it"
-        case .forgotten: "the daemon has forgotten what became of it"
-        case .historyLost: "the daemon has lost a part of its past"
+        case .sessionExpired: "session expired: the daemon no longer has it"
+        case .forgotten: "the daemon no longer has its outcome"
+        case .historyLost: "the daemon has lost a part of its history"
         }
     }
 }

@@ -232,7 +232,7 @@ public final class Connection: LoopResource {
             // A peer whose socket is gone receives nothing that is written.
             if isHungUp { close() }
         } else if count < 0, count != Int(UV_ENOBUFS.rawValue) {
-            // Except ENOBUFS, which libuv reports for the empty buffer of a spent budget: those
+            // libuv reports ENOBUFS for the empty buffer of a spent budget. That is no error: the
             // bytes stay for the next turn.
             loop.noteTraffic()
             fail("read", Int32(count))

@@ -3,8 +3,8 @@ public import ReactorCore
 /// The kinds of reactors that a daemon can create from its configuration.
 ///
 /// *Place*: `reactord` registers the ready-made kinds, an author's daemon its own. The catalog
-/// creates reactors from the ``ReactorSpec`` tree and reports every problem with its location in the
-/// file. `Product` is the type that the factories return.
+/// creates reactors from the ``ReactorSpec`` tree and reports every problem with its location in
+/// the file. `Product` is the type that the factories return.
 public struct ReactorCatalog<Product> {
     /// Creates a reactor from its options.
     public typealias Factory = (inout ReactorOptions) throws(ConfigProblem) -> Product

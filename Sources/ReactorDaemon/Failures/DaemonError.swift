@@ -3,7 +3,7 @@ public import ReactorCore
 public import ReactorJournal
 public import ReactorLoop
 
-/// The reason why a daemon cannot start or go on, with a text for the operator.
+/// The reason why a daemon cannot start or continue, with a text for the operator.
 public enum DaemonError: Error, Sendable {
     /// The configuration cannot be used.
     case config(ConfigError)

@@ -5,7 +5,7 @@ package import ReactorLoop
 package import ReactorServer
 import ReactorThreads
 
-/// Serves a tree on a libuv loop: carries out the server's outputs and runs the jobs that effects
+/// Serves a tree on a libuv loop: executes the server's outputs and runs the jobs that effects
 /// post.
 ///
 /// *Place*: inside ``Daemon``, which adds the socket's guard, signals and the log; tests use it
@@ -33,7 +33,7 @@ package final class ServerShell {
     /// Called with events for the operator's log.
     var onEvent: (ServerEvent) -> Void = { _ in }
     /// Called when a turn has ended and its outputs that need not wait for the journal have been
-    /// carried out.
+    /// executed.
     package var onTurnEnd: (() -> Void)? {
         get { turnEnd }
         set { turnEnd = newValue }

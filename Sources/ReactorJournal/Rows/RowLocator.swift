@@ -17,8 +17,8 @@ struct RowLocator {
 
     /// Returns the position after row `number`.
     ///
-    /// *Throws*: ``JournalError/trimmed(file:upTo:)``, or ``JournalError/damage(_:)`` if the row does
-    /// not exist.
+    /// *Throws*: ``JournalError/trimmed(file:upTo:)``, or ``JournalError/damage(_:)`` if the row
+    /// does not exist.
     func position(of number: UInt64) throws -> JournalPosition {
         if number == anchor.number { return anchor }
         guard number > anchor.number else {

@@ -105,7 +105,7 @@ final class JournalCommitter: Sendable {
         state.withLock { close($0) }
     }
 
-    /// Carries out the requests; returns false after the stop request.
+    /// Executes the requests; returns false after the stop request.
     private func carryOut(_ orders: inout [Order], _ state: inout State) -> Bool {
         mailbox.drain(into: &orders)
         var isRunning = true

@@ -1,8 +1,8 @@
 import ReactorBytes
 import ReactorThreads
 
-/// The part of a journal's state that belongs to the owner's thread: where the journal ends, what it
-/// has not reported yet, and whether it still accepts batches.
+/// The part of a journal's state that belongs to the owner's thread: where the journal ends, what
+/// it has not reported yet, and whether it still accepts batches.
 ///
 /// *Invariants*: a full journal waits for no turn; without a failure, the end only moves forward.
 /// *Owner*: the thread that created the journal.
@@ -26,7 +26,7 @@ final class JournalOwnerState {
     /// The position after the last accepted batch; its chain and time are those of an earlier row.
     var last: JournalPosition { end }
 
-    /// Moves the end behind a batch. *Traps*: if the batch does not follow.
+    /// Advances the end by a batch. *Traps*: if the batch does not follow.
     func accept(_ batch: Batch) {
         precondition(
             batch.epoch != end.epoch || batch.after == end.sequence,

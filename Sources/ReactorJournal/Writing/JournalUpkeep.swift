@@ -281,6 +281,6 @@ struct JournalTrimOrder: Sendable {
 enum JournalBound: Sendable {
     /// Up to a row that is covered by a snapshot.
     case row(UInt64)
-    /// Up to the oldest of this number of newest snapshots; older snapshots are removed.
+    /// Keeps this number of the newest snapshots, and trims up to the oldest of them.
     case snapshots(Int)
 }

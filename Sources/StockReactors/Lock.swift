@@ -72,7 +72,7 @@ public struct Lock {
             return try acquire(waits: waits, state, context)
         case .release(let token):
             guard let holder = state.holder else {
-                throw Rejection("not_held", "nobody holds the lock: there is nothing to release")
+                throw Rejection("not_held", "the lock is free: there is nothing to release")
             }
             guard holder.token == token else {
                 throw Rejection(

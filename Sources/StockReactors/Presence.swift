@@ -71,7 +71,7 @@ public struct Presence {
         case .join(let info):
             try info.check(bytesMax: Self.infoBytesMax, "the info")
             guard isHere || state.members.count < Self.membersMax else {
-                throw Rejection("full", "\(Self.membersMax) members are here, which is the most")
+                throw Rejection("full", "\(Self.membersMax) members are here, the maximum")
             }
             context.own(Self.ownedKey)
             let member = Member(uid: caller.uid, pid: caller.pid, info: info)

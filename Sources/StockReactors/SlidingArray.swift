@@ -51,7 +51,7 @@ extension SlidingArray: RandomAccessCollection {
     /// The element at an index, counted from the oldest.
     public subscript(position: Int) -> Element {
         guard let element = storage[head + position] else {
-            preconditionFailure("no element stands before the head")
+            preconditionFailure("there is no element before the head")
         }
         return element
     }

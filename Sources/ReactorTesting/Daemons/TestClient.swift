@@ -4,8 +4,8 @@ import ReactorThreads
 
 /// A client of a ``TestDaemon``: every call returns when all its consequences have happened.
 ///
-/// Its mirrors are those of a `Client`: they send, bind, preview and run sagas. Their requests
-/// are carried out in the next ``TestDaemon/settle()``; code that waits for them runs in
+/// Its mirrors are those of a `Client`: they send, bind, preview and run sagas. Their requests run
+/// in the next ``TestDaemon/settle()``; code that waits for them runs in
 /// ``TestDaemon/run(for:_:)``. Sagas use ``TestDaemon/clock``. The client closes when the last
 /// reference to it and to its mirrors is released.
 ///

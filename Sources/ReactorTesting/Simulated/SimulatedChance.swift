@@ -1,7 +1,8 @@
 import ReactorBytes
 import ReactorServer
 
-/// The random choices of a simulated world: how long bytes travel, and which disturbance comes next.
+/// The random choices of a simulated world: how long bytes travel, and which disturbance comes
+/// next.
 ///
 /// *Invariants*: a calm world is never stormy; its bytes take no time and are not split. *Owner*:
 /// the world.

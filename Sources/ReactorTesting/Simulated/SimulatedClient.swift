@@ -48,7 +48,7 @@ package final class SimulatedClient {
         world.timeline.after(nanoseconds) { [unowned world] in world.reset(fading, nil) }
     }
 
-    /// Sends the machine's bytes and carries out its outputs.
+    /// Sends the machine's bytes and executes its outputs.
     func pump() {
         repeat {
             if let out = machine.takeOutgoing(), let link, link.isOpen {
@@ -131,8 +131,7 @@ struct SimulatedLinks {
     /// Forgets a link that was closed.
     mutating func remove(_ link: SimulatedLink) { entries[link.id] = nil }
 
-    /// Gives further links numbers behind `number`, and behind those that were given if
-    /// `keepsNumbers` is true.
+    /// Numbers later links after `number` and, if `keepsNumbers` is true, after the links so far.
     mutating func renumber(behind number: UInt64, keepsNumbers: Bool) {
         lastNumber = max(keepsNumbers ? lastNumber : 0, number)
     }

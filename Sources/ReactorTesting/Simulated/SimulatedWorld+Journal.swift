@@ -82,7 +82,7 @@ extension SimulatedWorld {
             recovery, (journal.epoch, journal.sequence), secrets, isReadOnly: isReadOnly
         ) { [unowned self] recovery in onRecovered?(recovery) }
         guard let next else {
-            expect(false, "what was recovered is not whole")
+            expect(false, "the recovered state is incomplete")
             journal.end()
             return false
         }

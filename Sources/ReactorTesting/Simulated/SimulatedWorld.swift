@@ -394,8 +394,7 @@ extension SimulatedWorld {
 
 // MARK: - The server's shell
 extension SimulatedWorld {
-    /// Carries out the server's outputs, checks the invariants, and schedules a turn if one is
-    /// needed.
+    /// Executes the server's outputs, checks the invariants, and schedules a turn if one is needed.
     func noteServer() {
         carryOut()
         look()

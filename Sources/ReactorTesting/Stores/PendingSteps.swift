@@ -2,10 +2,10 @@ import ReactorCore
 
 /// The transactions and errors of a tree that a test has not accounted for.
 ///
-/// *Place*: in a ``TestStore``, which adds what a turn brought; each step of the test takes its part
-/// out. *Owner*: the store's isolation.
+/// *Place*: in a ``TestStore``, which adds the transactions of a turn; each step of the test
+/// removes its part. *Owner*: the store's isolation.
 ///
-/// *Invariants*: the steps are in the order of their sequences, and behind the current one.
+/// *Invariants*: the steps are in the order of their sequences, and after the current one.
 final class PendingSteps<R: Reactor> {
     /// Transactions that the test has not accounted for.
     private(set) var steps: [TestStep<R>] = []

@@ -11,7 +11,8 @@ extension TestStore {
     ///
     /// `mutations`, if given, are all mutations that the root decides immediately. Afterwards,
     /// account for changes of children with
-    /// ``expect(_:at:mutations:_:fileID:filePath:line:column:)``, and then receive followers and emissions. Returns the reply, if there is one.
+    /// ``expect(_:at:mutations:_:fileID:filePath:line:column:)``, and then receive followers and
+    /// emissions. Returns the reply, if there is one.
     @discardableResult
     public func send(
         _ action: R.Action, by caller: Caller = .tester, mutations: [R.Mutation]? = nil,

@@ -41,7 +41,7 @@ public final class ManualExecutor: TaskExecutorHandle {
             if batch.isEmpty { return }
             count += batch.count
             precondition(
-                count <= Self.jobsMax, "\(count) jobs and no end: a task waits for nothing")
+                count <= Self.jobsMax, "\(count) jobs and no end: a task never waits")
             for job in batch {
                 // A job must run on the executor that its task prefers.
                 if job.isDirect { job.job.run(on: self) } else { job.job.run(on: jobs) }

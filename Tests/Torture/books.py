@@ -108,7 +108,7 @@ class Ledger:
         self.books.epoch = welcome["epoch"]
         seen = max(worker.sequence_seen for worker in self.workers)
         if welcome["sequence"] < seen:
-            raise Violation(f"the sequence is {welcome['sequence']}, {seen} was told")
+            raise Violation(f"the sequence is {welcome['sequence']}, {seen} was acknowledged")
 
     def check_counter(self, visits, acked, pending):
         kinds = ("increment", "batch")
@@ -159,7 +159,7 @@ class Ledger:
             if least - there:
                 raise Violation(f"{where}: acknowledged and lost: {sorted(least - there)[:9]}")
             if there - most:
-                raise Violation(f"{where}: nobody put it there: {sorted(there - most)[:9]}")
+                raise Violation(f"{where}: no client put it there: {sorted(there - most)[:9]}")
         self.check_tails(found, acked, pending)
 
     def check_tails(self, found, acked, pending):

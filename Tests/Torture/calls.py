@@ -102,7 +102,7 @@ class CallEpisode(Episode):
             if failure:
                 raise failure
             if time.monotonic() > deadline:
-                raise Violation(f"does not go on: {self.daemon.tail()}")
+                raise Violation(f"does not continue: {self.daemon.tail()}")
             idle = all(w.is_idle and w.is_draining for w in self.ledger.workers)
             said = self.daemon.said(size)
             if "read-only until" in said:
@@ -230,7 +230,7 @@ def births(binary, home, plan, step=1):
         if found is None or again != 0:
             odd.append(f"{plan} at {hit}, ended with {status}, then {again}: {daemon.tail()}")
         elif told is not None and found != told + 1:
-            odd.append(f"{plan} at {hit}: {told} was told, then {found}")
+            odd.append(f"{plan} at {hit}: {told} acknowledged, then {found}")
         shutil.rmtree(home)
         if hit is None:
             break

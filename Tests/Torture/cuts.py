@@ -171,7 +171,7 @@ def settle(episode, worker, watcher, everything):
     sent = [action for action in everything if action.kind != "overflow"]
     durable = [at for at, action in enumerate(sent, 1) if action.is_applied and action.options]
     if durable and kept < durable[-1]:
-        raise Violation(f"number {durable[-1]} was told to be durable, {kept} are there")
+        raise Violation(f"number {durable[-1]} was acknowledged as durable, {kept} are there")
     connection, welcome = greet(
         episode.daemon.socket, worker.name, worker.session, worker.confirmed, worker.epoch)
     connection.close()
@@ -179,7 +179,7 @@ def settle(episode, worker, watcher, everything):
     if kept < told and not is_new:
         raise Violation(f"{told - kept} of {told} are gone, and the epoch is the same")
     if not is_new and not (welcome["isResumed"] and welcome["ordinal"] >= worker.told):
-        raise Violation(f"within its epoch a session does not go on from {worker.told}: {welcome}")
+        raise Violation(f"in its epoch a session does not continue from {worker.told}: {welcome}")
     watcher.compare()
     return {
         "relaxed cuts": 1, "relaxed told": told, "relaxed kept": min(kept, told),

@@ -94,7 +94,7 @@ def stop(daemon, seconds, meanwhile=lambda: None):
 
 
 def stopped(scenario):
-    """P74: SIGSTOP for 4 s, then SIGCONT: all goes on, no client is cut, no timer catches up."""
+    """P74: SIGSTOP for 4 s, then SIGCONT: no client is closed, no timer catches up."""
     episode = scenario.episode()
     episode.begin()
     idle = Client(episode.daemon.socket, "idle")
@@ -120,7 +120,7 @@ def stopped(scenario):
     idle.connection.close()
     episode.wait(2)
     time.sleep(0.5)
-    expect(sum(w.applied_count for w in episode.ledger.workers) > applied, "does not go on")
+    expect(sum(w.applied_count for w in episode.ledger.workers) > applied, "does not continue")
     expect(resumed == [w.resumed for w in episode.ledger.workers], "clients were cut")
     episode.kill()
     episode.finish()
@@ -141,7 +141,7 @@ def parted(scenario):
     for client in (gone, keeper):
         client.dispatch("/jobs", {"push": {"job": client.program}})
     jobs = [reply(client, "/jobs", {"claim": {}})["id"] for client in (gone, keeper)]
-    expect(len(waiter.get("/lock")["waiters"]) == 1, "nobody waits")
+    expect(len(waiter.get("/lock")["waiters"]) == 1, "no client waits")
     stop(daemon, 2, gone.connection.close)
     granted = waiter.outcome(waiting)["applied"]["reply"]["token"]
     expect(granted == token + 1, f"token {granted} behind {token}")
@@ -194,7 +194,7 @@ def terminated(scenario):
         episode.daemon.process.send_signal(signal.SIGTERM)
         if signals == 2:
             time.sleep(0.5)
-            expect(episode.daemon.is_running(), "nobody held it up")
+            expect(episode.daemon.is_running(), "nothing delayed it")
             begun = time.monotonic()
             episode.daemon.process.send_signal(signal.SIGTERM)
         status = episode.daemon.process.wait(timeout=20)
@@ -285,13 +285,13 @@ def removed(scenario):
             told = None
         status = daemon.process.wait(timeout=20)
         expect(status == 74, f"{how}: ended with {status}: {daemon.tail()}")
-        expect(told is None, f"{how}: {told} was told")
+        expect(told is None, f"{how}: {told} was acknowledged")
         found = os.listdir(daemon.data) if os.path.isdir(daemon.data) else None
-        expect(found == ([] if how == "replaced" else None), f"{how}: made anew: {found}")
+        expect(found == ([] if how == "replaced" else None), f"{how}: created again: {found}")
         if how == "moved":
             os.rename(away, daemon.data)
             expect(daemon.start(), daemon.tail())
-            expect(counted(daemon) in (50, 51), "what was told is lost")
+            expect(counted(daemon) in (50, 51), "acknowledged actions are lost")
             daemon.kill(signal.SIGTERM)
 
 
@@ -449,7 +449,7 @@ def slow(scenario):
         other.start()
     # A loop that waited for the disk would not accept connections.
     while len(os.listdir(descriptors)) < before + 50:
-        expect(time.monotonic() < begun + 2, f"the loop accepts nobody: {daemon.tail()}")
+        expect(time.monotonic() < begun + 2, f"the loop accepts no client: {daemon.tail()}")
         time.sleep(0.01)
     for thread in [*others, first]:
         thread.join(30)
@@ -525,21 +525,21 @@ def fill(daemon, make_room):
                 break
     expect(codes == {"DISK_FULL"} and cuts == 1, f"codes {codes}, cut {cuts} times, told {told}")
     found = len(client.get("/kv")["entries"])
-    expect(found == told, f"{told} were told, {found} are there")
+    expect(found == told, f"{told} acknowledged, {found} present")
     time.sleep(2.5)
     outcome = client.dispatch("/visits", {"increment": {"by": 1}})
     expect(outcome.get("rejected", {}).get("code") == "DISK_FULL", f"without room: {outcome}")
     make_room()
     begun = time.monotonic()
     while "applied" not in client.dispatch("/visits", {"increment": {"by": 1}}):
-        expect(time.monotonic() < begun + 10, f"does not go on: {daemon.tail()}")
+        expect(time.monotonic() < begun + 10, f"does not continue: {daemon.tail()}")
         time.sleep(0.05)
     print(f"  read-only after {told} of 50 kB, went on {time.monotonic() - begun:.1f} s after room")
     daemon.kill(signal.SIGKILL)
     daemon.wrapper = []
     expect(daemon.start(), daemon.tail())
     found = len(Client(daemon.socket, "reader").get("/kv")["entries"])
-    expect(found == told, f"{told} were told, {found} are there after a restart")
+    expect(found == told, f"{told} acknowledged, {found} present after a restart")
     expect(counted(daemon) == 1, "the count is lost")
     daemon.kill(signal.SIGTERM)
 

@@ -118,7 +118,7 @@ class Watcher(threading.Thread):
                 slice.origins, slice.last, slice.floor = {}, 0, 0
             self.mark = 0
         if welcome["sequence"] < self.mark:
-            raise Violation(f"{self.name}: the mark {self.mark} was told, now {welcome}")
+            raise Violation(f"{self.name}: the mark was {self.mark}, now {welcome}")
         self.epoch = welcome["epoch"]
         self.connection.send(OPEN, {"path": "/visits"}, id=0, number=1)
         for number, slice in enumerate(self.slices, 10):

@@ -174,7 +174,7 @@ class Worker(threading.Thread):
         if welcome["epoch"] != self.epoch:
             if not self.is_lossy:
                 raise Violation(f"{self.name}: the epoch changed: {welcome}")
-            return self.start_anew()
+            return self.start_session()
         if not welcome["isResumed"]:
             raise Violation(f"{self.name}: session lost, confirmed {self.confirmed}: {welcome}")
         if welcome["sequence"] < self.sequence_seen:
@@ -182,7 +182,7 @@ class Worker(threading.Thread):
         if not self.told <= welcome["ordinal"] <= self.ordinal:
             raise Violation(f"{self.name}: ordinal of {welcome} not in {self.told}..{self.ordinal}")
 
-    def start_anew(self):
+    def start_session(self):
         """Begins another session, in another epoch; actions in flight stay unknown."""
         self.unknown += self.unanswered.values()
         self.nonce_base += self.ordinal
@@ -325,7 +325,7 @@ class Worker(threading.Thread):
             if essence(action.outcome) != essence(outcome):
                 raise Violation(f"{self.name}: {action}, and when asked again: {outcome}")
         else:
-            raise Violation(f"{self.name}: an outcome that nobody waits for: {ordinal} {outcome}")
+            raise Violation(f"{self.name}: an outcome without an action: {ordinal} {outcome}")
 
     def react(self, action, outcome):
         """Handles an outcome, and refuses impossible ones."""

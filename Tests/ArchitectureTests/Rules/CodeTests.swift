@@ -88,7 +88,7 @@ struct CodeTests {
             for place in titles(in: file) where !listed.contains(place.code) {
                 findings.append(
                     file.finding(
-                        at: place.line, "\(place.code) stands on no page",
+                        at: place.line, "\(place.code) is on no page",
                         remedy: "write its promise into \(pages.map(\.path))"))
             }
         }

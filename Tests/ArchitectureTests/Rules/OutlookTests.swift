@@ -6,7 +6,7 @@ struct OutlookTests {
     static func topFindings(_ entries: [String]) -> [Finding] {
         entries.filter { !Plan.topLevel.contains($0) }.map { entry in
             Finding(
-                path: entry, line: 1, what: "stands at the top level",
+                path: entry, line: 1, what: "is at the top level",
                 remedy: "move it into one of \(Plan.topLevel.sorted().joined(separator: ", "))")
         }
     }

@@ -55,7 +55,7 @@ struct PromiseTests {
                 guard next?.trimmingPrefix(while: \.isWhitespace).hasPrefix("@Test") ?? false else {
                     findings.append(
                         file.finding(
-                            at: place.line, "\(place.text) stands above no test",
+                            at: place.line, "\(place.text) is above no test",
                             remedy: "write it above the test that fails without the promise"))
                     continue
                 }

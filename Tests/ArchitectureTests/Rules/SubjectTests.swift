@@ -2,11 +2,11 @@ import Testing
 
 /// Every type with behaviour has tests.
 ///
-/// A type has behaviour if its code, with its extensions and nested types, chooses at ten places
-/// or more. It has tests if a file in the test folders of its target, or of the tests of the
-/// whole package, is named after it or names it: in code, or in double backquotes in the comment
-/// of a suite that drives it through another type. The types of a program need no tests of their own where tests
-/// start the program.
+/// A type has behaviour if its code, with its extensions and nested types, chooses at ten places or
+/// more. It has tests if a file in the test folders of its target, or of the tests of the whole
+/// package, is named after it or names it: in code, or in double backquotes in the comment of a
+/// suite that drives it through another type. The types of a program need no tests of their own
+/// where tests start the program.
 struct SubjectTests {
     /// The names in the files of one test folder.
     struct Names {

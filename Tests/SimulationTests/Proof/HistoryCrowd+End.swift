@@ -104,7 +104,7 @@ extension HistoryCrowd {
         let most = tokens.added + tokens.openAdded + tokens.unknownAdded
         world.expect(
             (tokens.added...most).contains(left),
-            "\(left) was counted, \(tokens.added) were told, at most \(most) were sent")
+            "\(left) was counted, \(tokens.added) are in outcomes, at most \(most) were sent")
     }
 
     /// Checks that the exchanges are linearizable: in the order of the revisions, and in an order
@@ -118,13 +118,13 @@ extension HistoryCrowd {
             for exchange in byRevision {
                 world.expect(
                     exchange.answer?.value == value,
-                    "an exchange was answered \(exchange.answer?.value ?? -1), \(value) stood there"
+                    "an exchange was answered \(exchange.answer?.value ?? -1), not \(value)"
                 )
                 value = exchange.value
             }
         }
         guard exchanges.count <= Linearization.countMax else { return }
         var search = Linearization(exchanges)
-        world.expect(search.exists(from: 0), "no order explains what was answered")
+        world.expect(search.exists(from: 0), "no order explains the answers")
     }
 }

@@ -70,13 +70,13 @@ extension HistoryCrowd {
             {
                 world.expect(
                     revision.sequence > before,
-                    "client \(index) asked after \(before) was told, and is told \(revision)")
+                    "client \(index) acted after outcome \(before), and got \(revision)")
                 let shown = members[index].client.machine.revision
                 world.expect(
                     members[index].readers.isEmpty || shown.epoch != epoch
                         || shown.sequence >= revision.sequence
                         || members[index].client.machine.phase != .live,
-                    "client \(index) is told \(revision) while it shows \(shown)")
+                    "client \(index) has outcome \(revision) while it shows \(shown)")
                 toldSequence = max(toldSequence, revision.sequence)
             }
             then(outcome)

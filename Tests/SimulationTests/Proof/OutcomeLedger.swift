@@ -102,7 +102,7 @@ final class OutcomeLedger {
 
     private func tell(_ outcome: Outcome, of ordinal: UInt64, to id: ConnectionID) {
         guard let client = clients[id], let journal = world.journal else {
-            return world.expect(false, "an outcome is written to \(id), which is nobody")
+            return world.expect(false, "an outcome is written to \(id), which is no client")
         }
         toldCount += 1
         // A read-only server stores nothing.
@@ -111,12 +111,12 @@ final class OutcomeLedger {
         let row = arrivals[origin]
         world.expect(
             row ?? .max <= journal.committedNumber,
-            "client \(client) is told of action \(ordinal), which is in row "
+            "client \(client) has the outcome of action \(ordinal), in row "
                 + "\(row.map(String.init) ?? "none") of \(journal.committedNumber)")
         let first = told[origin]?.outcome
         world.expect(
             first == nil || first?.plain == outcome.plain,
-            "client \(client) is told of action \(ordinal): \(outcome), after "
+            "client \(client) has for action \(ordinal): \(outcome), after "
                 + String(describing: first))
         if case .rejected(FaultCode.ordinal.rawValue, let text) = outcome {
             world.expect(false, "client \(client): \(text)")

@@ -29,9 +29,9 @@ extension Crowd {
         compareHouse(tree)
         world.expect(
             state(tree, "/lock", Lock.self)?.holder == nil,
-            "the lock is held, and nobody knows of it")
+            "the lock is held, and no client knows of it")
         world.expect(
-            world.server.memory.keptBytes == 0, "something is queued though everybody reads")
+            world.server.memory.keptBytes == 0, "bytes are queued though all clients read")
         world.expect(
             Self.bytes(tree.root).count < world.audit?.stateBytesMax ?? 0,
             "the states outgrew what the audit allows for them")
@@ -114,7 +114,7 @@ extension Crowd {
         let count = state(tree, "/left", Counter.self)?.count ?? 0
         world.expect(
             count >= ledger.added && count <= ledger.added + unknown.added,
-            "\(count) was counted, \(ledger.added) were told, \(unknown.added) are unknown")
+            "\(count) was counted, \(ledger.added) are in outcomes, \(unknown.added) unknown")
         let applied = ledgers.values.reduce(0) { $0 + $1.appended.count }
         world.expect(applied > 5, "only \(applied) actions were applied")
     }
@@ -130,7 +130,7 @@ extension Crowd {
         let once = Set(tokens)
         world.expect(once.count == tokens.count, "a job is there twice")
         world.expect(
-            once.isSubset(of: ledger.pushed.union(unknown.pushed)), "a job that nobody pushed")
+            once.isSubset(of: ledger.pushed.union(unknown.pushed)), "a job that no client pushed")
         let missing = ledger.pushed.subtracting(once).count
         world.expect(
             missing <= finished.count + unknown.finishCount,

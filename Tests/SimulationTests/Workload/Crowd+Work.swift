@@ -56,7 +56,7 @@ extension Crowd {
         guard members[index].left?.phase == .live, shown.epoch == revision.epoch else { return }
         world.expect(
             shown.sequence >= revision.sequence,
-            "client \(index) is told \(revision) while it shows \(shown)")
+            "client \(index) has outcome \(revision) while it shows \(shown)")
     }
 
     private func amount() -> Int64 { Int64.random(in: 1...9, using: &world.random) }

@@ -47,7 +47,7 @@ final class Shell {
         }
     }
 
-    /// Ends the turn and carries out the server's outputs, until there are none.
+    /// Ends the turn and executes the server's outputs, until there are none.
     func endTurn() {
         // Bounded: the server orders at most one further write after each write.
         for _ in 0..<10_000 {

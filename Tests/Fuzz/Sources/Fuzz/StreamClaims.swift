@@ -31,8 +31,8 @@ enum StreamClaims {
             claim(
                 whole.written[id] == cut.written[id], "cuts make no difference to what is sent")
         }
-        claim(whole.closed == cut.closed, "cuts make no difference to who is closed")
-        claim(whole.server.tree.revision == cut.server.tree.revision, "nor to what is applied")
+        claim(whole.closed == cut.closed, "cuts make no difference to closed connections")
+        claim(whole.server.tree.revision == cut.server.tree.revision, "cuts change no revision")
     }
 
     private static func finish(_ shell: Shell) {
@@ -43,7 +43,7 @@ enum StreamClaims {
         shell.endTurn()
         shell.server.tick(at: 1)
         shell.endTurn()
-        claim(!shell.closed.contains(Shell.witness), "a stranger costs nobody else a connection")
+        claim(!shell.closed.contains(Shell.witness), "a faulty client closes no other")
         claim(shell.server.connectionCount == 1, "a closed connection is forgotten")
         for bytes in shell.written.values { readFrames(bytes) }
     }

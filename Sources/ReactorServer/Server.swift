@@ -303,7 +303,7 @@ extension Server {
         for connection in connections.inOrder {
             // A client that closed its half had unlimited time until now.
             connection.limitLeave(at: orders.now)
-            intake.close(connection, Closing(.draining, "the daemon is going down"))
+            intake.close(connection, Closing(.draining, "the daemon is shutting down"))
         }
     }
 

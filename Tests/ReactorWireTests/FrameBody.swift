@@ -92,7 +92,7 @@ extension FrameBody {
         FrameBody(
             "refused",
             Refusal(
-                .notFound, "no node or field at /vists, / is as far as it leads",
+                .notFound, "no node or field at /vists, the path exists up to /",
                 nearest: "/visits")),
         FrameBody(
             "dispatch-conditions",

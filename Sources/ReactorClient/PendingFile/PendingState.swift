@@ -25,7 +25,7 @@ struct PendingState {
         // The writer may have ended in the middle of the magic bytes.
         if bytes.count < magic.count, magic.starts(with: bytes) { return }
         guard bytes.starts(with: magic) else {
-            throw .system("the journal begins with other bytes than a client's does")
+            throw .system("the journal does not begin as a client's does")
         }
         let span = bytes.span
         byteCount = magic.count
@@ -40,7 +40,7 @@ struct PendingState {
         // The actions in those records were promised and would be lost silently.
         if PendingRecord.isAny(span, behind: byteCount) {
             throw .system(
-                "the journal is damaged at byte \(byteCount), and goes on behind that: look at it, "
+                "the journal is damaged at byte \(byteCount), before further records: examine it, "
                     + "or move it away to begin a new one")
         }
         frames = frames.filter { $0.key > concluded }

@@ -158,7 +158,7 @@ final class StoreCore {
             return true
         }
         turn.complain(
-            "\(FaultCode.loop): what observers dispatched is cut at depth \(job.depth), "
+            "\(FaultCode.loop): actions of observers are cut at depth \(job.depth), "
                 + "\(count) in all")
         return false
     }

@@ -357,7 +357,7 @@ extension Dispatcher {
             throw .rejected(
                 Rejection(
                     .deadline,
-                    "the action waited \(heldFor / 1_000_000) ms for its turn, at most \(deadline)"
+                    "the action waited \(heldFor / 1_000_000) ms, its deadline is \(deadline) ms"
                 ))
         }
         return (cursor.offset, options.cancel)

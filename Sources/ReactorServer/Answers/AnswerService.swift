@@ -380,7 +380,7 @@ extension AnswerService {
             ($0.movedAt, $0.connection.id.rawValue) < ($1.movedAt, $1.connection.id.rawValue)
         }
         for (_, connection) in stalled where !hasRoom(for: refused) {
-            refuse(delivery.cutAnswers(of: connection), ", and you do not read", of: connection)
+            refuse(delivery.cutAnswers(of: connection), ", and you read too slowly", of: connection)
             releaseEnded()
         }
     }

@@ -39,7 +39,7 @@ final class PeerAdmission {
 
     /// The reason why a peer may not connect now; nil if it may.
     func reasonToTurnAway(_ peer: Peer) -> (FaultCode, String)? {
-        if isDraining { return (.draining, "the daemon is going down") }
+        if isDraining { return (.draining, "the daemon is shutting down") }
         let reserved = peer.uid == ownerUID ? 0 : reservedCount
         if admitted.total >= connectionsMax - reserved {
             let rest = reserved == 0 ? "" : ", with \(reserved) reserved for the owner"

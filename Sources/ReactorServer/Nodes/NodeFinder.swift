@@ -34,7 +34,7 @@ struct NodeFinder {
         let siblings = node.children.count <= 256 ? node.children.keys.map(\.text) : []
         let name = field.first.flatMap { NearestName.of($0.text, among: siblings) }
         return Refusal(
-            .notFound, "no node or field at \(text), \(node.path) is as far as it leads",
+            .notFound, "no node or field at \(text), the path exists up to \(node.path)",
             nearest: name.map { node.path.appending(WireKey($0)).description })
     }
 }

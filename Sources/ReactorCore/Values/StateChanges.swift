@@ -12,7 +12,7 @@ public enum StateChanges: Equatable, Sendable {
     /// Whether nothing changed.
     public var isEmpty: Bool { self == .fields([]) }
 
-    /// The changes of both: from the older of two points in time until now.
+    /// These changes and `later` ones together: ``all`` if either is, else the union of the fields.
     package func union(_ later: StateChanges) -> StateChanges {
         guard case .fields(var changes) = self, case .fields(let others) = later else {
             return .all

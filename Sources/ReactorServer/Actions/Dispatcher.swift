@@ -305,8 +305,7 @@ extension Dispatcher {
     /// is rejected only if it defers: otherwise no action could end the others' wait.
     private func mayWait(_ session: Session) -> Bool { !isFull(session, besides: 0) }
 
-    /// Whether so many of a session's actions wait for answers, besides `count` others, that no
-    /// further one may.
+    /// Whether the session's actions that wait for answers, with `count` others, reach the limit.
     private func isFull(_ session: Session, besides count: Int) -> Bool {
         func isOver() -> Bool { session.deferred.count + count >= limits.inFlightMax }
         // An action of the same turn may have ended these waits.

@@ -67,7 +67,7 @@ struct SnippetTests {
         for document in documents where document.swift.contains(where: { !$0.lines.isEmpty }) {
             #expect(
                 Snippets.compiled[document.path] != nil,
-                "\(document.path) shows Swift: name the file that compiles it in Plan/Snippets.swift")
+                "\(document.path) shows Swift: name the compiled file in Plan/Snippets.swift")
         }
         let paths = Set(Repository.current.paths)
         for (document, files) in Snippets.compiled {

@@ -91,7 +91,7 @@ extension Outlet {
     /// Whether the current turn has updates for the connection.
     var hasUpdates: Bool { pending.hasUpdates }
 
-    /// Whether `turn` has something for the connection.
+    /// Whether `turn` has output for the connection.
     func isListed(in turn: UInt64) -> Bool { listedTurn == turn }
 
     /// Records that `turn` has more than updates for the connection, which leaves without delay.

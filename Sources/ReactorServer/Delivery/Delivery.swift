@@ -64,7 +64,7 @@ final class Delivery {
         }
     }
 
-    /// Lists a connection that the current turn has something for, once.
+    /// Lists a connection with output in the current turn, once.
     @inline(__always)
     func list(_ connection: Connection) { ledger.value.list(connection) }
 

@@ -30,9 +30,9 @@ struct ReleaseLedger: ~Copyable {
     private(set) var isCongested = false
     /// Whether the shell holds clients back, whatever the number of waiting bytes.
     private var isHeldBack = false
-    /// Turns whose outputs have not left, oldest first.
+    /// Turns whose output has not left, oldest first.
     private var sealed = UniqueDeque<SealedTurn>()
-    /// Connections that the current turn has something for.
+    /// Connections with output in the current turn.
     private(set) var listed: [Connection] = []
     /// An empty list whose memory the next turn uses.
     private var spare: [Connection] = []

@@ -2,16 +2,15 @@ import ReactorBytes
 import ReactorCore
 import ReactorWire
 
-/// Seals a turn: what it changed is kept for clients that come back, shared with those who follow it,
-/// and handed to the journal as one batch.
+/// Seals a turn: keeps its deltas for clients that reconnect, shares them with subscribers, and gives
+/// the journal the turn's batch.
 ///
 ///     sealer.seal()       // the turn's actions and requests are handled
 ///
-/// Without a journal there is no batch, and the turn's deltas are copied only for a connection that is
-/// sent them.
+/// Without a journal there is no batch, and the deltas are copied only if a connection gets them.
 ///
 /// *Place*: ``Server/endTurn(at:)`` calls it once a turn. It has no state besides the parts that it
-/// calls in order, which state their own invariants.
+/// calls in order; each part states its own invariants.
 final class TurnSealer {
     private let tree: Tree
     private let orders: ShellOrders
@@ -21,7 +20,7 @@ final class TurnSealer {
     private let sharing: SliceSharing
     private let subscriptions: Subscriptions
     private let answers: AnswerService
-    /// Whether a journal stores each turn's batch; without one, a turn is released at its end.
+    /// Whether a journal stores each turn's batch. Without one, a turn is released at its end.
     private let hasJournal: Bool
 
     /// Seals turns of `tree`.
@@ -42,8 +41,8 @@ final class TurnSealer {
         self.hasJournal = hasJournal
     }
 
-    /// Ends the turn's changes, queues what it has for each connection, and hands the journal its
-    /// batch.
+    /// Collects the turn's changes, queues each connection's output, and orders the batch to be
+    /// appended.
     func seal() {
         let turn = tree.turn
         let (deltaByteCount, mark) = endChanges()
@@ -67,12 +66,12 @@ final class TurnSealer {
         chronicle.beginTurn()
     }
 
-    /// Collects the turn's changes for those who follow them; answers the number of bytes of its
-    /// deltas, and where its mark is behind them.
+    /// Passes the turn's changes to their subscribers. Returns the number of bytes of the turn's
+    /// deltas, and the range of the mark after them.
     private func endChanges() -> (deltaByteCount: Int, mark: Range<Int>) {
         let turn = tree.turn
         if turn.isQuiet { return (turn.deltaByteCount, appendMark()) }
-        // Changes of a removed node concern no follower: it learns that the node is gone.
+        // Subscribers of a removed node get its removal instead of its changes.
         for node in turn.removed {
             openNodes.close(node)
             subscriptions.close(node)
@@ -84,8 +83,8 @@ final class TurnSealer {
         return (deltaByteCount, mark)
     }
 
-    /// Queues what the turn has for each connection; `deltas` are the turn's, with its mark, if they
-    /// were copied for the journal.
+    /// Queues each connection's output. `deltas` are the turn's deltas and its mark, if they were
+    /// copied for the journal.
     private func shareOut(_ deltas: [UInt8]?, _ mark: Range<Int>) {
         for connection in delivery.listed { sharing.payOwed(connection) }
         let turn = tree.turn

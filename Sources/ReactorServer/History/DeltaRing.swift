@@ -7,8 +7,8 @@ import ReactorWire
 /// The frames of many turns share a block of memory, so that a turn costs a copy of its frames and no
 /// allocation. A block is released with the last of its turns.
 ///
-/// *Shape*: in the order of the calls, which is that of sequences; the journal checks it for its rows.
-/// ``invariants()`` states what holds between two verbs.
+/// *Shape*: in the order of the calls, which is the order of sequences; the journal checks that order
+/// for its rows. ``invariants()`` states the invariants.
 final class DeltaRing {
     private struct Entry {
         /// Sequence before the entry's first transaction.
@@ -25,7 +25,7 @@ final class DeltaRing {
     private let blockCell = Place(UniqueDeque<ByteBuffer>())
     /// Blocks that were released, or dropped with all entries.
     private var releasedBlockCount = 0
-    /// A released block that the next one takes the memory of.
+    /// A released block, whose memory the next block uses.
     private var spare: ByteBuffer?
     private(set) var byteCount = 0
     /// Maximum number of bytes; above it the oldest turns are dropped.
@@ -52,7 +52,7 @@ final class DeltaRing {
         blockBytes = max(256, min(64 << 10, bytesMax / 16))
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     func removeAll() {
         releasedBlockCount += blocks.count
         entries.removeAll()
@@ -62,7 +62,7 @@ final class DeltaRing {
         invariants()
     }
 
-    /// Keeps a turn's deltas, and forgets the oldest turns beyond the budget.
+    /// Copies a turn's deltas, and drops the oldest turns beyond the limit.
     func keep(after: UInt64, sequence: UInt64, deltas: Span<UInt8>) {
         guard deltas.count + Self.entryBytes <= bytesMax else { return removeAll() }
         if blocks.isEmpty || !blocks[blocks.count - 1].hasRoom(for: deltas.count) {
@@ -76,7 +76,7 @@ final class DeltaRing {
                 after: after, sequence: sequence, block: releasedBlockCount + index,
                 range: start..<blocks[index].count))
         byteCount += Self.entryBytes
-        while byteCount > bytesMax, !entries.isEmpty { forgetOldest() }
+        while byteCount > bytesMax, !entries.isEmpty { dropOldest() }
         invariants()
     }
 
@@ -87,7 +87,7 @@ final class DeltaRing {
         blocks.append(block)
     }
 
-    private func forgetOldest() {
+    private func dropOldest() {
         let oldest = entries.removeFirst()
         byteCount -= Self.entryBytes
         if !entries.isEmpty, entries[0].block == oldest.block { return }
@@ -99,7 +99,7 @@ final class DeltaRing {
         spare = consume block
     }
 
-    /// What holds between two verbs; checked in debug builds.
+    /// Checks the invariants, in debug builds.
     @inline(__always)
     private func invariants() {
         assert(
@@ -113,7 +113,7 @@ final class DeltaRing {
             "a block has no turn")
     }
 
-    /// The ring holds every delta behind this sequence; nil if it is empty.
+    /// The ring has every delta after this sequence; nil if it is empty.
     var start: UInt64? { entries.isEmpty ? nil : entries[0].after }
 
     /// The frames of node `number` after `sequence`, in order; nil if the ring does not have them
@@ -153,7 +153,7 @@ final class DeltaRing {
     ) {
         var offset = 0
         while offset < deltas.count {
-            // The server wrote these frames: a header is whole and valid.
+            // The server wrote these frames: each header is whole and valid.
             guard
                 let header = try? FrameHeader.decode(
                     deltas, at: offset, frameBytesMax: Int(UInt32.max))

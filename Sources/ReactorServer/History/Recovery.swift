@@ -21,7 +21,7 @@ public final class Recovery {
     let nodes: TreeRecovery
     let sessions: SessionTable
     let ring: DeltaRing
-    /// The epoch of what was replayed last.
+    /// The epoch of the last replayed row.
     private(set) var epoch: UInt64?
     private var isOnlyShown = false
     private var acceptsDivergence = false

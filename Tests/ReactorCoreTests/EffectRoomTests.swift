@@ -277,7 +277,7 @@ struct EffectRoomTests {
         bench.settle()
         #expect(bench.state.count == 0 && bench.store.core.tree.lateEmissions == 2)
         #expect(bench.complaints.count == 1)
-        #expect(bench.complaints.first?.contains("after it had returned") ?? false)
+        #expect(bench.complaints.first?.contains("after its return") ?? false)
         // By contract, later emissions of a cancelled effect are dropped silently.
         try bench.send(.leakAndWait)
         try bench.send(.cancel)

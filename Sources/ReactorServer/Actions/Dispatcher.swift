@@ -346,7 +346,7 @@ extension Dispatcher {
                 throw .rejected(
                     Rejection(
                         .history,
-                        "the daemon has no journal: configure `data:` for durable actions"
+                        "the daemon keeps its state in memory: configure `data:` to be durable"
                     ))
             }
             chronicle.requireDurability()

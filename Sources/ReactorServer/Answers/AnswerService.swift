@@ -398,7 +398,7 @@ extension AnswerService {
     /// Passes a query about the past to the archive.
     private func inquire(_ ask: Ask, _ header: FrameHeader, of connection: Connection) {
         guard chronicle.keepsHistory else {
-            let text = "the daemon has no journal: configure `data:` for queries of the past"
+            let text = "the daemon keeps its state in memory: configure `data:` to keep the past"
             return delivery.refuse(header, Refusal(.history, text), of: connection)
         }
         guard connection.requests.inquiryCount < Inquiry.perConnectionMax else {

@@ -58,7 +58,7 @@ final class OutcomeLedger {
     private func arrive(_ client: UInt64, _ ordinal: UInt64, _ row: UInt64) {
         let origin = Origin(client: client, ordinal: ordinal)
         let isNew = arrivals.updateValue(row, forKey: origin) == nil
-        world.expect(isNew, "action \(ordinal) of client \(client) is carried out twice")
+        world.expect(isNew, "action \(ordinal) of client \(client) is applied twice")
     }
 
     /// Drops the records that a crash lost: those of rows after the cut.
